@@ -27,10 +27,17 @@ MOST = 1000
 PLAIN_WORD = re.compile(r"[A-Za-z0-9_.-]{1,40}\Z")
 """What a message may repeat of a document: the name of a role or a key, never a text or a terminal sequence."""
 
-STATED = {"object": "an object", "array": "a list", "string": "a string", "boolean": "a boolean", "null": "null",
-          "integer": "an integer", "number": "a number"}
+STATED = {
+    "object": "an object",
+    "array": "a list",
+    "string": "a string",
+    "boolean": "a boolean",
+    "null": "null",
+    "integer": "an integer",
+    "number": "a number",
+}
 FOUND = {bool: "a boolean", int: "an integer", float: "a number"}
-UNITS = ((str, "a string", "character"), (list, "a list", "item"), (dict, "an object", "key"))
+LENGTHS = ((str, "a string", "character"), (list, "a list", "item"), (dict, "an object", "key"))
 LEAST = {"minItems": "item", "minLength": "character", "minProperties": "key"}
 
 
@@ -164,8 +171,8 @@ def _meaning(name: str, breach: Breach) -> Iterator[Told]:
     stated, here, found = node.get(keyword), _place(path), _found(value)
     if keyword == "required":
         yield from (_missing(name, path, key, value) for key in node["required"] if key not in value)
-    elif keyword == "oneOf":
-        yield _one_of(path, [key for branch in node["oneOf"] for key in branch["required"]], value)
+    elif keyword in ("oneOf", "anyOf") and isinstance(value, dict):  # a choice of keys: our schemas have no others
+        yield _one_of(path, [key for branch in node[keyword] for key in branch["required"]], value)
     elif keyword == "type":
         allowed = [stated] if isinstance(stated, str) else node["type"]
         message = f"{here} must be {_or(STATED[word] for word in allowed)}; found {found}"
@@ -176,7 +183,7 @@ def _meaning(name: str, breach: Breach) -> Iterator[Told]:
         message = f"{here} must have at least {_count(int(node[keyword]), LEAST[keyword])}; found {found}"
         yield _told(path, (2, 0), "too-few", message)
     elif keyword == "pattern":
-        yield _told(path, (2, 0), "wrong-format", f"{here} must match {stated}; found {found}")
+        yield _told(path, (2, 0), "wrong-format", f"{here} must match the pattern {stated}; found {found}")
     else:
         yield _not_allowed(path, stated if keyword == "not" and isinstance(stated, dict) else {}, value)
 
@@ -213,13 +220,15 @@ def _unknown_value(path: Path, allowed: list[Any], value: Any) -> Told:
 def _not_allowed(path: Path, refused: dict[str, Any], value: Any) -> Told:
     """`refused` is the schema under `not`; its description says what to do."""
     named = refused.get("enum", [refused.get("const")])
-    message = f"{_place(path)} {f'cannot be {_shown(value)}' if value in named else 'is not allowed'} here"
+    verdict = f"cannot be {_shown(value)}" if isinstance(value, str) and value in named else "is not allowed"
+    message = f"{_place(path)} {verdict} here"
     return _told(path, (2, 0), "not-allowed", message, refused.get("description", ""))
 
 
 @cache
 def _vocabulary(name: str) -> frozenset[str]:
     """All keys that the schema names somewhere."""
+
     def keys(node: Any) -> Iterator[str]:
         if isinstance(node, dict):
             yield from node.get("properties", ())
@@ -285,9 +294,9 @@ def _shown(word: str) -> str:
 
 def _found(value: Any) -> str:
     """The type and the length of a value, without the value."""
-    for kind, name, unit in UNITS:
+    for kind, name, unit in LENGTHS:
         if isinstance(value, kind):
-            return f"{name} of {_count(len(value), unit)}" if value else f"{name} without {unit}s"
+            return f"{name} of {_count(len(value), unit)}" if value else f"an empty {name.split()[1]}"
     return "null" if value is None else FOUND.get(type(value), "a value")
 
 
