@@ -1,0 +1,84 @@
+"""convcli converts transcripts of language models between dialects; nothing is lost without being told.
+
+    import convcli
+    result = convcli.convert(document, to="anthropic")      # the dialect of the document is detected
+    result.document                                         # as Anthropic writes it
+    for loss in result.losses:                              # everything that it does not carry
+        print(loss.kind, loss.where, loss.why)
+
+Documents are JSON values (`dict`, `list`). Nothing here prints; losses and findings are returned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli import dialects
+from convcli.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
+from convcli.findings import Finding
+from convcli.transcript import Message, ToolCall, ToolDefinition, ToolResult, Transcript
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ContentError",
+    "ConvcliError",
+    "Finding",
+    "JobError",
+    "Message",
+    "OutputError",
+    "RefusedError",
+    "ToolCall",
+    "ToolDefinition",
+    "ToolResult",
+    "Transcript",
+    "convert",
+    "dialects",
+    "lift",
+    "lower",
+    "read",
+    "validate",
+]
+
+
+def read(path: str, *, dialect: str | None = None) -> list[Transcript]:
+    """The transcripts of a file in any dialect (JSON, JSONL or SSE; compressed or not; `-` is standard input).
+
+    Raises JobError when the file cannot be opened, ContentError when it cannot be read, RefusedError when a document
+    does not pass the schema of its dialect.
+    """
+    from convcli import files
+
+    return [document.lift() for document in files.documents(path, dialect)]
+
+
+def lift(document: Any, *, dialect: str | None = None) -> Transcript:
+    """The transcript of one document. Raises ContentError or RefusedError."""
+    from convcli import pipeline
+
+    return pipeline.lift(document, pipeline.dialect_of(document, dialect))
+
+
+def lower(transcript: Transcript, to: str) -> Any:
+    """A transcript as a pipeline.Conversion: the document in the dialect `to` and what that does not carry."""
+    from convcli import pipeline
+
+    return pipeline.lower(transcript, dialects.get(to))
+
+
+def convert(document: Any, *, to: str, source: str | None = None) -> Any:
+    """One document in the dialect `to`, as a pipeline.Conversion with `document`, `losses` and `findings`.
+
+    `source` names the dialect of the document; without it the dialect is detected. Raises ContentError when that
+    fails, RefusedError when the document does not pass its schema, JobError for an unknown dialect.
+    """
+    from convcli import pipeline
+
+    return pipeline.convert(document, pipeline.dialect_of(document, source), dialects.get(to))
+
+
+def validate(document: Any, *, dialect: str | None = None) -> list[Finding]:
+    """What is wrong with one document: by the schema and the rules of its dialect."""
+    from convcli import pipeline
+
+    return pipeline.validate(document, pipeline.dialect_of(document, dialect))

@@ -1,0 +1,68 @@
+"""What one dialect is: a frozen record of functions and tables. `dialects/` holds one file for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from convcli.findings import Finding
+from convcli.transcript import Path, ToolResult, Transcript
+
+Framing = Literal["document", "records", "events", "sse"]
+LossKind = Literal["dropped", "changed", "encoded", "invented", "moved"]
+
+
+class Clue(NamedTuple):
+    """Why a document looks like a dialect. The unique strongest clue wins.
+
+    90 and more: a mark that only this dialect has · 60: several marks together · 30: a shape that others share.
+    """
+
+    strength: int
+    reason: str
+
+
+class Options(NamedTuple):
+    """What a user may choose about the output. `form`: one of `Dialect.forms`; `chunk`: characters in a fragment."""
+
+    form: str | None = None
+    chunk: int = 0
+
+
+class Convention(NamedTuple):
+    """How a dialect writes a tool result for which its vendor has no field.
+
+    `express` is the function that `lower` itself uses: it gives the kind and value with which `lift` reads the
+    result back, or None where the vendor has a field. `loss` says what the reader of the report is told.
+    """
+
+    express: Callable[[ToolResult], tuple[str, Any] | None]
+    loss: Mapping[str, tuple[LossKind, str]]
+    """By kind of the result: the kind of loss and the reason."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dialect:
+    """One vendor's shape. All functions are pure: they do not change their input, print, or draw random numbers."""
+
+    name: str
+    title: str
+    specification: str
+    """Where the format is specified, in which version, and when that was read."""
+    framings: tuple[Framing, ...]
+    forms: tuple[str, ...]
+    """What a document may be (`request`, `response`, `list`, …); the first is written by default."""
+    detect: Callable[[Any], Clue | None]
+    lift: Callable[[Any], Transcript]
+    lower: Callable[[Transcript, Options], Any] | None
+    """None: the dialect is only read."""
+    rules: Callable[[Any, Transcript], Iterable[Finding]] | None = None
+    """What the vendor's API rejects though the schema allows it; gets the document and its transcript."""
+    conventions: tuple[Convention, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a field of the intermediate format cannot be written, by field (`message.name`, `reasoning`, …)."""
+    places: Mapping[str, Path] = field(default_factory=dict)
+    """Where a field stands in this dialect, relative to its node, when it is not the node itself; `..` goes up."""
+    envelope: frozenset[str] = frozenset()
+    """Keys of extras that are transport and bookkeeping."""

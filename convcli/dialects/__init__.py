@@ -1,0 +1,63 @@
+"""The dialects: one file each. This directory is the registry; plugins join it through an entry point when asked for.
+
+`convcli.dialects()` is short for `convcli.dialects.names()`.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib import import_module
+from types import ModuleType
+
+from convcli.dialect import Dialect
+from convcli.errors import JobError
+
+ENTRY_POINTS = "convcli.dialects"
+
+
+@lru_cache(maxsize=1)
+def names() -> tuple[str, ...]:
+    """The names of the built-in dialects, in alphabetical order."""
+    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    return tuple(sorted(name.replace("_", "-") for name in modules if not name.startswith("_")))
+
+
+@lru_cache(maxsize=64)
+def get(name: str) -> Dialect:
+    """The dialect of this name; a plugin's only when no built-in one has it. Raises JobError for an unknown name."""
+    if name in names():
+        dialect = import_module(f"{__name__}.{name.replace('-', '_')}").DIALECT
+    else:
+        dialect = _plugin(name)
+    if not isinstance(dialect, Dialect):
+        raise JobError("bad-plugin", f'the plugin for the dialect "{name}" is no Dialect')
+    return dialect
+
+
+def builtin() -> list[Dialect]:
+    """All built-in dialects, by name."""
+    return [get(name) for name in names()]
+
+
+def _plugin(name: str) -> object:
+    from importlib.metadata import entry_points  # dear, and rarely needed
+
+    for entry in entry_points(group=ENTRY_POINTS):
+        if entry.name == name:
+            return entry.load()
+    close = get_close_matches(name, names(), n=1, cutoff=0.5)
+    help_text = f'did you mean "{close[0]}"?' if close else "convcli dialects lists them all"
+    raise JobError("unknown-dialect", f'there is no dialect "{name}"', help=help_text)
+
+
+class _Registry(ModuleType):
+    """The package as a function, so that `convcli.dialects()` lists the names."""
+
+    def __call__(self) -> tuple[str, ...]:
+        return names()
+
+
+sys.modules[__name__].__class__ = _Registry

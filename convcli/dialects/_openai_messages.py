@@ -1,0 +1,528 @@
+"""The messages of Chat Completions: content parts, calls, results, and what only an assistant says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from convcli import wire
+from convcli.dialects import _openai as common
+from convcli.fields import (
+    Keys,
+    Native,
+    Spelling,
+    active,
+    carried_by,
+    extras_of,
+    read_arguments,
+    results_first,
+    write_arguments,
+)
+from convcli.pairing import Pairing
+from convcli.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Origin,
+    Part,
+    Path,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+
+NAME = "openai-chat"
+
+REASONING_KEYS = ("reasoning_content", "reasoning")
+
+MESSAGE = Keys(
+    "role tool_call_id name reasoning_content reasoning content refusal annotations audio tool_calls function_call",
+    carried="annotations",
+)
+CALL = Keys("id type function custom")
+RESULT = Keys("role tool_call_id name content")
+ARGUMENTS = Keys("name arguments")
+CUSTOM = Keys("name input")
+
+
+def is_own(transcript: Transcript) -> bool:
+    return transcript.origin is not None and transcript.origin.dialect == NAME
+
+
+# ---------------------------------------------------------------- messages
+
+
+def lift_messages(natives: list[Native], prefix: Path, document: Any, origin: Origin) -> list[Message]:
+    pairing = Pairing(document)
+    origin.invented = pairing.invented
+    messages: list[Message] = []
+    for i, native in enumerate(natives):
+        lift_one = _lift_result if native["role"] in ("tool", "function") else lift_message
+        message, spots = lift_one(native, pairing, origin)
+        messages.append(message)
+        origin.places.append(((*prefix, i), spots))
+    return messages
+
+
+def lower_messages(transcript: Transcript) -> list[Native]:
+    """One message each; media of results follow in a user message behind all results of the turn."""
+    spellings = transcript.spelling(NAME)
+    own = is_own(transcript)
+    natives: list[Native] = []
+    files: list[Native] = []
+    for message in active(transcript) if own else results_first(active(transcript)):
+        if message.role != "tool":
+            natives += files
+            files = []
+            natives.append(lower_message(message, spellings, own))
+            continue
+        natives.append(_lower_result(message, spellings, own))
+        if not own:
+            files += _files_of(message)
+    return natives + files
+
+
+def lift_message(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, list[Path] | None]:
+    carried, spelling = MESSAGE.take(native)
+    content = native.get("content")
+    spots: list[Path] | None = None
+    if isinstance(content, str):
+        parts: list[Part] = [Text(content)] if content else []
+    else:
+        parts = [_lift_part(part, origin) for part in content or ()]
+        spots = [("content", j) for j in range(len(parts))]
+        if len(parts) == 1 and _is_bare_text(parts[0]):
+            spelling = {**(spelling or {}), "content": "list"}
+    if native["role"] == "assistant" and len(native) > 2:
+        spots = _lift_answer(native, parts, spots or [("content",)] * len(parts), pairing, origin)
+    message = Message(native["role"], parts, name=native.get("name") or None, extras=extras_of(NAME, carried))
+    if spelling:
+        origin.spell(message, spelling)
+    return message, spots
+
+
+def _lift_answer(native: Native, parts: list[Part], spots: list[Path], pairing: Pairing, origin: Origin) -> list[Path]:
+    """Add what only an assistant says, in the order in which it was made; where all parts stand."""
+    reasoning = _lift_reasoning(native, origin)
+    parts[:0] = [part for part, _ in reasoning]
+    spots = [spot for _, spot in reasoning] + spots
+    if native.get("refusal"):
+        parts.append(Refusal(native["refusal"]))
+        spots.append(("refusal",))
+    if native.get("audio"):
+        parts.append(_lift_answer_audio(native["audio"]))
+        spots.append(("audio",))
+    for j, call in enumerate(native.get("tool_calls") or ()):
+        parts.append(_lift_call(call, pairing, origin))
+        spots.append(("tool_calls", j))
+    if native.get("function_call"):
+        parts.append(_lift_legacy_call(native["function_call"], pairing, origin))
+        spots.append(("function_call",))
+    return spots
+
+
+def _lift_reasoning(native: Native, origin: Origin) -> list[tuple[Part, Path]]:
+    """Servers that write the same reasoning under both keys say it once."""
+    found: dict[str, list[str]] = {}
+    for key in REASONING_KEYS:
+        if native.get(key):
+            found.setdefault(native[key], []).append(key)
+    lifted: list[tuple[Part, Path]] = []
+    for text, keys in found.items():
+        part = Reasoning(text)
+        origin.spell(part, {"in": keys})
+        lifted.append((part, (keys[0],)))
+    return lifted
+
+
+def _lift_answer_audio(native: Native) -> Media:
+    carried = dict(native)
+    if native.get("data"):
+        data = carried.pop("data")
+        return Media("audio", data=data, extras=extras_of(NAME, {"audio": carried}))
+    file_id = carried.pop("id")
+    return Media("audio", file_id=file_id, extras=extras_of(NAME, {"audio": carried} if carried else None))
+
+
+class Draft:
+    """The keys of one message while its parts are lowered."""
+
+    __slots__ = ("audio", "calls", "content", "legacy", "own", "reasoning", "refusal", "role", "spellings")
+
+    def __init__(self, role: str, spellings: dict[int, Spelling], own: bool) -> None:
+        self.role, self.spellings, self.own = role, spellings, own
+        self.content: list[Native] = []
+        self.calls: list[Native] = []
+        self.reasoning: Native = {}
+        self.refusal: str | None = None
+        self.audio: Native | None = None
+        self.legacy: Native | None = None
+
+    def add(self, part: Part) -> None:
+        """One part, where the API has a place for it in this role."""
+        if isinstance(part, Text):
+            self.content.append(
+                TEXT.put({"type": "text", "text": part.text}, carried_by(part.extras, NAME), self.spelling(part))
+            )
+        elif isinstance(part, Media):
+            self._add_media(part)
+        elif isinstance(part, Opaque):
+            self._add_opaque(part)
+        elif self.role == "assistant":
+            self._add_answer(part)
+
+    def spelling(self, part: Part) -> Spelling:
+        return self.spellings.get(id(part), {}) if self.spellings else {}
+
+    def _add_media(self, media: Media) -> None:
+        if self.role == "assistant" and media.type == "audio" and not self.spelling(media).get("part"):
+            self.audio = _lower_answer_audio(media)
+        elif self.role == "user" or self.own:
+            native = _lower_media(media, self.spelling(media))
+            if native is not None:
+                self.content.append(native)
+
+    def _add_opaque(self, part: Opaque) -> None:
+        if part.dialect == NAME:
+            (self.calls if self.spelling(part).get("in") == "tool_calls" else self.content).append(part.value)
+
+    def _add_answer(self, part: Part) -> None:
+        spelling = self.spelling(part)
+        if isinstance(part, ToolCall):
+            if spelling.get("legacy"):
+                self.legacy = _lower_function(part, spelling)
+            else:
+                self.calls.append(_lower_call(part, spelling))
+        elif isinstance(part, Refusal):
+            if spelling.get("in") == "content" or self.refusal is not None:
+                self.content.append(
+                    TEXT.put({"type": "refusal", "refusal": part.text}, carried_by(part.extras, NAME), spelling)
+                )
+            else:
+                self.refusal = part.text
+        elif isinstance(part, Reasoning):
+            self.reasoning.update(dict.fromkeys(spelling.get("in", ()), part.text))
+
+    def native(self, spelling: Spelling) -> Native:
+        native: Native = {"role": self.role, **self.reasoning}
+        native["content"] = self._content(spelling)
+        for key, value in (
+            ("refusal", self.refusal),
+            ("audio", self.audio),
+            ("tool_calls", self.calls),
+            ("function_call", self.legacy),
+        ):
+            if value:
+                native[key] = value
+        return native
+
+    def _content(self, spelling: Spelling) -> Any:
+        content = self.content
+        if not content:
+            return None if self.calls or self.refusal or self.audio or self.legacy else ""
+        if (
+            len(content) == 1
+            and spelling.get("content") != "list"
+            and content[0].keys() == {"type", "text"}
+            and content[0]["type"] == "text"
+        ):
+            return content[0]["text"]
+        return content
+
+
+def lower_message(message: Message, spellings: dict[int, Spelling], own: bool) -> Native:
+    spelling = spellings.get(id(message), {}) if spellings else {}
+    draft = Draft(message.role, spellings, own)
+    for part in message.parts:
+        draft.add(part)
+    native = draft.native(spelling)
+    if message.name is not None:
+        native["name"] = message.name
+        native = {key: native[key] for key in MESSAGE.sorted(native)}
+    carried = carried_by(message.extras, NAME)
+    if "choice" in carried or "usage" in carried:
+        carried = {key: value for key, value in carried.items() if key not in ("choice", "usage")}
+    return MESSAGE.put(native, carried, spelling)
+
+
+# ---------------------------------------------------------------- content parts
+
+
+def _lift_part(native: Native, origin: Origin) -> Part:
+    kind = native["type"]
+    if kind not in PART_KEYS or not isinstance(native.get(PART_BODY[kind]), dict if kind in NESTED else str):
+        return Opaque(NAME, native)
+    carried, spelling = PART_KEYS[kind].take(native)
+    part = LIFT_PART[kind](native[PART_BODY[kind]], carried)
+    if isinstance(part, Opaque):
+        return Opaque(NAME, native)
+    odd: Spelling = {"in": "content"} if kind == "refusal" else {"part": True} if kind == "input_audio" else {}
+    origin.spell(part, {**(spelling or {}), **odd})
+    return part
+
+
+def _lift_image(native: Native, carried: Native | None) -> Part:
+    if not isinstance(native.get("url"), str):
+        return Opaque(NAME, native)
+    inner = {key: value for key, value in native.items() if key not in ("url", "detail")}
+    extras = {**(carried or {}), **({"image_url": inner} if inner else {})}
+    return common.media_of_url("image", native["url"], detail=native.get("detail"), extras=extras_of(NAME, extras))
+
+
+def _lift_audio(native: Native, carried: Native | None) -> Part:
+    format_ = native.get("format")
+    if format_ not in common.AUDIO_FORMATS or native.keys() != {"data", "format"}:
+        return Opaque(NAME, native)
+    return Media(
+        "audio", data=native["data"], media_type=common.AUDIO_FORMATS[format_], extras=extras_of(NAME, carried)
+    )
+
+
+def _lift_file(native: Native, carried: Native | None) -> Part:
+    inner = {key: value for key, value in native.items() if key not in ("file_data", "file_id", "filename")}
+    data, file_id = native.get("file_data"), native.get("file_id")
+    if data is not None and file_id is not None:
+        inner["file_id"] = file_id
+    extras = extras_of(NAME, {**(carried or {}), **({"file": inner} if inner else {})})
+    if data is not None:
+        return common.media_of_url("document", data, name=native.get("filename"), extras=extras)
+    if file_id is None:
+        return Opaque(NAME, native)
+    return Media("document", file_id=file_id, name=native.get("filename"), extras=extras)
+
+
+TEXT = Keys("type text refusal")
+PART_KEYS = {
+    "text": TEXT,
+    "refusal": TEXT,
+    "image_url": Keys("type image_url"),
+    "input_audio": Keys("type input_audio"),
+    "file": Keys("type file"),
+}
+PART_BODY = {
+    "text": "text",
+    "refusal": "refusal",
+    "image_url": "image_url",
+    "input_audio": "input_audio",
+    "file": "file",
+}
+NESTED = frozenset(("image_url", "input_audio", "file"))
+LIFT_PART: dict[str, Callable[[Any, Native | None], Part]] = {
+    "text": lambda text, carried: Text(text, extras=extras_of(NAME, carried)),
+    "refusal": lambda text, carried: Refusal(text, extras=extras_of(NAME, carried)),
+    "image_url": _lift_image,
+    "input_audio": _lift_audio,
+    "file": _lift_file,
+}
+
+
+def _is_bare_text(part: Part) -> bool:
+    return isinstance(part, Text) and part.extras is None
+
+
+def _lower_media(media: Media, spelling: Spelling) -> Native | None:
+    """A content part; None where the API has no way to say it."""
+    body = LOWER_MEDIA[media.type](media) if media.type in LOWER_MEDIA else None
+    if body is None:
+        return None
+    kind, value = body
+    carried = carried_by(media.extras, NAME)
+    outer = {key: rest for key, rest in carried.items() if key != kind}
+    return PART_KEYS[kind].put({"type": kind, kind: {**value, **carried.get(kind, {})}}, outer, spelling)
+
+
+def _lower_image(media: Media) -> tuple[str, Native] | None:
+    url = common.url_of_media(media)
+    if url is None:
+        return None
+    return "image_url", {"url": url} if media.detail is None else {"url": url, "detail": media.detail}
+
+
+def _lower_audio(media: Media) -> tuple[str, Native] | None:
+    format_ = common.AUDIO_TYPES.get(media.media_type or "")
+    return None if media.data is None or format_ is None else ("input_audio", {"data": media.data, "format": format_})
+
+
+def _lower_file(media: Media) -> tuple[str, Native] | None:
+    named: Native = {} if media.name is None else {"filename": media.name}
+    if media.data is not None:
+        return "file", {"file_data": common.url_of_media(media), **named}
+    if media.url is not None and media.url.startswith("data:"):
+        return "file", {"file_data": media.url, **named}
+    return None if media.file_id is None else ("file", {"file_id": media.file_id, **named})
+
+
+LOWER_MEDIA = {"image": _lower_image, "audio": _lower_audio, "document": _lower_file}
+
+
+def _lower_answer_audio(media: Media) -> Native | None:
+    carried = carried_by(media.extras, NAME).get("audio", {})
+    if media.file_id is not None:
+        return {"id": media.file_id, **carried}
+    return {**carried, "data": media.data} if "id" in carried else None
+
+
+# ---------------------------------------------------------------- calls and results
+
+
+def _lift_call(native: Native, pairing: Pairing, origin: Origin) -> Part:
+    kind = native.get("type") or "function"
+    body = native.get(kind)
+    if kind not in ("function", "custom") or not isinstance(body, dict):
+        part: Part = Opaque(NAME, native)
+        origin.spell(part, {"in": "tool_calls"})
+        return part
+    carried, spelling = CALL.take(native)
+    odd: Spelling = (
+        {"keys": list(native), **(spelling or {})}
+        if not native.get("id") or not native.get("type")
+        else dict(spelling or {})
+    )
+    if kind == "custom":
+        inner, inner_spelling = CUSTOM.take(body)
+        call = ToolCall(
+            pairing.call(native.get("id"), body["name"]), body["name"], {}, raw_arguments=body.get("input", "")
+        )
+    else:
+        inner, inner_spelling = ARGUMENTS.take(body)
+        call, written = _read_call(body, native.get("id") or None, pairing)
+        odd |= written
+    extras = {
+        **(carried or {}),
+        **({"type": "custom"} if kind == "custom" else {}),
+        **({"function": inner} if inner else {}),
+    }
+    call.extras = extras_of(NAME, extras)
+    origin.spell(call, odd | ({"function": inner_spelling} if inner_spelling else {}))
+    return call
+
+
+def _read_call(function: Native, id_: str | None, pairing: Pairing) -> tuple[ToolCall, Spelling]:
+    """The call, and how its arguments were written where they are not the compact JSON of an object."""
+    written = function.get("arguments")
+    if isinstance(written, str):
+        arguments, raw = read_arguments(written)
+        odd: Spelling = {} if raw is not None or wire.write_text(arguments) == written else {"arguments": written}
+    else:
+        arguments, raw, odd = written or {}, None, {"arguments": written}
+    name = function["name"]
+    return ToolCall(pairing.call(id_, name), name, arguments, raw_arguments=raw), odd
+
+
+def _lift_legacy_call(native: Native, pairing: Pairing, origin: Origin) -> ToolCall:
+    carried, spelling = ARGUMENTS.take(native)
+    call, odd = _read_call(native, None, pairing)
+    call.extras = extras_of(NAME, {"function": carried} if carried else None)
+    origin.spell(call, {"legacy": True, **odd, **({"function": spelling} if spelling else {})})
+    return call
+
+
+def _lower_call(call: ToolCall, spelling: Spelling) -> Native:
+    carried = carried_by(call.extras, NAME)
+    native: Native = {"id": call.id}
+    if carried.get("type") == "custom":
+        native["type"] = "custom"
+        custom = {"name": call.name, "input": call.raw_arguments or ""}
+        native["custom"] = CUSTOM.put(custom, carried.get("function"), spelling.get("function"))
+    else:
+        native["type"] = "function"
+        native["function"] = _lower_function(call, spelling)
+    keys = spelling.get("keys", native)
+    native = {key: value for key, value in native.items() if key in keys}
+    outer = {key: value for key, value in carried.items() if key not in ("type", "function")}
+    return CALL.put(native, outer, spelling)
+
+
+def _lower_function(call: ToolCall, spelling: Spelling) -> Native:
+    arguments = (
+        spelling["arguments"] if "arguments" in spelling else write_arguments(call.arguments, call.raw_arguments)
+    )
+    native: Native = {"name": call.name}
+    if arguments is not None:
+        native["arguments"] = arguments
+    return ARGUMENTS.put(native, carried_by(call.extras, NAME).get("function"), spelling.get("function"))
+
+
+def _lift_result(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, list[Path] | None]:
+    carried, spelling = RESULT.take(native)
+    id_, name = pairing.result(native.get("tool_call_id") or None, native.get("name") or None)
+    content = native.get("content")
+    odd: Spelling = {"role": "function"} if native["role"] == "function" else {}
+    if native.get("name"):
+        odd["name"] = True
+    kind, value = ("text", content or "") if not isinstance(content, list) else _lift_result_parts(content, origin, odd)
+    result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
+    message = Message("tool", [result], extras=extras_of(NAME, carried))
+    origin.spell(message, {**(spelling or {}), **odd})
+    return message, None
+
+
+def _lift_result_parts(content: list[Native], origin: Origin, odd: Spelling) -> tuple[str, Any]:
+    parts = [_lift_part(part, origin) for part in content]
+    if len(parts) == 1 and _is_bare_text(parts[0]) and id(parts[0]) not in origin.spellings:
+        odd["content"] = "list"
+        return "text", parts[0].text  # type: ignore[union-attr]
+    return "multimodal", parts
+
+
+def _lower_result(message: Message, spellings: dict[int, Spelling], own: bool) -> Native:
+    spelling = spellings.get(id(message), {}) if spellings else {}
+    result = next((part for part in message.parts if isinstance(part, ToolResult)), None)
+    if result is None:
+        return lower_message(Message("user", message.parts), spellings, own)
+    native: Native = {"role": spelling.get("role", "tool")}
+    if native["role"] == "tool":
+        native["tool_call_id"] = result.tool_call_id
+    if spelling.get("name"):
+        native["name"] = result.name
+    native["content"] = _lower_value(result, spellings, own, spelling)
+    return RESULT.put(native, carried_by(message.extras, NAME), spelling)
+
+
+def _lower_value(result: ToolResult, spellings: dict[int, Spelling], own: bool, spelling: Spelling) -> Any:
+    if result.kind == "multimodal":
+        draft = Draft("tool", spellings, own)
+        for part in result.value:
+            draft.add(part)
+        return draft.content or ""
+    text = _said(result)
+    return [{"type": "text", "text": text}] if spelling.get("content") == "list" else text
+
+
+def _said(result: ToolResult) -> str:
+    """The text of a result that is not multimodal: the API has no field for data or failure."""
+    if result.kind == "error" or result.is_error:
+        return wire.write_text({"error": result.value})
+    return wire.write_text(result.value) if result.kind == "data" else str(result.value)
+
+
+def _files_of(message: Message) -> list[Native]:
+    """A user message with the media of a result, which a tool message cannot hold."""
+    natives: list[Native] = []
+    for result in message.parts:
+        if isinstance(result, ToolResult) and result.kind == "multimodal":
+            files = [_lower_media(part, {}) for part in result.value if isinstance(part, Media)]
+            content = [file for file in files if file is not None]
+            if content:
+                natives.append({"role": "user", "content": [{"type": "text", "text": envelope(result)}, *content]})
+    return natives
+
+
+def envelope(result: ToolResult) -> str:
+    """The text before media that belong to a result."""
+    return f"Attached to the result of {result.name} ({result.tool_call_id}):"
+
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How `lift` reads back a result for which the API has no field of its own."""
+    if result.kind == "multimodal":
+        texts = [part for part in result.value if isinstance(part, Text)]
+        if len(texts) == len(result.value):
+            return None
+        if not texts:
+            return "text", ""
+        return ("text", texts[0].text) if len(texts) == 1 and _is_bare_text(texts[0]) else ("multimodal", texts)
+    return ("text", _said(result)) if result.kind != "text" else None

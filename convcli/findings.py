@@ -1,0 +1,30 @@
+"""A finding: something wrong with an input, or something that a target would not accept."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Severity = Literal["error", "warning", "info"]
+
+
+class Finding(msgspec.Struct, omit_defaults=True, frozen=True):
+    """What is wrong, where, and what to do.
+
+    `code` is a kebab-case word that never changes its meaning (`missing-tool-result`). `where` is a JSON Pointer
+    into the document; `line` and `column` count from 1 and `byte` from 0, 0 and -1 mean unknown. For JSONL, `line`
+    is the line of the record and `where` is relative to it. `message` names places, types and lengths, never values:
+    transcripts hold secrets. `notes` are further lines (what was expected, which calls are open).
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    where: str = ""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    byte: int = -1
+    help: str = ""
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,442 @@
+"""Losses: what differs between a transcript and what is read back from what was written of it.
+
+No dialect reports anything. `difference` compares the transcript before a conversion with the one that the target
+dialect lifts from the output; every difference is a loss, with its place in the source. The dialects only supply
+data: reasons, conventions, and where a field stands. Linear in the number of parts, but for moved messages
+(n log n). What is equal is compared in C first, and only the rest is walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from convcli import wire
+from convcli.align import Alignment, align
+from convcli.dialect import Dialect, LossKind
+from convcli.transcript import (
+    TRANSCRIPT_FIELDS,
+    Message,
+    Part,
+    Path,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+
+Level = Literal["content", "context", "envelope"]
+
+
+class Loss(msgspec.Struct, omit_defaults=True):
+    """A field that the output does not carry as the source had it.
+
+    `kind`: dropped · changed · encoded (kept by a convention, not in a field of the vendor) · invented (the target
+    needs a value that the source lacks) · moved. `where` is a JSON Pointer into the source document, for JSONL
+    relative to the record on `line`. `level`: content (a model would read something else) · context (what ties and
+    replays) · envelope (transport and bookkeeping). `before` and `after` are values of the intermediate format.
+    """
+
+    kind: LossKind
+    where: str
+    field: str
+    level: Level
+    why: str
+    before: Any = msgspec.UNSET
+    after: Any = msgspec.UNSET
+    line: int = 0
+    file: str = ""
+
+
+CONTENT = frozenset(
+    (
+        "text", "reasoning", "refusal", "image", "audio", "video", "document", "opaque", "tool_call", "tool_result",
+        "message", "message.role", "reasoning.text", "reasoning.summary", "text.text", "refusal.text",
+        "tool_call.name", "tool_call.arguments", "tool_call.rawArguments",
+        "tool_result.kind", "tool_result.value", "tool_result.isError", "tool_result.name", "opaque.value",
+        "tool", "tool.name", "tool.description", "tool.parameters", "tools", "toolChoice",
+    )
+)  # fmt: skip
+"""Fields of which a model would read something else; media fields beside them. Everything else is context."""
+
+MEDIA_TYPES = ("image", "audio", "video", "document")
+MEDIA_CONTENT = ("data", "url", "fileId", "path", "text", "mediaType")
+
+MISSING = msgspec.UNSET
+
+
+def difference(
+    before: Transcript, after: Transcript, source: Dialect | None = None, target: Dialect | None = None
+) -> list[Loss]:
+    """Every loss between `before` and `after`, in the order of the source; empty exactly when they say the same.
+
+    `source` tells where fields stand in the document that `before` was lifted from; `target` gives the reasons.
+    """
+    walk = _Walk(before, after, source, target)
+    if not walk.equal():
+        walk.transcript()
+    return walk.losses
+
+
+class _Walk:
+    """One comparison: the losses so far, and what is needed to place and to explain them."""
+
+    def __init__(self, before: Transcript, after: Transcript, source: Dialect | None, target: Dialect | None) -> None:
+        self.before, self.after, self.source, self.target = before, after, source, target
+        self.losses: list[Loss] = []
+        origin = before.origin
+        self.places = origin.places if origin is not None and len(origin.places) == len(before.messages) else None
+        self.spot = origin.spot if origin is not None else ()
+        self.made_up = origin.invented if origin is not None else set()
+        self.made_up_again = after.origin.invented if after.origin is not None else set()
+        self.accounted: set[int] = set()
+
+    # ------------------------------------------------------------ the whole
+
+    def equal(self) -> bool:
+        """Quick, in C: nothing differs, and nothing that is equal to Python differs in JSON (1, 1.0 and true)."""
+        if self.made_up or self.made_up_again or self.before != self.after:
+            return False
+        return (
+            all(map(_exact_message, self.before.messages, self.after.messages))
+            and all(
+                wire.exact(getattr(self.before, name), getattr(self.after, name))
+                for name in ("settings", "extras", "tool_choice")
+            )
+            and all(map(_exact_tool, self.before.tools or (), self.after.tools or ()))
+        )
+
+    def transcript(self) -> None:
+        """All fields of the transcript, then its tools, then its messages."""
+        before, after = self.before, self.after
+        for name in TRANSCRIPT_FIELDS:
+            if name in ("messages", "tools", "settings", "extras", "head"):
+                continue
+            self.value(before, after, name, _camel(name), self.root(_camel(name)))
+        self.keys(before.settings or {}, after.settings or {}, "settings", ())
+        if (before.settings is None) != (after.settings is None) and not before.settings and not after.settings:
+            self.add("changed", (), "settings", before.settings, after.settings)
+        self.extras(before.extras, after.extras, ())
+        self.tools(before.tools, after.tools)
+        self.value(before, after, "head", "head", self.root("head"))
+        self.messages(align(before.messages, after.messages))
+
+    def root(self, field: str) -> Path:
+        return self.step(field, ())
+
+    def tools(self, before: list[ToolDefinition] | None, after: list[ToolDefinition] | None) -> None:
+        if before is None or after is None:
+            if before != after and not before and not after:
+                self.add("dropped" if after is None else "invented", self.root("tools"), "tools", before, after)
+        left = list(enumerate(after or ()))
+        last = -1
+        for i, tool in enumerate(before or ()):
+            place = self.tool_place(i)
+            found = next((pair for pair in left if pair[1].name == tool.name), None)
+            if found is None and len(before or ()) == len(after or ()) and (i, (after or [])[i]) in left:
+                found = (i, (after or [])[i])
+            if found is None:
+                self.add("dropped", place, "tool", tool.name)
+                continue
+            left.remove(found)
+            if found[0] < last:
+                self.add("moved", place, "tool", i, found[0])
+            last = max(last, found[0])
+            self.record(tool, found[1], "tool", place)
+        for _, tool in left:
+            self.add("invented", self.root("tools"), "tool", MISSING, tool.name)
+
+    def tool_place(self, index: int) -> Path:
+        origin = self.before.origin
+        if origin is not None and len(origin.tools) == len(self.before.tools or ()):
+            return origin.tools[index]
+        return ("tools", index)
+
+    # ------------------------------------------------------------ messages and parts
+
+    def messages(self, alignment: Alignment) -> None:
+        for i, message in enumerate(self.before.messages):
+            j = alignment.message_of[i]
+            if j is None:
+                self.dropped_message(i, message, alignment)
+                continue
+            place = self.place(i)
+            other = self.after.messages[j]
+            if i in alignment.moved:
+                self.add("moved", place, "message", i, j)
+            if i in alignment.joined:
+                self.add(
+                    "changed", place, "message.grouping", "a message of its own", "joined with the message before it"
+                )
+            elif message != other or self.made_up or self.made_up_again or not _exact_message(message, other):
+                self.record(message, other, "message", place)
+            self.parts(i, message, alignment)
+        self.invented(alignment)
+
+    def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
+        if message.role == "event" or not message.parts:
+            field = "event" if message.role == "event" else "message"
+            self.add("dropped", self.place(i), field, message.role)
+            return
+        self.parts(i, message, alignment)
+        for name in message.__struct_fields__:
+            if name not in ("role", "parts", "extras"):
+                self.value(message, _EMPTY, name, f"message.{_camel(name)}", self.place(i))
+        self.extras(message.extras, None, self.place(i))
+
+    def parts(self, i: int, message: Message, alignment: Alignment) -> None:
+        home = alignment.message_of[i]
+        last = -1
+        for k, part in enumerate(message.parts):
+            match = alignment.part_of.get((i, k))
+            place = self.part_place(i, k)
+            if match is None:
+                self.dropped_part(part, place)
+                continue
+            j, at = match
+            if home is not None and j != home:
+                self.add("moved", place, part.type, home, j)
+            elif j == home:
+                if at < last:
+                    self.add("moved", place, part.type, k, at)
+                last = max(last, at)
+            self.part(part, self.after.messages[j].parts[at], place)
+
+    def dropped_part(self, part: Part, place: Path) -> None:
+        if isinstance(part, (ToolCall, ToolResult)):
+            self.add("dropped", place, part.type, part.name)
+        else:
+            self.add("dropped", place, part.type, _brief(part))
+        if part.metadata:
+            self.keys(part.metadata, {}, f"{part.type}.metadata", place)
+        self.extras(part.extras, None, place)
+
+    def part(self, part: Part, other: Part, place: Path) -> None:
+        if type(part) is not type(other):
+            self.add("changed", place, part.type, part.type, other.type)
+        elif isinstance(part, ToolResult) and isinstance(other, ToolResult):
+            self.result(part, other, place)
+        else:
+            self.record(part, other, part.type, place)
+
+    def result(self, result: ToolResult, other: ToolResult, place: Path) -> None:
+        skip: tuple[str, ...] = ()
+        same = (
+            result.kind == other.kind
+            and result.is_error == other.is_error
+            and wire.exact(_plain(result.value), _plain(other.value))
+        )
+        if same:
+            skip = ("kind", "value", "is_error")
+        elif self.by_convention(result, other, place):
+            skip = ("kind", "value", "is_error") if result.kind != "multimodal" else ("kind", "value")
+        self.record(result, other, "tool_result", place, skip)
+
+    def by_convention(self, result: ToolResult, other: ToolResult, place: Path) -> bool:
+        """Was the result written as a convention of the target says? Then that is one loss, with its own reason."""
+        for convention in self.target.conventions if self.target is not None else ():
+            expected = convention.express(result)
+            if expected is None or expected[0] != other.kind or _plain(expected[1]) != _plain(other.value):
+                continue
+            kind, why = convention.loss["error" if result.is_error and result.kind == "data" else result.kind]
+            self.add(kind, place, "tool_result.kind", result.kind, other.kind, why=why)
+            if result.kind == "multimodal":
+                self.accounted.update(map(_media_key, result.value))
+            return True
+        return False
+
+    def invented(self, alignment: Alignment) -> None:
+        """What the output holds and the source did not; the media of a result that a convention moved are not that."""
+        for j, message in enumerate(self.after.messages):
+            unmatched = [at for at in range(len(message.parts)) if (j, at) not in alignment.matched_after]
+            if j not in alignment.after_used:
+                media = {_media_key(part) for part in message.parts if part.type in MEDIA_TYPES}
+                if media and media <= self.accounted:
+                    continue
+                self.add("invented", self.near(j, alignment), "message", MISSING, message.role)
+            elif unmatched:
+                for at in unmatched:
+                    self.add(
+                        "invented", self.near(j, alignment), message.parts[at].type, MISSING, _brief(message.parts[at])
+                    )
+
+    def near(self, j: int, alignment: Alignment) -> Path:
+        """The place of the source message that stands at or before message `j` of the output."""
+        at = max((i for i, to in enumerate(alignment.message_of) if to is not None and to <= j), default=None)
+        return self.place(at) if at is not None else ()
+
+    # ------------------------------------------------------------ records and values
+
+    def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
+        """Every field of two records of one type."""
+        for name in before.__struct_fields__:
+            if name in skip or name in ("parts", "extras"):
+                continue
+            if name == "metadata":
+                self.keys(before.metadata or {}, after.metadata or {}, f"{node}.metadata", place)
+            elif node == "message" and name == "usage":
+                self.keys(before.usage or {}, after.usage or {}, "message.usage", place)
+            else:
+                self.value(before, after, name, f"{node}.{_camel(name)}", place)
+        self.extras(before.extras, after.extras, place)
+
+    def value(self, before: Any, after: Any, name: str, field: str, place: Path) -> None:
+        """One field of two records."""
+        x, y = getattr(before, name), getattr(after, name, None)
+        if field in ID_FIELDS and (self.made_up or self.made_up_again):
+            x = None if x in self.made_up else x
+            y = None if y in self.made_up_again else y
+        if x is y or wire.exact(_plain(x), _plain(y)):
+            return
+        kind: LossKind = "invented" if x is None else "dropped" if y is None else "changed"
+        self.add(kind, self.step(field, place), field, MISSING if x is None else x, MISSING if y is None else y)
+
+    def keys(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
+        """The keys of two objects, one loss each."""
+        for key in [*before, *(key for key in after if key not in before)]:
+            x, y = before.get(key, MISSING), after.get(key, MISSING)
+            if x is MISSING or y is MISSING or not wire.exact(_plain(x), _plain(y)):
+                kind: LossKind = "invented" if x is MISSING else "dropped" if y is MISSING else "changed"
+                name = f"{field}.{key}"
+                self.add(kind, self.step(name, self.step(field, place)), name, x, y)
+
+    def extras(self, before: Any, after: Any, place: Path) -> None:
+        """Facts that only one dialect can say, by dialect and key."""
+        if before == after and wire.exact(before, after):
+            return
+        for dialect in [*(before or {}), *(name for name in after or {} if name not in (before or {}))]:
+            mine, other = (before or {}).get(dialect, {}), (after or {}).get(dialect, {})
+            for key in [*mine, *(key for key in other if key not in mine)]:
+                x, y = mine.get(key, MISSING), other.get(key, MISSING)
+                if x is MISSING or y is MISSING or not wire.exact(x, y):
+                    kind: LossKind = "invented" if x is MISSING else "dropped" if y is MISSING else "changed"
+                    self.add(kind, self.extras_place(dialect, key, place, x), f"extras.{dialect}.{key}", x, y)
+            if (not mine and not other) and (dialect in (before or {})) != (dialect in (after or {})):
+                self.add(
+                    "dropped" if dialect in (before or {}) else "invented", place, f"extras.{dialect}", mine, other
+                )
+
+    # ------------------------------------------------------------ places and reasons
+
+    def place(self, i: int) -> Path:
+        return self.places[i][0] if self.places is not None else ("messages", i)
+
+    def part_place(self, i: int, k: int) -> Path:
+        if self.places is None:
+            return ("messages", i, "parts", k)
+        place, spots = self.places[i]
+        return (*place, *(spots[k] if spots is not None and k < len(spots) else self.spot))
+
+    def step(self, field: str, place: Path) -> Path:
+        """Where a field stands, from the table of the source dialect."""
+        if self.source is None or self.before.origin is None:
+            return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
+        return climb(place, self.source.places.get(field, ()))
+
+    def extras_place(self, dialect: str, key: str, place: Path, value: Any) -> Path:
+        """Keys of the source stand where they stood; what another dialect left has no place of its own."""
+        origin = self.before.origin
+        if self.source is None or origin is None or "extras" in self.source.places:
+            return (*place, "extras", dialect, key)
+        if self.source.name != dialect or value is MISSING:
+            return place
+        return climb(place, self.source.places.get(f"extras.{key}", (key,)))
+
+    def add(
+        self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
+    ) -> None:
+        self.losses.append(
+            Loss(
+                kind,
+                wire.pointer(place),
+                field,
+                self.level(field),
+                why or self.reason(kind, field),
+                before=before,
+                after=after,
+            )
+        )
+
+    def level(self, field: str) -> Level:
+        if field.startswith("extras."):
+            dialect, _, key = field[7:].partition(".")
+            owner = self.source if self.source is not None and self.source.name == dialect else self.target
+            return "envelope" if owner is not None and key in owner.envelope else "context"
+        node, _, name = field.partition(".")
+        if field in CONTENT or (node in MEDIA_TYPES and name in MEDIA_CONTENT):
+            return "content"
+        return "context"
+
+    def reason(self, kind: LossKind, field: str) -> str:
+        reasons = self.target.reasons if self.target is not None else {}
+        title = self.target.title if self.target is not None else "the other transcript"
+        if kind == "moved":
+            return reasons.get("moved", f"{title} has another place for it")
+        for name in _general(field):
+            if name in reasons:
+                return reasons[name]
+        if kind == "invented":
+            return f"{title} shows a value that the source does not have"
+        return f"{title} has no field for it" if kind == "dropped" else f"{title} says it in another way"
+
+
+ID_FIELDS = frozenset(("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId"))
+_EMPTY = Message("", [])
+
+
+def _general(field: str) -> Iterator[str]:
+    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, `metadata…`."""
+    parts = field.split(".")
+    for end in range(len(parts), 0, -1):
+        yield ".".join(parts[:end])
+    if len(parts) > 1:
+        yield ".".join(parts[1:])
+
+
+def climb(place: Path, steps: Path) -> Path:
+    """`place` and `steps`, where `..` takes one step off."""
+    for step in steps:
+        place = place[:-1] if step == ".." else (*place, step)
+    return place
+
+
+def _exact_message(before: Message, after: Message) -> bool:
+    """Two equal messages: do their JSON values have the same types and key order too?"""
+    for part, other in zip(before.parts, after.parts, strict=True):
+        if isinstance(part, ToolCall):
+            if not wire.exact(part.arguments, other.arguments):  # type: ignore[union-attr]
+                return False
+        elif isinstance(part, ToolResult) and part.kind == "data" and not wire.exact(part.value, other.value):  # type: ignore[union-attr]
+            return False
+        if part.extras is not None and not wire.exact(part.extras, other.extras):
+            return False
+        if part.metadata is not None and not wire.exact(part.metadata, other.metadata):
+            return False
+    return before.extras is None or wire.exact(before.extras, after.extras)
+
+
+def _exact_tool(before: ToolDefinition, after: ToolDefinition) -> bool:
+    return wire.exact(_plain(before), _plain(after))
+
+
+def _plain(value: Any) -> Any:
+    """Records inside a value (the parts of a multimodal result) as JSON values."""
+    if isinstance(value, (msgspec.Struct, list)):
+        return msgspec.to_builtins(value)
+    return value
+
+
+def _media_key(part: Part) -> int:
+    return hash(tuple(getattr(part, name, None) for name in ("type", "data", "url", "file_id", "path")))
+
+
+def _brief(part: Part) -> Any:
+    """What a part says, as a value for the report."""
+    return msgspec.to_builtins(part)
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)

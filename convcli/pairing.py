@@ -1,0 +1,153 @@
+"""Which result answers which call, and the ids of calls that have none."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from convcli.transcript import ToolCall, ToolResult, Transcript
+
+UNKNOWN = "unknown"
+"""The name of a result that answers no call and does not name its tool."""
+
+
+class Pairing:
+    """The open calls of a document while it is lifted, in document order.
+
+    Results are paired by id; without an id by order among the open calls of the same name; without a name by
+    order. Calls and results without an id get `call_1`, `call_2`, … from one counter that skips the ids of the
+    document. Linear in the number of calls.
+    """
+
+    __slots__ = ("_by_name", "_count", "_document", "_names", "_open", "_taken", "invented")
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        self._taken: set[str] | None = None
+        self._count = 0
+        self._names: dict[str, str] = {}
+        self._open: dict[str, str] = {}
+        self._by_name: dict[str, deque[str]] = {}
+        self.invented: set[str] = set()
+
+    def call(self, id_: str | None, name: str) -> str:
+        """Open a call; its id, made up when it has none."""
+        if id_ is None:
+            id_ = self._new_id()
+        self._names[id_] = name
+        self._open[id_] = name
+        self._by_name.setdefault(name, deque()).append(id_)
+        return id_
+
+    def result(self, id_: str | None, name: str | None) -> tuple[str, str]:
+        """The id and name of a result: those of the call that it answers where it has none of its own."""
+        if id_ is None:
+            id_ = self._oldest(name) or self._new_id()
+        self._open.pop(id_, None)
+        return id_, name or self._names.get(id_, UNKNOWN)
+
+    def _oldest(self, name: str | None) -> str | None:
+        if name is None:
+            return next(iter(self._open), None)
+        queue = self._by_name.get(name, deque())
+        while queue and queue[0] not in self._open:
+            queue.popleft()
+        return queue[0] if queue else None
+
+    def _new_id(self) -> str:
+        if self._taken is None:
+            self._taken = ids_in(self._document)
+        while True:
+            self._count += 1
+            id_ = f"call_{self._count}"
+            if id_ not in self._taken:
+                self.invented.add(id_)
+                return id_
+
+
+def ids_in(document: Any) -> set[str]:
+    """Every string in the document that stands under a key that ends in `id`, whatever its case."""
+    found: set[str] = set()
+    stack = [document]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            for key, child in value.items():
+                if isinstance(child, str):
+                    if key[-2:].lower() == "id":
+                        found.add(child)
+                else:
+                    stack.append(child)
+        elif isinstance(value, list):
+            stack.extend(value)
+    return found
+
+
+class Renaming:
+    """Names or ids rewritten one-to-one to what a target allows: what is allowed stays as it is.
+
+    `allowed` holds the allowed characters, `first` those allowed at the start; `limit` is the longest length. Everything that the transcript uses must be given, so that nothing collides.
+    """
+
+    __slots__ = ("_allowed", "_first", "_limit", "_new", "_taken")
+
+    def __init__(self, names: Iterable[str], allowed: str, limit: int, *, first: str = "") -> None:
+        self._allowed, self._first, self._limit = frozenset(allowed), frozenset(first or allowed), limit
+        names = dict.fromkeys(names)
+        self._new = {name: name for name in names if self._fits(name)}
+        self._taken = set(self._new)
+        for name in names:
+            if name not in self._new:
+                self._new[name] = self._free(self._mend(name))
+
+    def __call__(self, name: str) -> str:
+        """The name that the target is given."""
+        return self._new.get(name, name)
+
+    def _fits(self, name: str) -> bool:
+        return 0 < len(name) <= self._limit and name[0] in self._first and self._allowed.issuperset(name)
+
+    def _mend(self, name: str) -> str:
+        mended = "".join(char if char in self._allowed else "_" for char in name)[: self._limit]
+        if not mended or mended[0] not in self._first:
+            mended = f"{'_' if '_' in self._first else 'x'}{mended}"[: self._limit]
+        return mended
+
+    def _free(self, name: str) -> str:
+        count = 1
+        new = name
+        while new in self._taken:
+            count += 1
+            suffix = f"_{count}"
+            new = name[: self._limit - len(suffix)] + suffix
+        self._taken.add(new)
+        return new
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+DIGITS = "0123456789"
+WORD = LETTERS + DIGITS + "_"
+
+
+def tool_names(transcript: Transcript) -> list[str]:
+    """Every tool name that the transcript uses, in definitions, calls, results and choice."""
+    names = [tool.name for tool in transcript.tools or ()]
+    for message in transcript.messages:
+        names += [part.name for part in message.parts if isinstance(part, (ToolCall, ToolResult))]
+    choice = transcript.tool_choice
+    if isinstance(choice, dict):
+        names += choice.get("names", ()) or [choice["name"]]
+    return names
+
+
+def call_ids(transcript: Transcript) -> list[str]:
+    """Every call id that the transcript uses, in calls and results."""
+    ids: list[str] = []
+    for message in transcript.messages:
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                ids.append(part.id)
+            elif isinstance(part, ToolResult):
+                ids.append(part.tool_call_id)
+    return ids

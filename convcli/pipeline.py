@@ -1,0 +1,102 @@
+"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from convcli import catalog, dialects
+from convcli.dialect import Clue, Dialect, Options
+from convcli.errors import ContentError, JobError, RefusedError
+from convcli.findings import Finding
+from convcli.loss import Loss, difference
+from convcli.transcript import Transcript
+
+BY_DEFAULT = Options()
+
+
+class Detection(msgspec.Struct, frozen=True):
+    """Which dialect a document is in, and why; `others` are weaker candidates, the strongest first."""
+
+    dialect: str
+    clue: Clue
+    others: tuple[tuple[str, Clue], ...] = ()
+
+
+class Conversion(msgspec.Struct):
+    """What came of one document: the document in the target dialect, and what it does not carry."""
+
+    document: Any
+    transcript: Transcript
+    losses: list[Loss]
+    findings: list[Finding]
+
+
+def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tuple[str, Clue]]:
+    """Every dialect that sees a mark of its own in the document, the strongest first."""
+    found = [(dialect.name, dialect.detect(document)) for dialect in among or dialects.builtin()]
+    clues = [(name, clue) for name, clue in found if clue is not None]
+    return sorted(clues, key=lambda pair: (-pair[1].strength, pair[0]))
+
+
+def detect(document: Any, among: Sequence[Dialect] | None = None) -> Detection:
+    """The dialect of a document. Raises ContentError when none or more than one fits best."""
+    found = candidates(document, among)
+    if not found:
+        raise ContentError(
+            "unknown-dialect",
+            "no dialect recognises this document",
+            help="name it with --from; convcli dialects lists them all",
+        )
+    best = [name for name, clue in found if clue.strength == found[0][1].strength]
+    if len(best) > 1:
+        listed = ", ".join(f"{name} ({clue.reason})" for name, clue in found[: len(best)])
+        raise ContentError(
+            "ambiguous-dialect",
+            f"this document could be in {len(best)} dialects: {listed}",
+            help=f"name it, say --from {best[0]}",
+        )
+    return Detection(found[0][0], found[0][1], tuple(found[1:]))
+
+
+def dialect_of(document: Any, name: str | None = None) -> Dialect:
+    """The dialect of this name, or the one that the document is in."""
+    return dialects.get(name if name is not None else detect(document).dialect)
+
+
+def lift(document: Any, dialect: Dialect) -> Transcript:
+    """The transcript of a document. Raises RefusedError when it does not pass the schema of the dialect."""
+    if not catalog.accepts(dialect.name, document):
+        raise RefusedError(catalog.findings(dialect.name, document))
+    return dialect.lift(document)
+
+
+def validate(document: Any, dialect: Dialect, *, strict: bool = False) -> list[Finding]:
+    """What is wrong with a document of this dialect: by its schema, and if that has no objection by its rules."""
+    found = catalog.findings(dialect.name, document, strict=strict)
+    if any(finding.severity == "error" for finding in found):
+        return found
+    transcript = dialect.lift(document)
+    return found + list(dialect.rules(document, transcript) if dialect.rules is not None else ())
+
+
+def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:
+    """One document in another dialect, with everything that got lost.
+
+    Raises RefusedError, with the findings, when the document does not pass the schema of its dialect, and JobError
+    when the target is only read.
+    """
+    return lower(lift(document, source), target, options, source)
+
+
+def lower(
+    before: Transcript, target: Dialect, options: Options = BY_DEFAULT, source: Dialect | None = None
+) -> Conversion:
+    """A transcript in a dialect, with the losses that reading it back shows."""
+    if target.lower is None:
+        raise JobError("read-only-dialect", f"{target.title} is only read, never written")
+    written = target.lower(before, options)
+    after = target.lift(written)
+    return Conversion(written, before, difference(before, after, source, target), [])

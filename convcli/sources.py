@@ -1,0 +1,447 @@
+"""Where documents come from: files and stdin, plain or compressed, as one JSON document, JSON Lines or an SSE stream.
+
+The content decides what a file is, never its name. Lines are split at 0x0A only, since U+2028 and its like are text.
+A session file may still be growing: its size at opening is the limit, and an incomplete last line is `torn`, which
+is safe to tell because no proper prefix of a JSON object is JSON. Formats: RFC 8259, jsonlines.org, and
+"Server-sent events" of the HTML standard.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from itertools import chain, takewhile
+from typing import Any, BinaryIO, Literal, TypeAlias
+
+import msgspec
+
+from convcli.errors import ContentError, JobError
+from convcli.wire import BEGIN, DuplicateKeys, Place, parse
+
+Framing: TypeAlias = Literal["json", "jsonl", "sse"]
+Line: TypeAlias = tuple[int, int, bytes, bool]
+"""Number, byte offset, bytes without the newline, and whether a newline ended it."""
+
+MAX_LINE = 256 << 20
+MAX_UNPACKED = 1 << 30
+MAX_RATIO = 200
+_RATIO_FROM = 1 << 20
+_CHUNK = 1 << 18
+_PACKED_CHUNK = 1 << 12  # what one call makes of it stays below 128 MiB in every format
+_BOM = b"\xef\xbb\xbf"
+_BLANK = b" \t\r\n"
+_DONE = b"[DONE]"
+_SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_PACKERS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+class Rows(list[Any]):
+    """The rows of a JSONL file or the events of an SSE stream that is one document as a whole.
+
+    A dialect tells them from a JSON array by this class. `lines` holds the line of each row in its file.
+    """
+
+    def __init__(self, rows: list[Any], lines: list[int] | None = None) -> None:
+        super().__init__(rows)
+        self.lines = lines or []
+
+
+class Record(msgspec.Struct):
+    """One line of a JSONL file or one event of an SSE stream: bytes `start` to `end` of the decompressed stream.
+
+    `raw` is its JSON text. There is either a `value` or an `error`, whose place is a place of the file; `torn` marks
+    an error at the end of a stream that was still being written. An SSE event has an `event` name, an `id` and
+    `comments` as sent; without any `data:` field its `raw` is empty and its value None. The end mark `[DONE]`, which
+    is no JSON, has the value "[DONE]".
+    """
+
+    line: int
+    start: int
+    end: int
+    raw: bytes
+    value: Any = None
+    error: ContentError | None = None
+    torn: bool = False
+    event: str | None = None
+    id: str | None = None
+    comments: tuple[str, ...] = ()
+
+
+class Source:
+    """An opened input, to be read once by `document`, `records` or `events`.
+
+    `framing` is what the content looks like. One line that holds one value is "json", and `records` reads it too.
+    `lines_read` counts physical lines: a process that read the range before ours has that many to add.
+    """
+
+    def __init__(self, name: str, file: _Tap, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys) -> None:
+        self.name, self._file, self._max_line, self._keys = name, file, max_line, keys
+        self.framing: Framing
+        self.framing, self._chunks = _sniff(chunks, max_line)
+        self.lines_read = 0
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    @property
+    def grew(self) -> bool:
+        """True if the file is now longer than it was when it was opened."""
+        return self._file.grew()
+
+    def document(self) -> tuple[Any, bytes]:
+        """The whole input as one document, and its bytes; JSONL and SSE give `Rows`. Raises ContentError."""
+        raw = b"".join(self._chunks)
+        if self.framing == "json":
+            return self._parse(raw, BEGIN), raw
+        self._chunks = iter([raw])
+        read = self.records() if self.framing == "jsonl" else self.events()
+        rows = [record for record in read if record.raw]
+        for record in rows:
+            if record.error:
+                raise record.error
+        return Rows([record.value for record in rows], [record.line for record in rows]), raw
+
+    def records(self, start: int = 0, stop: int | None = None) -> Iterator[Record]:
+        """The records of JSON Lines, one at a time; bad lines are records with an error. Blank lines are skipped.
+
+        With a byte range, those whose line begins in it, for plain regular files only (else JobError); lines are then
+        counted from the first one of the range. Raises ContentError `line-too-long`, after which nothing can be read.
+        """
+        readable = start > 0
+        for number, offset, text, ended in self._lines(start, stop):
+            self.lines_read = number
+            raw = text.removesuffix(b"\r")
+            if raw.strip(_BLANK):
+                record = Record(number, offset, offset + len(text), raw)
+                self._read(record, (number, 1, offset))
+                if record.error:
+                    record.torn = not ended and readable and _is_cut(record, offset)
+                else:
+                    readable = True
+                yield record
+
+    def events(self) -> Iterator[Record]:
+        """The events of an SSE stream, one at a time; the last one may lack its blank line."""
+        readable, block = False, list[tuple[int, int, bytes]]()
+        for number, offset, text, _ in _lines(self._chunks, self._max_line):
+            self.lines_read = number
+            line = text.removesuffix(b"\r").removeprefix(b"" if offset else _BOM)
+            if line:
+                block.append((number, offset + len(text.removesuffix(b"\r")) - len(line), line))
+            elif block:
+                record, block = self._event(block)[0], []
+                readable = readable or not record.error
+                yield record
+        if block:
+            record, origin = self._event(block)
+            record.torn = bool(record.error) and readable and (_is_cut(record, origin) or _DONE.startswith(record.raw))
+            yield record
+
+    def _lines(self, start: int, stop: int | None) -> Iterator[Line]:
+        if not start and stop is None:
+            return _lines(self._chunks, self._max_line)
+        begin = max(start - 1, 0)
+        lines = _lines(self._file.chunks_from(begin), self._max_line, begin)
+        if start:  # the rest of the line before, or just its newline, belongs to the range before
+            next(lines, None)
+            lines = ((number - 1, offset, text, ended) for number, offset, text, ended in lines)
+        return takewhile(lambda line: stop is None or line[1] < stop, lines)
+
+    def _event(self, block: list[tuple[int, int, bytes]]) -> tuple[Record, int]:
+        """The event of a block of lines, and the byte where its data begins."""
+        last, data = block[-1], list[bytes]()
+        record, begin = Record(block[0][0], block[0][1], last[1] + len(last[2]), b""), BEGIN
+        for number, offset, line in block:
+            field, _, rest = line.partition(b":")
+            value = rest.removeprefix(b" ")
+            if field == b"data":
+                column = 1 + len(line) - len(value)
+                begin = begin if data else (number, column, offset + column - 1)
+                data.append(value)
+            elif not _note(record, field, value):
+                return self._no_field(record, number, offset, line), offset
+        record.raw = b"\n".join(data)
+        if record.raw == _DONE:
+            record.value = _DONE.decode()
+        elif data:
+            self._read(record, begin)
+        return record, begin[2]
+
+    def _no_field(self, record: Record, number: int, offset: int, line: bytes) -> Record:
+        record.raw = line
+        at = offset + len(line) if any(field.startswith(line) for field in _SSE_FIELDS) else offset
+        record.error = ContentError(
+            "not-sse", "this is no field of a server-sent event", file=self.name, line=number, column=1, byte=at
+        )
+        return record
+
+    def _read(self, record: Record, begin: Place) -> None:
+        try:
+            record.value = self._parse(record.raw, begin)
+        except ContentError as error:
+            record.error = error
+
+    def _parse(self, raw: bytes, begin: Place) -> Any:
+        try:
+            if begin[2] and raw.startswith(_BOM):
+                raise ContentError(
+                    "misplaced-bom",
+                    "a byte order mark stands where only JSON may stand",
+                    line=begin[0],
+                    column=begin[1],
+                    byte=begin[2],
+                )
+            return parse(raw, duplicate_keys=self._keys, start=begin)
+        except ContentError as error:
+            error.file = self.name
+            raise
+
+
+def open_source(
+    path: str, *, stdin: BinaryIO | None = None, max_line: int = MAX_LINE, duplicate_keys: DuplicateKeys = "error"
+) -> Source:
+    """An input by its path, "-" for stdin; gzip, bzip2, xz and zstandard are recognised by their first bytes.
+
+    Raises JobError `no-such-file`, `is-a-directory`, `unreadable-input` or `zstd-missing`, and ContentError
+    `line-too-long`, `compression-bomb` or `broken-compression` when the beginning cannot be read.
+    """
+    name, file = ("<stdin>", stdin or sys.stdin.buffer) if path == "-" else (path, _open(path))
+    tap = _Tap(name, file, owned=path != "-")
+    try:
+        return Source(name, tap, _unpacked(tap), max_line, duplicate_keys)
+    except ContentError as error:
+        tap.close()
+        error.file = name
+        raise
+    except JobError:
+        tap.close()
+        raise
+
+
+# --- framing ---------------------------------------------------------------------------------------------------------
+
+
+def _sniff(chunks: Iterator[bytes], max_line: int) -> tuple[Framing, Iterator[bytes]]:
+    """What the first two lines that are not blank say, and the same chunks from the beginning."""
+    taken: list[bytes] = []
+
+    def remembered() -> Iterator[bytes]:
+        for chunk in chunks:
+            taken.append(chunk)
+            yield chunk
+
+    written = (text for _, _, text, _ in _lines(remembered(), max_line) if text.strip(_BLANK))
+    framing = _framing(next(written, b"").removeprefix(_BOM), next(written, b""))
+    return framing, chain(taken, chunks)
+
+
+def _framing(first: bytes, second: bytes) -> Framing:
+    """One whole value and more below it is JSON Lines. So is a broken line above a whole object, which no writer of
+    one document puts at the margin, unless the broken line ends as an indented document begins."""
+    if first.startswith(_SSE_FIELDS):
+        return "sse"
+    if not second:
+        return "json"
+    if _is_whole(first):
+        return "jsonl"
+    is_open = first.rstrip(_BLANK).endswith((b"[", b"{", b",", b":"))
+    return "jsonl" if not is_open and second.startswith(b"{") and _is_whole(second) else "json"
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        parse(line, duplicate_keys="last")
+    except ContentError:
+        return False
+    return True
+
+
+def _lines(chunks: Iterator[bytes], max_line: int, offset: int = 0) -> Iterator[Line]:
+    """The physical lines of a stream whose first byte has this offset. Raises ContentError `line-too-long`."""
+    number, pending, size = 1, list[bytes](), 0
+    for chunk in chunks:
+        for index, piece in enumerate(chunk.split(b"\n")):
+            if index:
+                yield number, offset, b"".join(pending), True
+                number, offset, pending, size = number + 1, offset + size + 1, [], 0
+            size += len(piece)
+            if size > max_line:
+                raise ContentError(
+                    "line-too-long",
+                    f"the line is longer than {max_line:,} bytes",
+                    line=number,
+                    column=1,
+                    byte=offset,
+                    help="raise the limit with --max-line",
+                )
+            pending.append(piece)
+    if size:
+        yield number, offset, b"".join(pending), False
+
+
+def _is_cut(record: Record, origin: int) -> bool:
+    """True if the raw bytes, which begin at `origin`, break off before their JSON is complete, or end in zero bytes."""
+    error, raw = record.error, record.raw
+    if raw.endswith(b"\0"):
+        return True
+    if error and error.code == "not-utf8" and origin + len(raw) - error.byte < 4:  # perhaps inside a character
+        raw = raw[: error.byte - origin]
+        try:
+            parse(raw, start=(record.line, 1, origin))
+        except ContentError as before:
+            error = before
+    return error is not None and error.byte >= origin + len(raw)
+
+
+def _note(record: Record, field: bytes, value: bytes) -> bool:
+    """Keep a field of an event other than its data; False if there is no such field."""
+    text = value.decode("utf-8", "surrogateescape")
+    if field == b"event":
+        record.event = text
+    elif field == b"id":
+        record.id = text
+    elif field == b"":
+        record.comments += (text,)
+    return field in (b"event", b"id", b"", b"retry")
+
+
+# --- files and compression -------------------------------------------------------------------------------------------
+
+
+def _open(path: str) -> BinaryIO:
+    try:
+        return open(path, "rb", buffering=0)
+    except FileNotFoundError:
+        raise JobError("no-such-file", "there is no such file", file=path) from None
+    except IsADirectoryError:
+        raise JobError("is-a-directory", "this is a directory, not a file", file=path) from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(name: str, error: Exception) -> JobError:
+    return JobError("unreadable-input", f"cannot read it: {getattr(error, 'strerror', None) or error}", file=name)
+
+
+class _Tap:
+    """The bytes as stored, counted, and for a regular file no more than it had when it was opened."""
+
+    def __init__(self, name: str, file: BinaryIO, *, owned: bool) -> None:
+        self.name, self.count, self._file, self._owned, self._head = name, 0, file, owned, b""
+        self._size = _regular_size(file) if owned else None
+
+    def peek(self, size: int) -> bytes:
+        while len(self._head) < size and (more := self._take(size - len(self._head))):
+            self._head += more
+        return self._head
+
+    def read(self, size: int = _CHUNK) -> bytes:
+        if self._head:
+            head, self._head = self._head, b""
+            return head
+        return self._take(size)
+
+    def _take(self, size: int) -> bytes:
+        wanted = size if self._size is None else min(size, self._size - self.count)
+        try:
+            data = self._file.read(wanted) if wanted > 0 else b""
+        except OSError as error:
+            raise _unreadable(self.name, error) from None
+        self.count += len(data)
+        return data
+
+    def chunks_from(self, start: int) -> Iterator[bytes]:
+        if self._size is None or _packer(self.peek(6)):
+            raise JobError("unreadable-input", "only a plain file can be read in ranges", file=self.name)
+        self._file.seek(start)
+        self.count, self._head = start, b""
+        return iter(self.read, b"")
+
+    def grew(self) -> bool:
+        return self._size is not None and (_regular_size(self._file) or 0) > self._size
+
+    def close(self) -> None:
+        if self._owned:
+            self._file.close()
+
+
+def _regular_size(file: BinaryIO) -> int | None:
+    """The size of a regular file; None for pipes, devices and files of /proc, which tell none."""
+    status = os.fstat(file.fileno())
+    return status.st_size or None if stat.S_ISREG(status.st_mode) else None
+
+
+def _packer(head: bytes) -> str:
+    return next((packer for magic, packer in _PACKERS.items() if head.startswith(magic)), "")
+
+
+def _unpacked(tap: _Tap) -> Iterator[bytes]:
+    packer = _packer(tap.peek(6))
+    return _within_bounds(_frames(packer, tap), tap) if packer else iter(tap.read, b"")
+
+
+def _within_bounds(chunks: Iterator[bytes], tap: _Tap) -> Iterator[bytes]:
+    total = 0
+    for chunk in chunks:
+        total += len(chunk)
+        if total > MAX_UNPACKED or (total > _RATIO_FROM and total > MAX_RATIO * tap.count):
+            raise ContentError(
+                "compression-bomb",
+                f"unpacked it is larger than {MAX_UNPACKED >> 30} GiB or {MAX_RATIO} times the file",
+                file=tap.name,
+            )
+        yield chunk
+
+
+def _frames(packer: str, tap: _Tap) -> Iterator[bytes]:
+    """The unpacked bytes of a file of one or more frames. The decompressors check the sums; the end is checked here,
+    since a file that was cut off between two lines would else look complete."""
+    new_frame, error_type = _codec(packer, tap.name)
+    frame: Any = None
+    while piece := tap.read(_PACKED_CHUNK):
+        while piece := piece if frame else piece.lstrip(b"\0"):  # zeros may fill up the space between two frames
+            frame = frame or new_frame()
+            try:
+                chunk = frame.decompress(piece)
+            except (error_type, ValueError, EOFError) as error:
+                raise ContentError("broken-compression", f"the {packer} data is damaged", file=tap.name) from error
+            piece, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+            yield chunk
+    if frame:
+        raise ContentError("broken-compression", f"the {packer} data ends before it is complete", file=tap.name)
+
+
+def _codec(packer: str, name: str) -> tuple[Callable[[], Any], type[Exception]]:
+    """How to begin a frame, and what its decompressor raises; the modules are loaded when they are needed."""
+    if packer == "gzip":
+        zlib = import_module("zlib")
+        return lambda: zlib.decompressobj(wbits=31), zlib.error
+    if packer == "bz2":
+        return import_module("bz2").BZ2Decompressor, OSError
+    if packer == "lzma":
+        lzma = import_module("lzma")
+        return lzma.LZMADecompressor, lzma.LZMAError
+    try:
+        zstd = import_module("compression.zstd")  # Python 3.14
+        return zstd.ZstdDecompressor, zstd.ZstdError
+    except ImportError:
+        return _zstandard(name)
+
+
+def _zstandard(name: str) -> tuple[Callable[[], Any], type[Exception]]:
+    try:
+        zstandard = import_module("zstandard")
+    except ImportError:
+        raise JobError(
+            "zstd-missing",
+            "reading zstandard needs Python 3.14 or the package zstandard",
+            file=name,
+            help="pip install 'convcli[zstd]'",
+        ) from None
+    return lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError

@@ -1,0 +1,192 @@
+"""Bytes ⇄ JSON values, exactly. No number, key or character changes without an error; the only owner of orjson.
+
+orjson is fast but turns integers beyond 64 bits into floats and keeps the last of two equal keys, both in silence.
+So what it read is written again: equal bytes prove that nothing was lost, because the value then determines the text.
+Texts that another writer spaced or escaped differently are proved by two counts (`_proved`), and whatever is left
+goes to the strict reader. Integers are exact at any size; a number with a fraction or an exponent is a double.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import Any
+
+import orjson
+
+from convcli import strict
+from convcli.strict import BEGIN, MAX_DEPTH, DuplicateKeys, Place, pointer
+
+__all__ = [
+    "BEGIN",
+    "DuplicateKeys",
+    "Place",
+    "exact",
+    "locate",
+    "locate_all",
+    "parse",
+    "pointer",
+    "resolve",
+    "write",
+    "write_text",
+]
+
+_DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
+_SMALLEST_BEYOND_64_BITS = b"0" * 19
+_SHORT = 4096
+
+
+def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Place = BEGIN) -> Any:
+    """The JSON value of a whole document (RFC 8259), at most 200 levels deep; lone surrogates stay as they are.
+
+    A leading byte order mark is accepted in bytes, not in a `str`, where it could not be told from text. `start` is
+    where `data` begins in its file. Raises ContentError with a place and one of the codes `empty-input`,
+    `wrong-encoding`, `not-utf8`, `misplaced-bom`, `not-json`, `not-finite`, `number-overflow`, `duplicate-key`,
+    `control-character`, `too-deep`, `big-number`.
+    """
+    try:
+        raw = data if isinstance(data, bytes) else data.encode()
+        value = orjson.loads(raw)
+        again = _dump_within_depth(value, raw)
+    except (ValueError, TypeError):  # refused by orjson, raw surrogates in a str, or too deep to be written
+        return strict.read(data, duplicate_keys=duplicate_keys, start=start)
+    if again == raw or _proved(raw, again, duplicate_keys):
+        return value
+    return strict.read(data, duplicate_keys=duplicate_keys, start=start)
+
+
+def _proved(raw: bytes, again: bytes, duplicate_keys: DuplicateKeys) -> bool:
+    """True only if no key was dropped and no integer can be beyond 64 bits; it may be False without need.
+
+    A dropped entry takes at least the two quotes of its key along, and writing again adds a quote only where the text
+    spelled one as `\\u0022`. An integer beyond 64 bits has 19 digits or more.
+    """
+    if duplicate_keys == "error" and (raw.count(b'"') != again.count(b'"') or rb"\u0022" in raw):
+        return False
+    return _SMALLEST_BEYOND_64_BITS not in raw.translate(_DIGITS_TO_ZERO)
+
+
+def _dump_within_depth(value: Any, raw: bytes) -> bytes:
+    """orjson's writing of a value; TypeError beyond 200 levels, for lists around the value use up orjson's own limit.
+
+    Short texts are not wrapped: counting their brackets costs less than building the lists.
+    """
+    if len(raw) <= _SHORT and raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
+        return orjson.dumps(value)
+    spare = _spare_depth()
+    for _ in range(spare):
+        value = [value]
+    return orjson.dumps(value)[spare:-spare]
+
+
+@cache
+def _spare_depth() -> int:
+    """How many levels orjson writes beyond ours; it differs between its versions."""
+    value: list[Any] = []
+    depth = 1
+    while True:
+        try:
+            orjson.dumps(value)
+        except TypeError:
+            return depth - 1 - MAX_DEPTH
+        value, depth = [value], depth + 1
+
+
+def write(value: Any, *, indent: bool = False) -> bytes:
+    """The UTF-8 text of a JSON value, compact or indented by two, without a newline at the end.
+
+    Integers beyond 64 bits, lone surrogates (as lower-case escapes) and depths that orjson refuses come out in the
+    same layout. Raises TypeError for what is not a JSON value.
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
+    except TypeError:
+        return b"".join(_pieces(value, indent))
+
+
+def write_text(value: Any) -> str:
+    """The compact text of a JSON value, for JSON inside a string."""
+    return write(value).decode()
+
+
+def exact(a: Any, b: Any) -> bool:
+    """True if both are the same JSON value: same types (1, 1.0 and true differ), same keys in the same order."""
+    return a is b or write(a) == write(b)
+
+
+def resolve(document: Any, path: Collection[str | int]) -> Any:
+    """The value at a path: names step into objects, indexes into lists. Raises LookupError when it is absent."""
+    for step in path:
+        if isinstance(document, dict if isinstance(step, str) else list):
+            document = document[step]
+        else:
+            raise LookupError(pointer(path))
+    return document
+
+
+def locate(data: bytes, pointer: str) -> Place:
+    """Line, column and byte at which the value at a JSON Pointer begins; (0, 0, -1) if it is absent."""
+    return locate_all(data, [pointer])[pointer]
+
+
+def locate_all(data: bytes, pointers: Collection[str]) -> dict[str, Place]:
+    """`locate` for many pointers in one pass over the document."""
+    paths = {pointer: _steps(pointer) for pointer in pointers}
+    found = strict.places(data, paths.values())
+    return {pointer: found.get(path, strict.ABSENT) for pointer, path in paths.items()}
+
+
+def _steps(pointer: str) -> tuple[str, ...]:
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+# --- writing what orjson refuses -------------------------------------------------------------------------------------
+
+
+def _pieces(value: Any, indent: bool) -> Iterator[bytes]:
+    """The text of a value piece by piece, without recursion."""
+    open_containers: list[tuple[Iterator[tuple[bytes, Any]], bytes]] = []
+    name, child = b"", value
+    while True:
+        yield name
+        is_first = isinstance(child, dict | list | tuple) and bool(child)
+        if is_first:
+            opening, closing = (b"{", b"}") if isinstance(child, dict) else (b"[", b"]")
+            open_containers.append((_children(child, b": " if indent else b":"), closing))
+            yield opening
+        else:
+            yield _leaf(child)
+        while open_containers and (entry := next(open_containers[-1][0], None)) is None:
+            closing = open_containers.pop()[1]
+            is_first = False
+            yield _line(len(open_containers), indent) + closing
+        if not open_containers or entry is None:
+            return
+        yield (b"" if is_first else b",") + _line(len(open_containers), indent)
+        name, child = entry
+
+
+def _children(container: Any, colon: bytes) -> Iterator[tuple[bytes, Any]]:
+    if isinstance(container, dict):
+        return ((_leaf(key) + colon, child) for key, child in _named(container))
+    return ((b"", child) for child in container)
+
+
+def _named(container: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, child in container.items():
+        if not isinstance(key, str):
+            raise TypeError(f"a key must be a string, not {type(key).__name__}")
+        yield key, child
+
+
+def _line(depth: int, indent: bool) -> bytes:
+    return b"\n" + b"  " * depth if indent else b""
+
+
+def _leaf(value: Any) -> bytes:
+    if isinstance(value, str):  # json escapes as orjson does, and the error handler writes lone surrogates as escapes
+        return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value).encode()
+    return orjson.dumps(value)
