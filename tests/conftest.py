@@ -1,0 +1,12 @@
+"""Hypothesis: the same examples every time in CI, ten times more of them with `HYPOTHESIS_PROFILE=thorough`."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("usual", max_examples=100, deadline=None, derandomize=True, suppress_health_check=QUIET)
+settings.register_profile("thorough", max_examples=1000, deadline=None, derandomize=True, suppress_health_check=QUIET)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))

@@ -1,0 +1,170 @@
+"""Transcripts of any kind: sound conversations, and what a careless program might have written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from convcli.transcript import (
+    ROLES,
+    STOP_REASONS,
+    Media,
+    Message,
+    Opaque,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+
+WORDS = [
+    "hi", "", " ", "Tokyo は晴れ", "42", "null", '{"error": "x"}', '{"a": 1}', "line one\nline two", "\u2028", "é", "👩‍👩‍👧",
+    "[red]x[/red]", "<b>", "a" * 300, "\x1b[31m", "-", "0.10", "true", "```json\n{}\n```",
+]  # fmt: skip
+NAMES = ["get_weather", "search", "f", "do.it", "9lives", "name with space", "x" * 70, "tools-x", "検索"]
+IDS = ["call_1", "call_2", "toolu_01", "a", "id|with|bars", "x" * 50, "abcdefghi"]
+
+texts = st.sampled_from(WORDS) | st.text(max_size=12)
+numbers = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-3, 3)
+scalars = st.none() | st.booleans() | numbers | texts
+values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6)
+objects = st.dictionaries(texts, values, max_size=3)
+names = st.sampled_from(NAMES)
+ids = st.sampled_from(IDS) | st.text("abc123_", min_size=1, max_size=6)
+extras = st.none() | st.fixed_dictionaries({"a-dialect": st.dictionaries(st.sampled_from(["key", "other"]), values, min_size=1, max_size=2)})
+metadata = st.none() | st.dictionaries(
+    st.sampled_from(["signature", "thoughtSignature", "redactedData", "encryptedContent", "itemId", "unknownKey"]),
+    texts,
+    min_size=1,
+    max_size=2,
+)
+
+text_parts = st.builds(Text, texts, metadata, extras)
+reasoning_parts = st.builds(Reasoning, texts, st.none() | st.lists(texts, min_size=1, max_size=2), metadata, extras)
+refusal_parts = st.builds(Refusal, texts, st.none(), extras)
+sources = st.one_of(
+    st.fixed_dictionaries({"data": st.just("iVBORw0KGgo=")}),
+    st.fixed_dictionaries({"url": st.sampled_from(["https://example.com/a.png", "data:text/plain,x", "gs://bucket/a"])}),
+    st.fixed_dictionaries({"file_id": ids}),
+    st.fixed_dictionaries({"path": st.just("/tmp/a b.png")}),
+    st.fixed_dictionaries({"text": texts}),
+)
+
+
+@st.composite
+def media_parts(draw: st.DrawFn) -> Media:
+    kind: Any = draw(st.sampled_from(["image", "image", "audio", "video", "document"]))
+    types = st.none() | st.sampled_from(["image/png", "audio/wav", "audio/mp3", "application/pdf", "text/plain", "video/mp4"])
+    return Media(
+        kind,
+        **draw(sources),
+        media_type=draw(types),
+        name=draw(st.none() | texts),
+        detail=draw(st.none() | st.sampled_from(["low", "high"])),
+        extras=draw(extras),
+    )
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> ToolCall:
+    raw = draw(st.none() | st.none() | st.none() | st.sampled_from(['{"a":', "[1]", "null", "plain", '{"a":1,"a":2}']))
+    arguments = {} if raw is not None else draw(objects)
+    return ToolCall(draw(ids), draw(names), arguments, raw, draw(metadata), draw(extras))
+
+
+@st.composite
+def results(draw: st.DrawFn, call: ToolCall | None = None) -> ToolResult:
+    kind: Any = draw(st.sampled_from(["text", "text", "data", "error", "multimodal"]))
+    value: Any = draw(
+        {"text": texts, "error": texts, "data": values, "multimodal": st.lists(text_parts | media_parts(), max_size=3)}[kind]
+    )
+    is_error: Any = draw(st.sampled_from([None, None, True])) if kind in ("data", "multimodal") else None
+    status = draw(st.sampled_from([None, None, None, "cancelled", "running"]))
+    id_, name = (call.id, call.name) if call is not None else (draw(ids), draw(names))
+    return ToolResult(id_, name, kind, value, is_error, status, None, draw(extras))
+
+
+opaque_parts = st.builds(Opaque, st.sampled_from(["a-dialect", "openai-chat", "anthropic"]), st.fixed_dictionaries({"type": texts}))
+assistant_parts = text_parts | text_parts | reasoning_parts | refusal_parts | calls() | media_parts() | opaque_parts
+any_parts = assistant_parts | results()
+
+
+@st.composite
+def messages(draw: st.DrawFn, role: str, parts: Any) -> Message:
+    message = Message(role, parts)
+    if draw(st.integers(0, 3)) == 0:
+        message.name = draw(st.none() | texts)
+        message.id = draw(st.none() | ids)
+        message.created_at = draw(st.none() | st.just("2026-01-02T03:04:05Z"))
+        message.extras = draw(extras)
+    if role == "assistant" and draw(st.integers(0, 2)) == 0:
+        message.model = draw(st.none() | st.just("m-1"))
+        message.stop_reason = draw(st.none() | st.sampled_from([*STOP_REASONS, "novel"]))
+        message.usage = draw(st.none() | st.fixed_dictionaries({"inputTokens": st.integers(0, 99), "outputTokens": st.integers(0, 9)}))
+        message.error = draw(st.none() | texts)
+    return message
+
+
+@st.composite
+def turns(draw: st.DrawFn) -> list[Message]:
+    """One exchange: now and then with results out of order, missing, twice, or of no call."""
+    kind = draw(st.integers(0, 9))
+    if kind == 0:
+        return [draw(messages(draw(st.sampled_from(ROLES)), draw(st.lists(any_parts, max_size=3))))]
+    if kind <= 3:
+        return [draw(messages(draw(st.sampled_from(["user", "user", "system", "developer"])), draw(st.lists(text_parts | media_parts(), max_size=2))))]
+    answer = draw(messages("assistant", draw(st.lists(assistant_parts, max_size=4))))
+    asked = [part for part in answer.parts if isinstance(part, ToolCall)]
+    if draw(st.integers(0, 4)) == 0:
+        asked = draw(st.permutations(asked))[: draw(st.integers(0, len(asked)))]
+    return [answer, *(draw(messages("tool", [draw(results(call))])) for call in asked)]
+
+
+@st.composite
+def definitions(draw: st.DrawFn) -> ToolDefinition:
+    schema = {"type": "object", "properties": {"city": {"type": "string", "pattern": "^[A-Z]"}}, "required": ["city"]}
+    return ToolDefinition(
+        draw(names),
+        draw(st.none() | texts),
+        draw(st.none() | st.just(schema) | st.just({"type": "object", "properties": {}})),
+        draw(st.none() | st.booleans()),
+        extras=draw(extras),
+    )
+
+
+choices = st.sampled_from([None, "auto", "none", "required", {"name": "f"}, {"names": ["f", "search"]}])
+settings = st.none() | st.dictionaries(st.sampled_from(["temperature", "topP"]), st.just(0.5)) | st.fixed_dictionaries(
+    {"maxOutputTokens": st.integers(1, 99), "stop": st.just(["END"]), "parallelToolCalls": st.booleans(), "seed": st.just(7), "topK": st.just(3)}
+)
+
+
+@st.composite
+def transcripts(draw: st.DrawFn) -> Transcript:
+    """A transcript that its schema allows."""
+    rows = [message for turn in draw(st.lists(turns(), min_size=1, max_size=4)) for message in turn]
+    transcript = Transcript(rows)
+    if draw(st.integers(0, 2)) == 0:
+        transcript.tools = draw(st.lists(definitions(), max_size=2))
+        transcript.tool_choice = draw(choices)
+        transcript.settings = draw(settings)
+    if draw(st.integers(0, 2)) == 0:
+        transcript.model = draw(st.none() | texts)
+        transcript.id = draw(st.none() | ids)
+        transcript.title = draw(st.none() | texts)
+        transcript.created_at = draw(st.none() | st.just("2026-01-02T03:04:05Z"))
+        transcript.extras = draw(extras)
+    if draw(st.integers(0, 9)) == 0:
+        _plant_tree(draw, transcript)
+    return transcript
+
+
+def _plant_tree(draw: st.DrawFn, transcript: Transcript) -> None:
+    """Branches: every message gets an id, and a parent among those before it."""
+    for i, message in enumerate(transcript.messages):
+        message.id = f"m{i}"
+        message.parent_id = f"m{draw(st.integers(0, i - 1))}" if i else None
+    transcript.head = f"m{draw(st.integers(0, len(transcript.messages) - 1))}"

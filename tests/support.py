@@ -1,0 +1,111 @@
+"""The samples on disk, and small tools that the law tests share. Nothing here names a dialect."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from convcli import dialects, wire
+from convcli.dialect import Dialect, Options
+from convcli.dialects import intermediate
+from convcli.sources import Rows, open_source
+from convcli.transcript import Transcript
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+SUFFIXES = (".json", ".jsonl", ".sse")
+
+
+class Sample(NamedTuple):
+    """One document of a sample file."""
+
+    dialect: str
+    path: Path
+    index: int
+    document: Any
+
+    def __str__(self) -> str:
+        return f"{self.dialect}/{self.path.name}" + (f"#{self.index}" if self.index else "")
+
+
+def names() -> tuple[str, ...]:
+    return dialects.names()
+
+
+def sample_files(dialect: str, folder: str = ".") -> list[Path]:
+    """The sample files of a dialect, in alphabetical order."""
+    root = SAMPLES / dialect / folder
+    return sorted(path for path in root.glob("*") if path.suffix in SUFFIXES) if root.is_dir() else []
+
+
+def documents(path: Path, dialect: Dialect) -> Iterator[Any]:
+    """The documents of one file, as the dialect frames them."""
+    with open_source(str(path)) as source:
+        if source.framing == "json":
+            yield source.document()[0]
+        elif source.framing == "sse" or "events" in dialect.framings:
+            records = list(source.events() if source.framing == "sse" else source.records())
+            yield Rows([record.value for record in records], [record.line for record in records])
+        else:
+            for record in source.records():
+                assert record.error is None, f"{path}:{record.line}: {record.error}"
+                yield record.value
+
+
+@lru_cache(maxsize=1)
+def samples() -> list[Sample]:
+    """Every document of every good sample of every dialect."""
+    return [
+        Sample(name, path, index, document)
+        for name in names()
+        for path in sample_files(name)
+        for index, document in enumerate(documents(path, dialects.get(name)))
+    ]
+
+
+def samples_of(name: str) -> list[Sample]:
+    return [sample for sample in samples() if sample.dialect == name]
+
+
+def dumped(value: Any) -> bytes:
+    """JSON text: equal for equal values, types and key order."""
+    return wire.write(value)
+
+
+def facts(transcript: Transcript) -> Any:
+    """What a transcript says, as a JSON value without spellings."""
+    return intermediate.lower(transcript, Options(form="plain"))
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The strings and numbers inside a JSON value; keys are not values."""
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            stack.extend(node.values())
+        elif isinstance(node, list):
+            stack.extend(node)
+        elif isinstance(node, (str, int, float)) and not isinstance(node, bool):
+            yield node
+
+
+def counted(value: Any) -> Counter[str]:
+    """How often each string and number stands inside a JSON value."""
+    return Counter(json.dumps(leaf) for leaf in leaves(value))
+
+
+def untouched(value: Any) -> Any:
+    """A copy to compare with afterwards."""
+    return copy.deepcopy(value)
+
+
+def plain(value: Any) -> Any:
+    """A value of a loss as JSON."""
+    return None if value is msgspec.UNSET else msgspec.to_builtins(value)

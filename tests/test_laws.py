@@ -1,0 +1,175 @@
+"""The laws of the architecture, over every dialect, every ordered pair and every sample, read from the directories."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from convcli import catalog, dialects, pipeline
+from convcli.align import part_key
+from convcli.dialect import Options
+from convcli.loss import Loss, difference
+from convcli.transcript import Transcript
+from tests import strategies
+from tests.support import (
+    Sample,
+    counted,
+    documents,
+    dumped,
+    facts,
+    names,
+    plain,
+    sample_files,
+    samples,
+    samples_of,
+    untouched,
+)
+
+USUAL = Options()
+WRITTEN = [name for name in names() if dialects.get(name).lower is not None]
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_dialect_has_six_good_and_four_bad_samples_and_its_schema(name: str) -> None:
+    assert name in catalog.names()
+    assert len(sample_files(name)) >= 6
+    assert len(sample_files(name, "bad")) >= 4
+
+
+@pytest.mark.parametrize("sample", samples(), ids=str)
+def test_a_good_sample_has_no_finding_and_is_recognised(sample: Sample) -> None:
+    assert catalog.findings(sample.dialect, sample.document) == []
+    assert pipeline.detect(sample.document).dialect == sample.dialect
+
+
+@pytest.mark.parametrize("sample", samples(), ids=str)
+def test_l1_a_document_comes_back_unchanged(sample: Sample) -> None:
+    dialect = dialects.get(sample.dialect)
+    if dialect.lower is None:
+        pytest.skip("only read")
+    assert_identity(sample.dialect, sample.document)
+
+
+@pytest.mark.parametrize("sample", samples(), ids=str)
+def test_l1_a_document_comes_back_unchanged_from_the_intermediate_format(sample: Sample) -> None:
+    dialect, hub = dialects.get(sample.dialect), dialects.get("intermediate")
+    if dialect.lower is None:
+        pytest.skip("only read")
+    stored = hub.lower(dialect.lift(sample.document), USUAL)  # type: ignore[misc]
+    assert catalog.findings("intermediate", stored) == []
+    assert dumped(dialect.lower(hub.lift(stored), USUAL)) == dumped(sample.document)
+
+
+@pytest.mark.parametrize("target", WRITTEN)
+@pytest.mark.parametrize("source", names())
+def test_l2_to_l6_and_l8_hold_from_one_dialect_to_another(source: str, target: str) -> None:
+    for sample in samples_of(source):
+        assert_conversion(source, target, sample.document)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@given(transcript=strategies.transcripts())
+def test_the_laws_hold_for_any_transcript(name: str, transcript: Transcript) -> None:
+    dialect = dialects.get(name)
+    before = untouched(transcript)
+    conversion = pipeline.lower(transcript, dialect)
+    assert facts(transcript) == facts(before)
+    assert catalog.findings(name, conversion.document) == []
+    assert_losses_are_exact(transcript, dialect.lift(conversion.document), conversion.losses)
+    assert_identity(name, conversion.document)
+    assert_stable(name, conversion.document)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if any("twin-weather" in path.name for path in sample_files(name))])
+def test_l9_the_twin_written_by_hand_is_what_convcli_writes(name: str) -> None:
+    master = next(sample for sample in samples_of("intermediate") if sample.path.name.startswith("twin-weather"))
+    twin = next(sample for sample in samples_of(name) if sample.path.name.startswith("twin-weather"))
+    dialect = dialects.get(name)
+    written = pipeline.convert(master.document, dialects.get("intermediate"), dialect)
+    assert written.document == twin.document
+    assert difference(dialect.lift(twin.document), dialect.lift(written.document)) == []
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_dialect_has_the_twin(name: str) -> None:
+    assert [path for path in sample_files(name) if path.name.startswith("twin-weather")] or name in NO_TWIN
+
+
+NO_TWIN = frozenset(name for name in names() if "transcript" not in dialects.get(name).title and not dialects.get(name).lower)
+
+
+@pytest.mark.parametrize(("name", "path"), [(name, path) for name in names() for path in sample_files(name, "bad")], ids=str)
+def test_a_bad_sample_is_told_what_is_wrong(name: str, path: Any) -> None:
+    told = path.with_name(path.name + ".told").read_text("utf-8").splitlines()
+    dialect = dialects.get(name)
+    found = [
+        f"{finding.severity} {finding.code} {finding.where}".rstrip()
+        for document in documents(path, dialect)
+        for finding in pipeline.validate(document, dialect)
+    ]
+    assert found == told
+
+
+# ---------------------------------------------------------------- what the laws say
+
+
+def assert_identity(name: str, document: Any) -> None:
+    dialect = dialects.get(name)
+    given_document = untouched(document)
+    transcript = dialect.lift(document)
+    written = dialect.lower(transcript, USUAL)  # type: ignore[misc]
+    assert dumped(written) == dumped(document)
+    assert dumped(document) == dumped(given_document), "the input was changed"
+
+
+def assert_stable(name: str, document: Any) -> None:
+    """L4: an output converted to its own dialect again changes nothing and reports nothing."""
+    again = pipeline.convert(document, dialects.get(name), dialects.get(name))
+    assert dumped(again.document) == dumped(document)
+    assert again.losses == []
+
+
+def assert_conversion(source: str, target: str, document: Any) -> None:
+    given_document = untouched(document)
+    conversion = pipeline.convert(document, dialects.get(source), dialects.get(target))
+    assert dumped(document) == dumped(given_document), "the input was changed"
+    assert catalog.findings(target, conversion.document) == []
+    after = dialects.get(target).lift(conversion.document)
+    assert_losses_are_exact(conversion.transcript, after, conversion.losses)
+    assert_stable(target, conversion.document)
+    assert_order_is_kept(conversion.transcript, after, conversion.losses)
+
+
+def assert_losses_are_exact(before: Transcript, after: Transcript, losses: list[Loss]) -> None:
+    """L2 and L3, by counting: nothing vanishes or appears without a loss that holds it, and no loss is empty."""
+    x, y = counted(facts(before)), counted(facts(after))
+    told_gone = counted([plain(loss.before) for loss in losses])
+    told_come = counted([plain(loss.after) for loss in losses])
+    hidden = _ids(before) | _ids(after)
+    for leaf in (x - y) - told_gone:
+        assert leaf in hidden or not (x - y)[leaf] > told_gone[leaf], f"{leaf} vanished and no loss says so"
+    for leaf in (y - x) - told_come:
+        assert leaf in hidden or not (y - x)[leaf] > told_come[leaf], f"{leaf} appeared and no loss says so"
+    for loss in losses:
+        assert loss.kind in ("moved", "invented") or plain(loss.before) != plain(loss.after) or loss.field.startswith("extras"), loss
+    if facts(before) == facts(after) and not hidden:
+        assert losses == []
+
+
+def _ids(transcript: Transcript) -> set[str]:
+    """Ids that a lift made up: they are not facts."""
+    invented = transcript.origin.invented if transcript.origin else set()
+    return {f'"{id_}"' for id_ in invented}
+
+
+def assert_order_is_kept(before: Transcript, after: Transcript, losses: list[Loss]) -> None:
+    """L6: what is on both sides stands in the same order, unless a loss says that it moved."""
+    if any(loss.kind == "moved" for loss in losses):
+        return
+    place = {part_key(part): (j, at) for j, message in enumerate(after.messages) for at, part in enumerate(message.parts)}
+    keys = [part_key(part) for message in before.messages for part in message.parts]
+    unique = [key for key in keys if keys.count(key) == 1 and key in place]
+    assert all(place[x] < place[y] for x, y in pairwise(unique))
