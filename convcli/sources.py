@@ -211,7 +211,7 @@ def open_source(
     Raises JobError `no-such-file`, `is-a-directory`, `unreadable-input` or `zstd-missing`, and ContentError
     `line-too-long`, `compression-bomb` or `broken-compression` when the beginning cannot be read.
     """
-    name, file = ("<stdin>", stdin or sys.stdin.buffer) if path == "-" else (path, _open(path))
+    name, file = ("<stdin>", stdin or _stdin()) if path == "-" else (path, _open(path))
     tap = _Tap(name, file, owned=path != "-")
     try:
         return Source(name, tap, _unpacked(tap), max_line, duplicate_keys)
@@ -325,6 +325,12 @@ def _open(path: str) -> BinaryIO:
         raise _unreadable(path, error) from None
 
 
+def _stdin() -> BinaryIO:
+    if sys.stdin is None:  # the caller closed it
+        raise JobError("unreadable-input", "stdin is closed", file="<stdin>")
+    return sys.stdin.buffer
+
+
 def _unreadable(name: str, error: Exception) -> JobError:
     return JobError("unreadable-input", f"cannot read it: {getattr(error, 'strerror', None) or error}", file=name)
 
@@ -335,6 +341,8 @@ class _Tap:
     def __init__(self, name: str, file: BinaryIO, *, owned: bool) -> None:
         self.name, self.count, self._file, self._owned, self._head = name, 0, file, owned, b""
         self._size = _regular_size(file) if owned else None
+        head = self.peek(6)
+        self.packer = next((packer for magic, packer in _PACKERS.items() if head.startswith(magic)), "")
 
     def peek(self, size: int) -> bytes:
         while len(self._head) < size and (more := self._take(size - len(self._head))):
@@ -348,7 +356,7 @@ class _Tap:
         return self._take(size)
 
     def _take(self, size: int) -> bytes:
-        wanted = size if self._size is None else min(size, self._size - self.count)
+        wanted = size if not self._size else min(size, self._size - self.count)
         try:
             data = self._file.read(wanted) if wanted > 0 else b""
         except OSError as error:
@@ -357,7 +365,7 @@ class _Tap:
         return data
 
     def chunks_from(self, start: int) -> Iterator[bytes]:
-        if self._size is None or _packer(self.peek(6)):
+        if self._size is None or self.packer:
             raise JobError("unreadable-input", "only a plain file can be read in ranges", file=self.name)
         self._file.seek(start)
         self.count, self._head = start, b""
@@ -372,18 +380,13 @@ class _Tap:
 
 
 def _regular_size(file: BinaryIO) -> int | None:
-    """The size of a regular file; None for pipes, devices and files of /proc, which tell none."""
+    """The size of a regular file, None for pipes and devices; 0 limits nothing, for files of /proc tell no size."""
     status = os.fstat(file.fileno())
-    return status.st_size or None if stat.S_ISREG(status.st_mode) else None
-
-
-def _packer(head: bytes) -> str:
-    return next((packer for magic, packer in _PACKERS.items() if head.startswith(magic)), "")
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def _unpacked(tap: _Tap) -> Iterator[bytes]:
-    packer = _packer(tap.peek(6))
-    return _within_bounds(_frames(packer, tap), tap) if packer else iter(tap.read, b"")
+    return _within_bounds(_frames(tap), tap) if tap.packer else iter(tap.read, b"")
 
 
 def _within_bounds(chunks: Iterator[bytes], tap: _Tap) -> Iterator[bytes]:
@@ -399,10 +402,10 @@ def _within_bounds(chunks: Iterator[bytes], tap: _Tap) -> Iterator[bytes]:
         yield chunk
 
 
-def _frames(packer: str, tap: _Tap) -> Iterator[bytes]:
+def _frames(tap: _Tap) -> Iterator[bytes]:
     """The unpacked bytes of a file of one or more frames. The decompressors check the sums; the end is checked here,
     since a file that was cut off between two lines would else look complete."""
-    new_frame, error_type = _codec(packer, tap.name)
+    new_frame, error_type = _codec(tap.packer, tap.name)
     frame: Any = None
     while piece := tap.read(_PACKED_CHUNK):
         while piece := piece if frame else piece.lstrip(b"\0"):  # zeros may fill up the space between two frames
@@ -410,11 +413,11 @@ def _frames(packer: str, tap: _Tap) -> Iterator[bytes]:
             try:
                 chunk = frame.decompress(piece)
             except (error_type, ValueError, EOFError) as error:
-                raise ContentError("broken-compression", f"the {packer} data is damaged", file=tap.name) from error
+                raise ContentError("broken-compression", f"the {tap.packer} data is damaged", file=tap.name) from error
             piece, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
             yield chunk
     if frame:
-        raise ContentError("broken-compression", f"the {packer} data ends before it is complete", file=tap.name)
+        raise ContentError("broken-compression", f"the {tap.packer} data ends before it is complete", file=tap.name)
 
 
 def _codec(packer: str, name: str) -> tuple[Callable[[], Any], type[Exception]]:

@@ -30,7 +30,7 @@ BOM = b"\xef\xbb\xbf"
 # Possessive quantifiers: a string without an end is given up at once instead of being tried from every quote.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]|[^\s",:\[\]{}]++', re.DOTALL)
 _BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
-_CUT = re.compile(r"-?|\.|[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\u[0-9a-fA-F]{0,3}")
+_CUT = re.compile(r"-?|\.|[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\u[0-9a-fA-F]{0,4}")
 _NUMBER = re.compile(r"-?(?P<digits>[0-9]+)(?P<rest>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
 _PYTHON = re.compile(r"'|None\b|True\b|False\b|b'|\(")
 
@@ -197,13 +197,8 @@ def _refuse_foreign(data: bytes, start: Place) -> None:
 
 def _encoding_without_bom(data: bytes) -> str:
     """JSON begins with an ASCII character, so the zero bytes beside it tell the width and the order."""
-    zeros = tuple(byte == 0 for byte in data[:4])
-    return {
-        (False, True, True, True): "UTF-32LE",
-        (True, True, True, False): "UTF-32BE",
-        (False, True, False, True): "UTF-16LE",
-        (True, False, True, False): "UTF-16BE",
-    }.get(zeros, "")
+    zeros = "".join("x" if byte else "0" for byte in data[:4])
+    return {"x000": "UTF-32LE", "000x": "UTF-32BE", "x0x0": "UTF-16LE", "0x0x": "UTF-16BE"}.get(zeros, "")
 
 
 # --- what is wrong, and where ----------------------------------------------------------------------------------------

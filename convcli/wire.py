@@ -118,10 +118,10 @@ def exact(a: Any, b: Any) -> bool:
 def resolve(document: Any, path: Collection[str | int]) -> Any:
     """The value at a path: names step into objects, indexes into lists. Raises LookupError when it is absent."""
     for step in path:
-        if isinstance(document, dict if isinstance(step, str) else list):
-            document = document[step]
-        else:
+        fits = isinstance(document, dict if isinstance(step, str) else list)
+        if not fits:
             raise LookupError(pointer(path))
+        document = document[step]
     return document
 
 

@@ -225,7 +225,7 @@ def test_ranges_that_cover_a_file_read_every_record_once(
 
 def test_the_lines_read_by_one_range_are_what_the_next_one_has_to_add(tmp_path: Path) -> None:
     path = tmp_path / "f"
-    path.write_bytes(b'1\n\n2\n\n\n3\nx\n')
+    path.write_bytes(b"1\n\n2\n\n\n3\nx\n")
     with open_source(str(path)) as one, open_source(str(path)) as two:
         list(one.records(0, 6))
         (three, bad) = two.records(6)
@@ -269,7 +269,9 @@ def test_an_error_in_an_event_has_its_place_in_the_file() -> None:
     assert good.value == 3
 
 
-@pytest.mark.parametrize("tail", [b'data: {"a"', b'data: {"a":"caf\xc3', b"data: [DO", b"da", b'event: x\ndata: {"a":1'])
+@pytest.mark.parametrize(
+    "tail", [b'data: {"a"', b'data: {"a":"caf\xc3', b"data: [DO", b"da", b'event: x\ndata: {"a":1']
+)
 def test_a_stream_that_breaks_off_is_torn(tail: bytes) -> None:
     *_, last = events(b"data: 1\n\n" + tail)
     assert (last.torn, bool(last.error)) == (True, True)
