@@ -54,7 +54,7 @@ class Record(msgspec.Struct):
 
     `raw` is its JSON text. There is either a `value` or an `error`, whose place is a place of the file; `torn` marks
     an error at the end of a stream that was still being written. An SSE event has an `event` name, an `id` and
-    `comments` as sent; without any `data:` field its `raw` is empty and its value None. The end mark `[DONE]`, which
+    `comments` as sent; without data its `raw` is empty and its value None. The end mark `[DONE]`, which
     is no JSON, has the value "[DONE]".
     """
 
@@ -169,7 +169,7 @@ class Source:
         record.raw = b"\n".join(data)
         if record.raw == _DONE:
             record.value = _DONE.decode()
-        elif data:
+        elif record.raw:
             self._read(record, begin)
         return record, begin[2]
 

@@ -262,6 +262,12 @@ def test_events_keep_names_ids_and_comments_and_join_their_data_lines() -> None:
     assert (done.value, done.torn, done.error) == ("[DONE]", False, None)
 
 
+def test_an_event_without_data_has_no_value_and_no_error_and_is_no_row() -> None:
+    stream = b"data:\n\nevent: ping\n\ndata: 1\n\n"
+    assert [(event.raw, event.value, event.error) for event in events(stream)[:2]] == [(b"", None, None)] * 2
+    assert opened(stream).document()[0] == [1]
+
+
 def test_an_error_in_an_event_has_its_place_in_the_file() -> None:
     (_, bad, good) = events(b'data: 1\n\nevent: x\ndata: {"a" 2}\n\ndata: 3\n\n')
     assert bad.error
