@@ -29,6 +29,15 @@ class Alignment(msgspec.Struct):
     matched_after: set[Spot]
     after_used: set[int]
 
+    def spread(self, kept: list[int], length: int) -> Alignment:
+        """The same for a longer list before, of which only the messages at the indexes `kept` were aligned."""
+        message_of: list[int | None] = [None] * length
+        for i, j in zip(kept, self.message_of, strict=True):
+            message_of[i] = j
+        part_of = {(kept[i], k): spot for (i, k), spot in self.part_of.items()}
+        moved, joined = ({kept[i] for i in group} for group in (self.moved, self.joined))
+        return Alignment(message_of, part_of, moved, joined, self.matched_after, self.after_used)
+
 
 def align(before: list[Message], after: list[Message]) -> Alignment:
     """Pair messages and parts: by what they say first, by their order in the message that they share next."""
@@ -117,7 +126,7 @@ def _pair_leftovers(before: list[Message], after: list[Message], message_of: lis
             continue
         while start < len(free) and free[start] <= lower:
             start += 1
-        if start < len(free) and free[start] < upper[i] and _could_be(message, after[free[start]]):
+        if start < len(free) and free[start] < upper[i] and message.role == after[free[start]].role:
             message_of[i] = free[start]
             lower = free[start]
             start += 1
@@ -129,10 +138,6 @@ def _next_paired(message_of: list[int | None], end: int) -> list[int]:
         following = message_of[i + 1]
         upper[i] = following if following is not None else upper[i + 1]
     return upper
-
-
-def _could_be(before: Message, after: Message) -> bool:
-    return before.role == after.role and bool(before.parts) == bool(after.parts)
 
 
 def _parts_by_order(

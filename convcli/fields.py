@@ -83,7 +83,7 @@ class Keys:
 
 
 def respell(native: Native, spelling: Spelling) -> Native:
-    """`native` in the order of its source, with the keys that said nothing there and say nothing here."""
+    """`native` in the order of its source; of keys that say nothing, those that the source had."""
     blank: Native = spelling.get("blank", {})
     out: Native = {}
     for key in spelling.get("keys", ()):
@@ -91,7 +91,10 @@ def respell(native: Native, spelling: Spelling) -> Native:
             out[key] = native[key]
         elif key in blank:
             out[key] = blank[key]
-    out.update((key, value) for key, value in native.items() if key not in out)
+    whole = "keys" in spelling
+    out.update(
+        (key, value) for key, value in native.items() if key not in out and not (whole and not says_something(value))
+    )
     return out
 
 

@@ -16,6 +16,7 @@ import msgspec
 from convcli import wire
 from convcli.align import Alignment, align
 from convcli.dialect import Dialect, LossKind
+from convcli.fields import active
 from convcli.transcript import (
     TRANSCRIPT_FIELDS,
     Message,
@@ -53,7 +54,7 @@ class Loss(msgspec.Struct, omit_defaults=True):
 CONTENT = frozenset(
     (
         "text", "reasoning", "refusal", "image", "audio", "video", "document", "opaque", "tool_call", "tool_result",
-        "message", "message.role", "reasoning.text", "reasoning.summary", "text.text", "refusal.text",
+        "message", "message.role", "branch", "reasoning.text", "reasoning.summary", "text.text", "refusal.text",
         "tool_call.name", "tool_call.arguments", "tool_call.rawArguments",
         "tool_result.kind", "tool_result.value", "tool_result.isError", "tool_result.name", "opaque.value",
         "tool", "tool.name", "tool.description", "tool.parameters", "tools", "toolChoice",
@@ -92,6 +93,7 @@ class _Walk:
         self.made_up = origin.invented if origin is not None else set()
         self.made_up_again = after.origin.invented if after.origin is not None else set()
         self.accounted: set[int] = set()
+        self.branch: set[int] | None = None
 
     # ------------------------------------------------------------ the whole
 
@@ -121,7 +123,16 @@ class _Walk:
         self.extras(before.extras, after.extras, ())
         self.tools(before.tools, after.tools)
         self.value(before, after, "head", "head", self.root("head"))
-        self.messages(align(before.messages, after.messages))
+        self.messages(self.alignment())
+
+    def alignment(self) -> Alignment:
+        """Who is who; turns off the active branch are nobody when the output has no branches."""
+        if self.before.head is None or self.after.head is not None:
+            return align(self.before.messages, self.after.messages)
+        kept = [i for i, message in enumerate(self.before.messages) if not self.off_branch(message)]
+        return align([self.before.messages[i] for i in kept], self.after.messages).spread(
+            kept, len(self.before.messages)
+        )
 
     def root(self, field: str) -> Path:
         return self.step(field, ())
@@ -138,7 +149,8 @@ class _Walk:
             if found is None and len(before or ()) == len(after or ()) and (i, (after or [])[i]) in left:
                 found = (i, (after or [])[i])
             if found is None:
-                self.add("dropped", place, "tool", tool.name)
+                self.add("dropped", place, "tool", _brief(tool))
+                self.extras(tool.extras, None, place)
                 continue
             left.remove(found)
             if found[0] < last:
@@ -146,7 +158,7 @@ class _Walk:
             last = max(last, found[0])
             self.record(tool, found[1], "tool", place)
         for _, tool in left:
-            self.add("invented", self.root("tools"), "tool", MISSING, tool.name)
+            self.add("invented", self.root("tools"), "tool", MISSING, msgspec.to_builtins(tool))
 
     def tool_place(self, index: int) -> Path:
         origin = self.before.origin
@@ -176,15 +188,22 @@ class _Walk:
         self.invented(alignment)
 
     def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
-        if message.role == "event" or not message.parts:
-            field = "event" if message.role == "event" else "message"
-            self.add("dropped", self.place(i), field, message.role)
+        """A row that no model saw, a turn off the active branch or an empty one is one loss; else its parts are."""
+        whole = "event" if message.role == "event" else "branch" if self.off_branch(message) else "message"
+        if whole != "message" or not message.parts:
+            self.add("dropped", self.place(i), whole, msgspec.to_builtins(message))
             return
         self.parts(i, message, alignment)
-        for name in message.__struct_fields__:
-            if name not in ("role", "parts", "extras"):
-                self.value(message, _EMPTY, name, f"message.{_camel(name)}", self.place(i))
+        said = msgspec.to_builtins(message)
+        self.add(
+            "dropped", self.place(i), "message", {key: said[key] for key in said if key not in ("parts", "extras")}
+        )
         self.extras(message.extras, None, self.place(i))
+
+    def off_branch(self, message: Message) -> bool:
+        if self.branch is None:
+            self.branch = {id(kept) for kept in active(self.before)}
+        return self.before.head is not None and id(message) not in self.branch
 
     def parts(self, i: int, message: Message, alignment: Alignment) -> None:
         home = alignment.message_of[i]
@@ -205,12 +224,8 @@ class _Walk:
             self.part(part, self.after.messages[j].parts[at], place)
 
     def dropped_part(self, part: Part, place: Path) -> None:
-        if isinstance(part, (ToolCall, ToolResult)):
-            self.add("dropped", place, part.type, part.name)
-        else:
-            self.add("dropped", place, part.type, _brief(part))
-        if part.metadata:
-            self.keys(part.metadata, {}, f"{part.type}.metadata", place)
+        self.add("dropped", place, part.type, _brief(part))
+        self.keys(part.metadata or {}, {}, f"{part.type}.metadata", place)
         self.extras(part.extras, None, place)
 
     def part(self, part: Part, other: Part, place: Path) -> None:
@@ -255,7 +270,7 @@ class _Walk:
                 media = {_media_key(part) for part in message.parts if part.type in MEDIA_TYPES}
                 if media and media <= self.accounted:
                     continue
-                self.add("invented", self.near(j, alignment), "message", MISSING, message.role)
+                self.add("invented", self.near(j, alignment), "message", MISSING, msgspec.to_builtins(message))
             elif unmatched:
                 for at in unmatched:
                     self.add(
@@ -372,18 +387,22 @@ class _Walk:
     def reason(self, kind: LossKind, field: str) -> str:
         reasons = self.target.reasons if self.target is not None else {}
         title = self.target.title if self.target is not None else "the other transcript"
-        if kind == "moved":
-            return reasons.get("moved", f"{title} has another place for it")
-        for name in _general(field):
-            if name in reasons:
-                return reasons[name]
+        for name in ("moved",) if kind == "moved" else _general(field):
+            if name in reasons or name in REASONS:
+                return reasons.get(name) or REASONS[name]
         if kind == "invented":
             return f"{title} shows a value that the source does not have"
         return f"{title} has no field for it" if kind == "dropped" else f"{title} says it in another way"
 
 
+REASONS = {
+    "event": "no model ever saw this row",
+    "branch": "only the active branch is written",
+    "moved": "the target has another place for it",
+}
+"""Reasons that do not depend on the target."""
+
 ID_FIELDS = frozenset(("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId"))
-_EMPTY = Message("", [])
 
 
 def _general(field: str) -> Iterator[str]:
@@ -432,9 +451,10 @@ def _media_key(part: Part) -> int:
     return hash(tuple(getattr(part, name, None) for name in ("type", "data", "url", "file_id", "path")))
 
 
-def _brief(part: Part) -> Any:
-    """What a part says, as a value for the report."""
-    return msgspec.to_builtins(part)
+def _brief(record: Part | ToolDefinition) -> Any:
+    """What a record says, as a value for the report; its metadata and extras are losses of their own."""
+    said = msgspec.to_builtins(record)
+    return {key: value for key, value in said.items() if key not in ("metadata", "extras")}
 
 
 def _camel(name: str) -> str:

@@ -31,11 +31,15 @@ IDS = ["call_1", "call_2", "toolu_01", "a", "id|with|bars", "x" * 50, "abcdefghi
 texts = st.sampled_from(WORDS) | st.text(max_size=12)
 numbers = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-3, 3)
 scalars = st.none() | st.booleans() | numbers | texts
-values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6
+)
 objects = st.dictionaries(texts, values, max_size=3)
 names = st.sampled_from(NAMES)
 ids = st.sampled_from(IDS) | st.text("abc123_", min_size=1, max_size=6)
-extras = st.none() | st.fixed_dictionaries({"a-dialect": st.dictionaries(st.sampled_from(["key", "other"]), values, min_size=1, max_size=2)})
+extras = st.none() | st.fixed_dictionaries(
+    {"a-dialect": st.dictionaries(st.sampled_from(["key", "other"]), values, min_size=1, max_size=2)}
+)
 metadata = st.none() | st.dictionaries(
     st.sampled_from(["signature", "thoughtSignature", "redactedData", "encryptedContent", "itemId", "unknownKey"]),
     texts,
@@ -48,7 +52,9 @@ reasoning_parts = st.builds(Reasoning, texts, st.none() | st.lists(texts, min_si
 refusal_parts = st.builds(Refusal, texts, st.none(), extras)
 sources = st.one_of(
     st.fixed_dictionaries({"data": st.just("iVBORw0KGgo=")}),
-    st.fixed_dictionaries({"url": st.sampled_from(["https://example.com/a.png", "data:text/plain,x", "gs://bucket/a"])}),
+    st.fixed_dictionaries(
+        {"url": st.sampled_from(["https://example.com/a.png", "data:text/plain,x", "gs://bucket/a"])}
+    ),
     st.fixed_dictionaries({"file_id": ids}),
     st.fixed_dictionaries({"path": st.just("/tmp/a b.png")}),
     st.fixed_dictionaries({"text": texts}),
@@ -58,7 +64,9 @@ sources = st.one_of(
 @st.composite
 def media_parts(draw: st.DrawFn) -> Media:
     kind: Any = draw(st.sampled_from(["image", "image", "audio", "video", "document"]))
-    types = st.none() | st.sampled_from(["image/png", "audio/wav", "audio/mp3", "application/pdf", "text/plain", "video/mp4"])
+    types = st.none() | st.sampled_from(
+        ["image/png", "audio/wav", "audio/mp3", "application/pdf", "text/plain", "video/mp4"]
+    )
     return Media(
         kind,
         **draw(sources),
@@ -80,7 +88,9 @@ def calls(draw: st.DrawFn) -> ToolCall:
 def results(draw: st.DrawFn, call: ToolCall | None = None) -> ToolResult:
     kind: Any = draw(st.sampled_from(["text", "text", "data", "error", "multimodal"]))
     value: Any = draw(
-        {"text": texts, "error": texts, "data": values, "multimodal": st.lists(text_parts | media_parts(), max_size=3)}[kind]
+        {"text": texts, "error": texts, "data": values, "multimodal": st.lists(text_parts | media_parts(), max_size=3)}[
+            kind
+        ]
     )
     is_error: Any = draw(st.sampled_from([None, None, True])) if kind in ("data", "multimodal") else None
     status = draw(st.sampled_from([None, None, None, "cancelled", "running"]))
@@ -88,9 +98,10 @@ def results(draw: st.DrawFn, call: ToolCall | None = None) -> ToolResult:
     return ToolResult(id_, name, kind, value, is_error, status, None, draw(extras))
 
 
-opaque_parts = st.builds(Opaque, st.sampled_from(["a-dialect", "openai-chat", "anthropic"]), st.fixed_dictionaries({"type": texts}))
+opaque_parts = st.builds(
+    Opaque, st.sampled_from(["a-dialect", "openai-chat", "anthropic"]), st.fixed_dictionaries({"type": texts})
+)
 assistant_parts = text_parts | text_parts | reasoning_parts | refusal_parts | calls() | media_parts() | opaque_parts
-any_parts = assistant_parts | results()
 
 
 @st.composite
@@ -104,7 +115,9 @@ def messages(draw: st.DrawFn, role: str, parts: Any) -> Message:
     if role == "assistant" and draw(st.integers(0, 2)) == 0:
         message.model = draw(st.none() | st.just("m-1"))
         message.stop_reason = draw(st.none() | st.sampled_from([*STOP_REASONS, "novel"]))
-        message.usage = draw(st.none() | st.fixed_dictionaries({"inputTokens": st.integers(0, 99), "outputTokens": st.integers(0, 9)}))
+        message.usage = draw(
+            st.none() | st.fixed_dictionaries({"inputTokens": st.integers(0, 99), "outputTokens": st.integers(0, 9)})
+        )
         message.error = draw(st.none() | texts)
     return message
 
@@ -114,9 +127,18 @@ def turns(draw: st.DrawFn) -> list[Message]:
     """One exchange: now and then with results out of order, missing, twice, or of no call."""
     kind = draw(st.integers(0, 9))
     if kind == 0:
-        return [draw(messages(draw(st.sampled_from(ROLES)), draw(st.lists(any_parts, max_size=3))))]
+        role = draw(st.sampled_from(ROLES))
+        parts = [draw(results())] if role == "tool" else draw(st.lists(assistant_parts, max_size=3))
+        return [draw(messages(role, parts))]
     if kind <= 3:
-        return [draw(messages(draw(st.sampled_from(["user", "user", "system", "developer"])), draw(st.lists(text_parts | media_parts(), max_size=2))))]
+        return [
+            draw(
+                messages(
+                    draw(st.sampled_from(["user", "user", "system", "developer"])),
+                    draw(st.lists(text_parts | media_parts(), max_size=2)),
+                )
+            )
+        ]
     answer = draw(messages("assistant", draw(st.lists(assistant_parts, max_size=4))))
     asked = [part for part in answer.parts if isinstance(part, ToolCall)]
     if draw(st.integers(0, 4)) == 0:
@@ -137,8 +159,18 @@ def definitions(draw: st.DrawFn) -> ToolDefinition:
 
 
 choices = st.sampled_from([None, "auto", "none", "required", {"name": "f"}, {"names": ["f", "search"]}])
-settings = st.none() | st.dictionaries(st.sampled_from(["temperature", "topP"]), st.just(0.5)) | st.fixed_dictionaries(
-    {"maxOutputTokens": st.integers(1, 99), "stop": st.just(["END"]), "parallelToolCalls": st.booleans(), "seed": st.just(7), "topK": st.just(3)}
+settings = (
+    st.none()
+    | st.dictionaries(st.sampled_from(["temperature", "topP"]), st.just(0.5))
+    | st.fixed_dictionaries(
+        {
+            "maxOutputTokens": st.integers(1, 99),
+            "stop": st.just(["END"]),
+            "parallelToolCalls": st.booleans(),
+            "seed": st.just(7),
+            "topK": st.just(3),
+        }
+    )
 )
 
 

@@ -32,10 +32,15 @@ REQUEST: dict[str, Any] = {
 TRANSCRIPT: dict[str, Any] = {
     "convcli": 1,
     "messages": [
-        {"role": "user", "parts": [{"type": "text", "text": "Hi"}, {"type": "image", "url": "https://example.org/a.png"}]},
+        {
+            "role": "user",
+            "parts": [{"type": "text", "text": "Hi"}, {"type": "image", "url": "https://example.org/a.png"}],
+        },
         {"role": "assistant", "parts": [{"type": "tool_call", "id": "c", "name": "f", "arguments": {}}]},
-        {"role": "tool", "parts": [
-            {"type": "tool_result", "toolCallId": "c", "name": "f", "kind": "text", "value": "22"}]},
+        {
+            "role": "tool",
+            "parts": [{"type": "tool_result", "toolCallId": "c", "name": "f", "kind": "text", "value": "22"}],
+        },
     ],
     "toolChoice": {"name": "f"},
 }
@@ -65,6 +70,7 @@ def by_judge_alone(name: str, document: Any) -> list[Finding]:
 
 # ---------------------------------------------------------------- the catalog
 
+
 def test_all_schemas_are_found_and_named() -> None:
     assert {"finding", "intermediate", "loss", "openai-chat"} <= set(catalog.names())
     assert catalog.schema("loss")["title"] == "Loss"
@@ -82,6 +88,7 @@ def test_a_name_cannot_leave_the_folder() -> None:
 
 
 # ---------------------------------------------------------------- the verdict
+
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_good_document_is_accepted_and_finds_nothing_even_strictly(name: str) -> None:
@@ -135,57 +142,178 @@ def test_no_reference_is_ever_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---------------------------------------------------------------- the findings
 
 BROKEN: list[tuple[str, str, tuple[Any, ...], str, str, str]] = [
-    ("openai-chat", "/messages/0/role", ("tol",), "unknown-value", "/messages/0/role",
-     '"role" must be one of system, developer, user, assistant, tool, function; found "tol"'),
-    ("openai-chat", "/messages/0/role", ("a b\x1b",), "unknown-value", "/messages/0/role",
-     '"role" must be one of system, developer, user, assistant, tool, function; found a string of 4 characters'),
+    (
+        "openai-chat",
+        "/messages/0/role",
+        ("tol",),
+        "unknown-value",
+        "/messages/0/role",
+        '"role" must be one of system, developer, user, assistant, tool, function; found "tol"',
+    ),
+    (
+        "openai-chat",
+        "/messages/0/role",
+        ("a b\x1b",),
+        "unknown-value",
+        "/messages/0/role",
+        '"role" must be one of system, developer, user, assistant, tool, function; found a string of 4 characters',
+    ),
     ("openai-chat", "/messages/0/role", (), "missing-key", "/messages/0", '"role" is missing'),
-    ("openai-chat", "/messages/0", ("hello",), "wrong-type", "/messages/0",
-     'an item of "messages" must be an object; found a string of 5 characters'),
+    (
+        "openai-chat",
+        "/messages/0",
+        ("hello",),
+        "wrong-type",
+        "/messages/0",
+        'an item of "messages" must be an object; found a string of 5 characters',
+    ),
     ("openai-chat", "/messages", ({},), "wrong-type", "/messages", '"messages" must be a list; found an empty object'),
     ("openai-chat", "/messages", (), "missing-key", "", '"messages" is missing'),
-    ("openai-chat", "/messages/1/content/0", ("text",), "wrong-type", "/messages/1/content/0",
-     'an item of "content" must be an object; found a string of 4 characters'),
+    (
+        "openai-chat",
+        "/messages/1/content/0",
+        ("text",),
+        "wrong-type",
+        "/messages/1/content/0",
+        'an item of "content" must be an object; found a string of 4 characters',
+    ),
     ("openai-chat", "/messages/1/content/0/text", (), "missing-key", "/messages/1/content/0", '"text" is missing'),
-    ("openai-chat", "/messages/1/content/0/type", ("tool_use",), "not-allowed", "/messages/1/content/0/type",
-     '"type" cannot be "tool_use" here'),
-    ("openai-chat", "/messages/2/tool_calls", ({"0": CALL},), "wrong-type", "/messages/2/tool_calls",
-     '"tool_calls" must be a list or null; found an object of 1 key'),
-    ("openai-chat", "/messages/2/tool_calls/0/type", ("functoin",), "unknown-value", "/messages/2/tool_calls/0/type",
-     '"type" must be one of function, custom, null; found "functoin"'),
-    ("openai-chat", "/messages/3/content", (None,), "wrong-type", "/messages/3/content",
-     '"content" must be a string or a list; found null'),
-    ("openai-chat", "/messages/3/content", (5,), "wrong-type", "/messages/3/content",
-     '"content" must be a string or a list; found an integer'),
-    ("openai-chat", "/messages/3/content", ([{"type": "image_url", "image_url": {"url": ""}}],), "unknown-value",
-     "/messages/3/content/0/type", '"type" must be text; found "image_url"'),
-    ("openai-chat", "/tools/0/function/parameters", ("{}",), "wrong-type", "/tools/0/function/parameters",
-     '"parameters" must be an object or null; found a string of 2 characters'),
-    ("openai-chat", "/tool_choice", ("any",), "unknown-value", "/tool_choice",
-     '"tool_choice" must be one of none, auto, required; found "any"'),
-    ("openai-chat", "/logit_bias", ({"a/b~": True},), "wrong-type", "/logit_bias/a~1b~0",
-     "a name of 4 characters must be a number; found a boolean"),
+    (
+        "openai-chat",
+        "/messages/1/content/0/type",
+        ("tool_use",),
+        "not-allowed",
+        "/messages/1/content/0/type",
+        '"type" cannot be "tool_use" here',
+    ),
+    (
+        "openai-chat",
+        "/messages/2/tool_calls",
+        ({"0": CALL},),
+        "wrong-type",
+        "/messages/2/tool_calls",
+        '"tool_calls" must be a list or null; found an object of 1 key',
+    ),
+    (
+        "openai-chat",
+        "/messages/2/tool_calls/0/type",
+        ("functoin",),
+        "unknown-value",
+        "/messages/2/tool_calls/0/type",
+        '"type" must be one of function, custom, null; found "functoin"',
+    ),
+    (
+        "openai-chat",
+        "/messages/3/content",
+        (None,),
+        "wrong-type",
+        "/messages/3/content",
+        '"content" must be a string or a list; found null',
+    ),
+    (
+        "openai-chat",
+        "/messages/3/content",
+        (5,),
+        "wrong-type",
+        "/messages/3/content",
+        '"content" must be a string or a list; found an integer',
+    ),
+    (
+        "openai-chat",
+        "/messages/3/content",
+        ([{"type": "image_url", "image_url": {"url": ""}}],),
+        "unknown-value",
+        "/messages/3/content/0/type",
+        '"type" must be text; found "image_url"',
+    ),
+    (
+        "openai-chat",
+        "/tools/0/function/parameters",
+        ("{}",),
+        "wrong-type",
+        "/tools/0/function/parameters",
+        '"parameters" must be an object or null; found a string of 2 characters',
+    ),
+    (
+        "openai-chat",
+        "/tool_choice",
+        ("any",),
+        "unknown-value",
+        "/tool_choice",
+        '"tool_choice" must be one of none, auto, required; found "any"',
+    ),
+    (
+        "openai-chat",
+        "/logit_bias",
+        ({"a/b~": True},),
+        "wrong-type",
+        "/logit_bias/a~1b~0",
+        "a name of 4 characters must be a number; found a boolean",
+    ),
     ("intermediate", "/convcli", (2,), "unknown-value", "/convcli", '"convcli" must be 1; found an integer'),
-    ("intermediate", "/messages/0/parts/1/url", (), "missing-key", "/messages/0/parts/1",
-     'one of "data", "url", "fileId", "path", "text" is missing'),
-    ("intermediate", "/messages/0/parts/1/data", ("",), "not-allowed", "/messages/0/parts/1",
-     'only one of "data", "url", "fileId", "path", "text" can be set; found "data", "url"'),
-    ("intermediate", "/messages/2/parts", ([],), "too-few", "/messages/2/parts",
-     '"parts" must have at least 1 item; found an empty list'),
-    ("intermediate", "/messages/2/parts/0/value", ({},), "wrong-type", "/messages/2/parts/0/value",
-     '"value" must be a string; found an empty object'),
-    ("intermediate", "/messages/2/parts/0/isError", (True,), "not-allowed", "/messages/2/parts/0/isError",
-     '"isError" is not allowed here'),
-    ("intermediate", "/messages/2/role", ("user",), "not-allowed", "/messages/2/parts/0/type",
-     '"type" cannot be "tool_result" here'),
-    ("intermediate", "/messages/1/parts/0/arguments", ("{}",), "wrong-type", "/messages/1/parts/0/arguments",
-     '"arguments" must be an object; found a string of 2 characters'),
+    (
+        "intermediate",
+        "/messages/0/parts/1/url",
+        (),
+        "missing-key",
+        "/messages/0/parts/1",
+        'one of "data", "url", "fileId", "path", "text" is missing',
+    ),
+    (
+        "intermediate",
+        "/messages/0/parts/1/data",
+        ("",),
+        "not-allowed",
+        "/messages/0/parts/1",
+        'only one of "data", "url", "fileId", "path", "text" can be set; found "data", "url"',
+    ),
+    (
+        "intermediate",
+        "/messages/2/parts",
+        ([],),
+        "too-few",
+        "/messages/2/parts",
+        '"parts" must have at least 1 item; found an empty list',
+    ),
+    (
+        "intermediate",
+        "/messages/2/parts/0/value",
+        ({},),
+        "wrong-type",
+        "/messages/2/parts/0/value",
+        '"value" must be a string; found an empty object',
+    ),
+    (
+        "intermediate",
+        "/messages/2/parts/0/isError",
+        (True,),
+        "not-allowed",
+        "/messages/2/parts/0/isError",
+        '"isError" is not allowed here',
+    ),
+    (
+        "intermediate",
+        "/messages/2/role",
+        ("user",),
+        "not-allowed",
+        "/messages/2/parts/0/type",
+        '"type" cannot be "tool_result" here',
+    ),
+    (
+        "intermediate",
+        "/messages/1/parts/0/arguments",
+        ("{}",),
+        "wrong-type",
+        "/messages/1/parts/0/arguments",
+        '"arguments" must be an object; found a string of 2 characters',
+    ),
     ("intermediate", "/title", (None,), "wrong-type", "/title", '"title" must be a string; found null'),
 ]
 
 
-@pytest.mark.parametrize(("name", "pointer", "value", "code", "where", "message"), BROKEN,
-                         ids=[f"{case[3]} {case[4]}" for case in BROKEN])
+@pytest.mark.parametrize(
+    ("name", "pointer", "value", "code", "where", "message"), BROKEN, ids=[f"{case[3]} {case[4]}" for case in BROKEN]
+)
 def test_one_defect_is_one_finding_at_its_place(
     name: str, pointer: str, value: tuple[Any, ...], code: str, where: str, message: str
 ) -> None:

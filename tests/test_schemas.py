@@ -18,9 +18,31 @@ from convcli import catalog, transcript
 # ---------------------------------------------------------------- house rules of all schemas
 
 KEYWORDS = {
-    "$schema", "$id", "$ref", "$defs", "title", "description", "type", "enum", "const", "required", "properties",
-    "additionalProperties", "items", "prefixItems", "minItems", "minLength", "minProperties", "pattern",
-    "allOf", "oneOf", "anyOf", "not", "if", "then", "else",
+    "$schema",
+    "$id",
+    "$ref",
+    "$defs",
+    "title",
+    "description",
+    "type",
+    "enum",
+    "const",
+    "required",
+    "properties",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "pattern",
+    "allOf",
+    "oneOf",
+    "anyOf",
+    "not",
+    "if",
+    "then",
+    "else",
 }
 MAPS = {"properties", "$defs"}
 VALUES = {"enum", "const", "required", "type"}
@@ -100,14 +122,18 @@ def test_no_definition_is_left_over(name: str) -> None:
 
 # ---------------------------------------------------------------- openai-chat
 
+
 def test_a_request_a_response_and_a_list_are_accepted() -> None:
     for document in (FULL_REQUEST, FULL_RESPONSE, FULL_REQUEST["messages"], [], {"messages": []}):
         assert catalog.findings("openai-chat", document, strict=True) == []
 
 
 def test_a_row_for_fine_tuning_is_accepted() -> None:
-    row = {"messages": [{"role": "user", "content": ""}, {"role": "assistant", "content": "", "weight": 0}],
-           "parallel_tool_calls": False, "functions": [{"name": "f"}]}
+    row = {
+        "messages": [{"role": "user", "content": ""}, {"role": "assistant", "content": "", "weight": 0}],
+        "parallel_tool_calls": False,
+        "functions": [{"name": "f"}],
+    }
     assert catalog.findings("openai-chat", row, strict=True) == []
 
 
@@ -117,12 +143,15 @@ def test_a_row_of_a_columnar_file_has_null_under_every_other_key() -> None:
     assert catalog.accepts("openai-chat", {"messages": [row], "tools": None, "tool_choice": None})
 
 
-@pytest.mark.parametrize("call", [
-    {"function": {"name": "f", "arguments": "{}"}},
-    {"id": None, "type": None, "function": {"name": "f", "arguments": {"a": 1}}},
-    {"id": "c", "type": "function", "function": {"name": "f", "arguments": None}},
-    {"id": "c", "type": "custom", "custom": {"name": "f", "input": "free text"}},
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"function": {"name": "f", "arguments": "{}"}},
+        {"id": None, "type": None, "function": {"name": "f", "arguments": {"a": 1}}},
+        {"id": "c", "type": "function", "function": {"name": "f", "arguments": None}},
+        {"id": "c", "type": "custom", "custom": {"name": "f", "input": "free text"}},
+    ],
+)
 def test_a_call_is_accepted_as_old_exports_and_training_rows_hold_it(call: dict[str, Any]) -> None:
     assert catalog.accepts("openai-chat", [{"role": "assistant", "tool_calls": [call]}])
 
@@ -146,66 +175,153 @@ def test_a_chunk_of_a_stream_is_no_response() -> None:
 BREAK = {"mode": "explicit", "ttl": "30m"}
 LOGPROB = {"token": "a", "bytes": [97], "logprob": -0.5}
 LOGPROBS = [{**LOGPROB, "top_logprobs": [LOGPROB]}]
-MODERATION = {"type": "moderation_results", "model": "m", "code": "", "message": "", "results": [
-    {"type": "moderation_result", "model": "m", "flagged": True, "categories": {"a": True}, "category_scores": {"a": 1},
-     "category_applied_input_types": {"a": ["text"]}}]}
+MODERATION = {
+    "type": "moderation_results",
+    "model": "m",
+    "code": "",
+    "message": "",
+    "results": [
+        {
+            "type": "moderation_result",
+            "model": "m",
+            "flagged": True,
+            "categories": {"a": True},
+            "category_scores": {"a": 1},
+            "category_applied_input_types": {"a": ["text"]},
+        }
+    ],
+}
 FULL_MESSAGE = {
-    "role": "assistant", "content": None, "name": "n", "refusal": "no", "reasoning": "r", "reasoning_content": "r",
-    "weight": 1, "audio": {"id": "a", "data": "", "expires_at": 1, "transcript": ""},
+    "role": "assistant",
+    "content": None,
+    "name": "n",
+    "refusal": "no",
+    "reasoning": "r",
+    "reasoning_content": "r",
+    "weight": 1,
+    "audio": {"id": "a", "data": "", "expires_at": 1, "transcript": ""},
     "annotations": [
-        {"type": "url_citation", "url_citation": {"start_index": 0, "end_index": 1, "title": "t", "url": "u"}}],
+        {"type": "url_citation", "url_citation": {"start_index": 0, "end_index": 1, "title": "t", "url": "u"}}
+    ],
     "function_call": {"name": "f", "arguments": "{}"},
     "tool_calls": [
         {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}},
-        {"id": "call_2", "type": "custom", "custom": {"name": "g", "input": ""}}],
+        {"id": "call_2", "type": "custom", "custom": {"name": "g", "input": ""}},
+    ],
 }
 FULL_REQUEST: dict[str, Any] = {
     "messages": [
         {"role": "developer", "content": "d", "name": "n"},
-        {"role": "user", "name": "n", "content": [
-            {"type": "text", "text": "t", "prompt_cache_breakpoint": BREAK},
-            {"type": "image_url", "image_url": {"url": "u", "detail": "low"}, "prompt_cache_breakpoint": BREAK},
-            {"type": "input_audio", "input_audio": {"data": "", "format": "wav"}, "prompt_cache_breakpoint": BREAK},
-            {"type": "file", "prompt_cache_breakpoint": BREAK,
-             "file": {"file_data": "", "file_id": "i", "filename": "n"}}]},
+        {
+            "role": "user",
+            "name": "n",
+            "content": [
+                {"type": "text", "text": "t", "prompt_cache_breakpoint": BREAK},
+                {"type": "image_url", "image_url": {"url": "u", "detail": "low"}, "prompt_cache_breakpoint": BREAK},
+                {"type": "input_audio", "input_audio": {"data": "", "format": "wav"}, "prompt_cache_breakpoint": BREAK},
+                {
+                    "type": "file",
+                    "prompt_cache_breakpoint": BREAK,
+                    "file": {"file_data": "", "file_id": "i", "filename": "n"},
+                },
+            ],
+        },
         FULL_MESSAGE,
         {"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]},
         {"role": "tool", "tool_call_id": "call_1", "content": [{"type": "text", "text": "t"}]},
         {"role": "function", "name": "f", "content": None},
     ],
-    "model": "m", "audio": {"format": "wav", "voice": {"id": "v"}}, "frequency_penalty": 0.5,
+    "model": "m",
+    "audio": {"format": "wav", "voice": {"id": "v"}},
+    "frequency_penalty": 0.5,
     "function_call": {"name": "f"},
-    "functions": [{"name": "f", "description": "d", "parameters": {}}], "logit_bias": {"1": -100}, "logprobs": True,
-    "max_completion_tokens": 1, "max_tokens": 1, "metadata": {"a": "b"}, "modalities": ["text", "audio"],
+    "functions": [{"name": "f", "description": "d", "parameters": {}}],
+    "logit_bias": {"1": -100},
+    "logprobs": True,
+    "max_completion_tokens": 1,
+    "max_tokens": 1,
+    "metadata": {"a": "b"},
+    "modalities": ["text", "audio"],
     "moderation": {"model": "m", "policy": {"input": {"mode": "score"}, "output": {"mode": "block"}}},
-    "n": 1, "parallel_tool_calls": True, "prediction": {"type": "content", "content": [{"type": "text", "text": ""}]},
-    "presence_penalty": 0, "prompt_cache_key": "k", "prompt_cache_options": {"mode": "explicit", "ttl": "30m"},
-    "prompt_cache_retention": "24h", "reasoning_effort": "low",
-    "response_format": {"type": "json_schema", "json_schema": {
-        "name": "n", "description": "d", "schema": {}, "strict": True}},
-    "safety_identifier": "s", "seed": 1, "service_tier": "auto", "stop": ["a"], "store": True, "stream": False,
-    "stream_options": {"include_obfuscation": True, "include_usage": True}, "temperature": 1,
+    "n": 1,
+    "parallel_tool_calls": True,
+    "prediction": {"type": "content", "content": [{"type": "text", "text": ""}]},
+    "presence_penalty": 0,
+    "prompt_cache_key": "k",
+    "prompt_cache_options": {"mode": "explicit", "ttl": "30m"},
+    "prompt_cache_retention": "24h",
+    "reasoning_effort": "low",
+    "response_format": {
+        "type": "json_schema",
+        "json_schema": {"name": "n", "description": "d", "schema": {}, "strict": True},
+    },
+    "safety_identifier": "s",
+    "seed": 1,
+    "service_tier": "auto",
+    "stop": ["a"],
+    "store": True,
+    "stream": False,
+    "stream_options": {"include_obfuscation": True, "include_usage": True},
+    "temperature": 1,
     "tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function"}]}},
     "tools": [
         {"type": "function", "function": {"name": "f", "description": "d", "parameters": {}, "strict": True}},
-        {"type": "custom", "custom": {"name": "g", "description": "d", "format": {
-            "type": "grammar", "grammar": {"definition": "d", "syntax": "lark"}}}}],
-    "top_logprobs": 1, "top_p": 1, "user": "u", "verbosity": "low",
-    "web_search_options": {"search_context_size": "low", "user_location": {"type": "approximate", "approximate": {
-        "city": "c", "country": "c", "region": "r", "timezone": "t"}}},
+        {
+            "type": "custom",
+            "custom": {
+                "name": "g",
+                "description": "d",
+                "format": {"type": "grammar", "grammar": {"definition": "d", "syntax": "lark"}},
+            },
+        },
+    ],
+    "top_logprobs": 1,
+    "top_p": 1,
+    "user": "u",
+    "verbosity": "low",
+    "web_search_options": {
+        "search_context_size": "low",
+        "user_location": {
+            "type": "approximate",
+            "approximate": {"city": "c", "country": "c", "region": "r", "timezone": "t"},
+        },
+    },
 }
 FULL_RESPONSE: dict[str, Any] = {
-    "id": "i", "object": "chat.completion", "created": 1, "model": "m", "metadata": {}, "service_tier": "default",
-    "system_fingerprint": "f", "moderation": {"input": MODERATION, "output": MODERATION},
-    "choices": [{"index": 0, "finish_reason": "stop", "message": FULL_MESSAGE,
-                 "logprobs": {"content": LOGPROBS, "refusal": LOGPROBS}}],
+    "id": "i",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
+    "metadata": {},
+    "service_tier": "default",
+    "system_fingerprint": "f",
+    "moderation": {"input": MODERATION, "output": MODERATION},
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "stop",
+            "message": FULL_MESSAGE,
+            "logprobs": {"content": LOGPROBS, "refusal": LOGPROBS},
+        }
+    ],
     "usage": {
-        "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2,
+        "prompt_tokens": 1,
+        "completion_tokens": 1,
+        "total_tokens": 2,
         "prompt_tokens_details": {
-            "audio_tokens": 1, "cache_write_tokens": 1, "cached_tokens": 1, "image_tokens": 1, "text_tokens": 1},
+            "audio_tokens": 1,
+            "cache_write_tokens": 1,
+            "cached_tokens": 1,
+            "image_tokens": 1,
+            "text_tokens": 1,
+        },
         "completion_tokens_details": {
-            "accepted_prediction_tokens": 1, "audio_tokens": 1, "reasoning_tokens": 1, "rejected_prediction_tokens": 1,
-            "text_tokens": 1},
+            "accepted_prediction_tokens": 1,
+            "audio_tokens": 1,
+            "reasoning_tokens": 1,
+            "rejected_prediction_tokens": 1,
+            "text_tokens": 1,
+        },
     },
 }
 """All that the types of the openai package 3.51.0 can say, and what compatible servers add to a message."""
@@ -226,7 +342,8 @@ RECORDS: list[tuple[type[msgspec.Struct], tuple[str, ...], set[str]]] = [
     (transcript.ToolDefinition, ("toolDefinition",), set()),
 ]
 every_record = pytest.mark.parametrize(
-    ("record", "definitions", "tags"), RECORDS, ids=[case[0].__name__ for case in RECORDS])
+    ("record", "definitions", "tags"), RECORDS, ids=[case[0].__name__ for case in RECORDS]
+)
 JSON_TYPE = {str: "string", bool: "boolean", dict: "object", list: "array", int: "integer"}
 
 
@@ -280,19 +397,27 @@ def test_the_closed_vocabularies_are_those_of_the_records() -> None:
     assert defined["toolResult"]["properties"]["kind"]["enum"] == list(typing.get_args(kind))
     assert set(defined["part"]["properties"]["type"]["enum"]) == {*tags, *media}
     assert set(defined["resultPart"]["properties"]["type"]["enum"]) == {"text", *media}
-    sources = [transcript.Media.__struct_encode_fields__[transcript.Media.__struct_fields__.index(name)]
-               for name in transcript.MEDIA_SOURCES]
+    sources = [
+        transcript.Media.__struct_encode_fields__[transcript.Media.__struct_fields__.index(name)]
+        for name in transcript.MEDIA_SOURCES
+    ]
     assert [branch["required"] for branch in defined["media"]["oneOf"]] == [[name] for name in sources]
     stop = defined["message"]["properties"]["stopReason"]["description"]
     assert tuple(re.findall(r"`(\w+)`", stop)) == transcript.STOP_REASONS
 
 
-@pytest.mark.parametrize("result", [
-    {"kind": "data", "value": None},
-    {"kind": "data", "value": [1], "isError": True, "status": "cancelled"},
-    {"kind": "error", "value": "offline"},
-    {"kind": "multimodal", "value": [{"type": "text", "text": ""}, {"type": "image", "data": "", "mediaType": "a/b"}]},
-])
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"kind": "data", "value": None},
+        {"kind": "data", "value": [1], "isError": True, "status": "cancelled"},
+        {"kind": "error", "value": "offline"},
+        {
+            "kind": "multimodal",
+            "value": [{"type": "text", "text": ""}, {"type": "image", "data": "", "mediaType": "a/b"}],
+        },
+    ],
+)
 def test_a_result_of_each_kind_is_accepted(result: dict[str, Any]) -> None:
     part = {"type": "tool_result", "toolCallId": "c", "name": "f", **result}
     document = {"convcli": 1, "messages": [{"role": "tool", "parts": [part]}]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli import wire
 from convcli.fields import DATA_URL, Keys, Native, carried_by, extras_of, put_counts, split_data_url, take_counts
 from convcli.transcript import Media, Message, Origin, Path, ToolChoice, ToolDefinition, Transcript
 
@@ -213,7 +214,7 @@ def _lift_limit(native: Native, settings: dict[str, Any], document: dict[str, An
     if not given:
         return {}
     settings["maxOutputTokens"] = native[given[0]]
-    document["limit"] = [key for key in given if native[key] == native[given[0]]]
+    document["limit"] = [key for key in given if wire.exact(native[key], native[given[0]])]
     return {key: native[key] for key in given if key not in document["limit"]}
 
 

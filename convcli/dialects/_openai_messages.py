@@ -43,9 +43,12 @@ MESSAGE = Keys(
     carried="annotations",
 )
 CALL = Keys("id type function custom")
+AUDIO = Keys("id data expires_at transcript", carried="expires_at transcript")
 RESULT = Keys("role tool_call_id name content")
 ARGUMENTS = Keys("name arguments")
 CUSTOM = Keys("name input")
+BODY = {"function": ARGUMENTS, "custom": CUSTOM}
+"""The member of a call that holds its name and arguments, by the type of the call."""
 
 
 def is_own(transcript: Transcript) -> bool:
@@ -96,7 +99,9 @@ def lift_message(native: Native, pairing: Pairing, origin: Origin) -> tuple[Mess
         spots = [("content", j) for j in range(len(parts))]
         if len(parts) == 1 and _is_bare_text(parts[0]):
             spelling = {**(spelling or {}), "content": "list"}
-    if native["role"] == "assistant" and len(native) > 2:
+    if len(native) > 2 or "content" not in native:
+        if "content" not in native:
+            spelling = {"keys": list(native), **(spelling or {})}
         spots = _lift_answer(native, parts, spots or [("content",)] * len(parts), pairing, origin)
     message = Message(native["role"], parts, name=native.get("name") or None, extras=extras_of(NAME, carried))
     if spelling:
@@ -113,7 +118,7 @@ def _lift_answer(native: Native, parts: list[Part], spots: list[Path], pairing: 
         parts.append(Refusal(native["refusal"]))
         spots.append(("refusal",))
     if native.get("audio"):
-        parts.append(_lift_answer_audio(native["audio"]))
+        parts.append(_lift_answer_audio(native["audio"], origin))
         spots.append(("audio",))
     for j, call in enumerate(native.get("tool_calls") or ()):
         parts.append(_lift_call(call, pairing, origin))
@@ -138,13 +143,17 @@ def _lift_reasoning(native: Native, origin: Origin) -> list[tuple[Part, Path]]:
     return lifted
 
 
-def _lift_answer_audio(native: Native) -> Media:
-    carried = dict(native)
+def _lift_answer_audio(native: Native, origin: Origin) -> Media:
+    """Audio that was answered, or only its id; the id is a fact beside the data."""
+    carried, spelling = AUDIO.take(native)
     if native.get("data"):
-        data = carried.pop("data")
-        return Media("audio", data=data, extras=extras_of(NAME, {"audio": carried}))
-    file_id = carried.pop("id")
-    return Media("audio", file_id=file_id, extras=extras_of(NAME, {"audio": carried} if carried else None))
+        carried = {"id": native["id"], **(carried or {})}
+        media = Media("audio", data=native["data"])
+    else:
+        media = Media("audio", file_id=native["id"])
+    media.extras = extras_of(NAME, {"audio": carried} if carried else None)
+    origin.spell(media, {"audio": spelling} if spelling else {})
+    return media
 
 
 class Draft:
@@ -171,7 +180,7 @@ class Draft:
             self._add_media(part)
         elif isinstance(part, Opaque):
             self._add_opaque(part)
-        elif self.role == "assistant":
+        elif self.role == "assistant" or self.own:
             self._add_answer(part)
 
     def spelling(self, part: Part) -> Spelling:
@@ -179,7 +188,7 @@ class Draft:
 
     def _add_media(self, media: Media) -> None:
         if self.role == "assistant" and media.type == "audio" and not self.spelling(media).get("part"):
-            self.audio = _lower_answer_audio(media)
+            self.audio = _lower_answer_audio(media, self.spelling(media))
         elif self.role == "user" or self.own:
             native = _lower_media(media, self.spelling(media))
             if native is not None:
@@ -284,6 +293,8 @@ def _lift_audio(native: Native, carried: Native | None) -> Part:
 def _lift_file(native: Native, carried: Native | None) -> Part:
     inner = {key: value for key, value in native.items() if key not in ("file_data", "file_id", "filename")}
     data, file_id = native.get("file_data"), native.get("file_id")
+    if "" in (data, file_id):
+        return Opaque(NAME, native)
     if data is not None and file_id is not None:
         inner["file_id"] = file_id
     extras = extras_of(NAME, {**(carried or {}), **({"file": inner} if inner else {})})
@@ -358,11 +369,13 @@ def _lower_file(media: Media) -> tuple[str, Native] | None:
 LOWER_MEDIA = {"image": _lower_image, "audio": _lower_audio, "document": _lower_file}
 
 
-def _lower_answer_audio(media: Media) -> Native | None:
-    carried = carried_by(media.extras, NAME).get("audio", {})
-    if media.file_id is not None:
-        return {"id": media.file_id, **carried}
-    return {**carried, "data": media.data} if "id" in carried else None
+def _lower_answer_audio(media: Media, spelling: Spelling) -> Native | None:
+    carried = dict(carried_by(media.extras, NAME).get("audio", {}))
+    id_ = carried.pop("id", None) if media.data is not None else media.file_id
+    if id_ is None:
+        return None
+    native: Native = {"id": id_} if media.data is None else {"id": id_, "data": media.data}
+    return AUDIO.put(native, carried, spelling.get("audio"))
 
 
 # ---------------------------------------------------------------- calls and results
@@ -371,32 +384,18 @@ def _lower_answer_audio(media: Media) -> Native | None:
 def _lift_call(native: Native, pairing: Pairing, origin: Origin) -> Part:
     kind = native.get("type") or "function"
     body = native.get(kind)
-    if kind not in ("function", "custom") or not isinstance(body, dict):
+    if kind not in BODY or not isinstance(body, dict):
         part: Part = Opaque(NAME, native)
         origin.spell(part, {"in": "tool_calls"})
         return part
-    carried, spelling = CALL.take(native)
-    odd: Spelling = (
-        {"keys": list(native), **(spelling or {})}
-        if not native.get("id") or not native.get("type")
-        else dict(spelling or {})
-    )
-    if kind == "custom":
-        inner, inner_spelling = CUSTOM.take(body)
-        call = ToolCall(
-            pairing.call(native.get("id"), body["name"]), body["name"], {}, raw_arguments=body.get("input", "")
-        )
-    else:
-        inner, inner_spelling = ARGUMENTS.take(body)
-        call, written = _read_call(body, native.get("id") or None, pairing)
-        odd |= written
-    extras = {
-        **(carried or {}),
-        **({"type": "custom"} if kind == "custom" else {}),
-        **({"function": inner} if inner else {}),
-    }
-    call.extras = extras_of(NAME, extras)
-    origin.spell(call, odd | ({"function": inner_spelling} if inner_spelling else {}))
+    outer, spelling = CALL.take(native)
+    inner, inner_spelling = BODY[kind].take(body)
+    call, written = (_read_custom if kind == "custom" else _read_call)(body, native.get("id") or None, pairing)
+    type_ = {"type": kind} if kind == "custom" else {}
+    call.extras = extras_of(NAME, {**type_, **(outer or {}), **({kind: inner} if inner else {})})
+    missing = [key for key in ("id", "type") if not native.get(key)]
+    odd = {"keys": list(native), "missing": missing} if missing else {}
+    origin.spell(call, {**odd, **(spelling or {}), **written, **({kind: inner_spelling} if inner_spelling else {})})
     return call
 
 
@@ -412,6 +411,12 @@ def _read_call(function: Native, id_: str | None, pairing: Pairing) -> tuple[Too
     return ToolCall(pairing.call(id_, name), name, arguments, raw_arguments=raw), odd
 
 
+def _read_custom(custom: Native, id_: str | None, pairing: Pairing) -> tuple[ToolCall, Spelling]:
+    """A call whose input is free text: it is the raw text of the arguments, whatever it looks like."""
+    name = custom["name"]
+    return ToolCall(pairing.call(id_, name), name, {}, raw_arguments=custom.get("input") or ""), {}
+
+
 def _lift_legacy_call(native: Native, pairing: Pairing, origin: Origin) -> ToolCall:
     carried, spelling = ARGUMENTS.take(native)
     call, odd = _read_call(native, None, pairing)
@@ -422,28 +427,32 @@ def _lift_legacy_call(native: Native, pairing: Pairing, origin: Origin) -> ToolC
 
 def _lower_call(call: ToolCall, spelling: Spelling) -> Native:
     carried = carried_by(call.extras, NAME)
-    native: Native = {"id": call.id}
+    native: Native = {"id": call.id, "type": "function"}
     if carried.get("type") == "custom":
-        native["type"] = "custom"
         custom = {"name": call.name, "input": call.raw_arguments or ""}
-        native["custom"] = CUSTOM.put(custom, carried.get("function"), spelling.get("function"))
+        native |= {"type": "custom", "custom": CUSTOM.put(custom, carried.get("custom"), spelling.get("custom"))}
     else:
-        native["type"] = "function"
         native["function"] = _lower_function(call, spelling)
-    keys = spelling.get("keys", native)
-    native = {key: value for key, value in native.items() if key in keys}
-    outer = {key: value for key, value in carried.items() if key not in ("type", "function")}
+    for key in spelling.get("missing", ()):
+        del native[key]
+    outer = {key: value for key, value in carried.items() if key not in ("type", *BODY)}
     return CALL.put(native, outer, spelling)
 
 
 def _lower_function(call: ToolCall, spelling: Spelling) -> Native:
-    arguments = (
-        spelling["arguments"] if "arguments" in spelling else write_arguments(call.arguments, call.raw_arguments)
-    )
     native: Native = {"name": call.name}
-    if arguments is not None:
-        native["arguments"] = arguments
+    if "arguments" in spelling and _is_same(call, spelling["arguments"]):
+        if spelling["arguments"] is not None:
+            native["arguments"] = spelling["arguments"]
+    else:
+        native["arguments"] = write_arguments(call.arguments, call.raw_arguments)
     return ARGUMENTS.put(native, carried_by(call.extras, NAME).get("function"), spelling.get("function"))
+
+
+def _is_same(call: ToolCall, written: Any) -> bool:
+    """Does what the source wrote still say the arguments of the call?"""
+    said = read_arguments(written)[0] if isinstance(written, str) else written or {}
+    return call.raw_arguments is None and wire.exact(said, call.arguments)
 
 
 def _lift_result(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, list[Path] | None]:
@@ -451,8 +460,7 @@ def _lift_result(native: Native, pairing: Pairing, origin: Origin) -> tuple[Mess
     id_, name = pairing.result(native.get("tool_call_id") or None, native.get("name") or None)
     content = native.get("content")
     odd: Spelling = {"role": "function"} if native["role"] == "function" else {}
-    if native.get("name"):
-        odd["name"] = True
+    odd |= {key: bool(native.get(key)) for key in ("name", "tool_call_id") if bool(native.get(key)) != (key != "name")}
     kind, value = ("text", content or "") if not isinstance(content, list) else _lift_result_parts(content, origin, odd)
     result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
     message = Message("tool", [result], extras=extras_of(NAME, carried))
@@ -474,7 +482,7 @@ def _lower_result(message: Message, spellings: dict[int, Spelling], own: bool) -
     if result is None:
         return lower_message(Message("user", message.parts), spellings, own)
     native: Native = {"role": spelling.get("role", "tool")}
-    if native["role"] == "tool":
+    if native["role"] == "tool" and spelling.get("tool_call_id", True):
         native["tool_call_id"] = result.tool_call_id
     if spelling.get("name"):
         native["name"] = result.name
