@@ -43,7 +43,11 @@ def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tu
 
 def detect(document: Any, among: Sequence[Dialect] | None = None) -> Detection:
     """The dialect of a document. Raises ContentError when none or more than one fits best."""
-    found = candidates(document, among)
+    return strongest(candidates(document, among))
+
+
+def strongest(found: Sequence[tuple[str, Clue]]) -> Detection:
+    """The one strongest of these candidates, the strongest first. Raises ContentError when there is none or a tie."""
     if not found:
         raise ContentError(
             "unknown-dialect",

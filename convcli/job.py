@@ -1,0 +1,245 @@
+"""The conversion of one input into one output. Streams, and never prints.
+
+An output is committed when all of its input was acceptable, so a bad line leaves nothing behind unless the job says
+to keep going. What has to be told on the way goes to two functions, one for losses and one for findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from convcli import pipeline, wire
+from convcli.atomic import Output
+from convcli.dialect import Dialect, Options
+from convcli.errors import DONE, UNACCEPTABLE, ContentError, JobError, RefusedError
+from convcli.files import Document, Input, Item, Skipped
+from convcli.findings import Finding
+from convcli.judge import finding_of, torn
+from convcli.loss import Level, Loss
+from convcli.sources import Rows
+
+LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
+WORDS = frozenset(
+    (
+        "text", "reasoning", "refusal", "image", "audio", "video", "document", "opaque", "tool_call", "tool_result",
+        "data", "error", "multimodal", "system", "developer", "user", "assistant", "tool", "event",
+    )
+)  # fmt: skip
+"""Types, kinds and roles: what a report may show of `before` and `after`, which else are values of a transcript."""
+
+
+class Job(NamedTuple):
+    """What to convert to, and what to accept. `fail_on`: the lowest level of losses at which nothing is written."""
+
+    target: Dialect
+    options: Options = pipeline.BY_DEFAULT
+    keep_going: bool = False
+    fail_on: Level | None = None
+
+
+class Group(msgspec.Struct):
+    """Losses of one kind and one field: how many, and where the first one is."""
+
+    level: Level
+    kind: str
+    label: str
+    first: Loss
+    count: int = 0
+
+
+class Summary(msgspec.Struct):
+    """What came of one or more inputs.
+
+    `transcripts` were read, `lossy` of them lost something, `refused` documents and lines were not acceptable;
+    `failing` losses are of the levels that the job does not accept. `is_written`: there is an output.
+    """
+
+    sources: list[str]
+    target: str
+    transcripts: int = 0
+    lossy: int = 0
+    refused: int = 0
+    failing: int = 0
+    is_written: bool = False
+    groups: dict[tuple[str, str, str], Group] = {}
+
+    @property
+    def losses(self) -> int:
+        """How many losses there are."""
+        return sum(group.count for group in self.groups.values())
+
+    @property
+    def exit_code(self) -> int:
+        """Acceptable when nothing was refused and an output is written."""
+        return UNACCEPTABLE if self.refused or self.failing else DONE
+
+    def count(self, loss: Loss) -> None:
+        """Count a loss."""
+        group = Group(loss.level, loss.kind, label(loss), loss)
+        self.groups.setdefault((group.level, group.kind, group.label), group).count += 1
+
+    def add(self, other: Summary) -> None:
+        """Count in what came of another input."""
+        self.sources += [name for name in other.sources if name not in self.sources]
+        for name in ("transcripts", "lossy", "refused", "failing"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.is_written |= other.is_written
+        for key, group in other.groups.items():
+            mine = self.groups.setdefault(key, Group(group.level, group.kind, group.label, group.first))
+            mine.count += group.count
+
+
+class Tell(NamedTuple):
+    """Where losses and findings go as they come."""
+
+    loss: Callable[[Loss], None]
+    finding: Callable[[Finding], None]
+
+
+def label(loss: Loss) -> str:
+    """What was lost, in few words: `name`, `settings.seed`, or `data → text` where types say more than the field."""
+    before, after = loss.before, loss.after
+    if isinstance(before, str) and isinstance(after, str) and before in WORDS and after in WORDS:
+        return f"{before} → {after}"
+    field = loss.field.split(".", 2)[-1] if loss.field.startswith("extras.") else loss.field
+    return field.removeprefix("message.")
+
+
+# --- converting ------------------------------------------------------------------------------------------------------
+
+
+def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell) -> Summary:
+    """Convert one input; `output_for` gives the output when the first document is ready, by the suffix of its kind.
+
+    Raises ConvcliError when it cannot go on; then nothing is written.
+    """
+    run = _Run(source, job, output_for, tell)
+    try:
+        for item in source:
+            run.take(item)
+        run.finish()
+    finally:
+        run.discard()
+    return run.summary
+
+
+class _Run:
+    """One conversion under way."""
+
+    def __init__(self, source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell) -> None:
+        self.source, self.job, self.tell = source, job, tell
+        self.summary = Summary([source.dialect.name], job.target.name)
+        self._output_for = output_for
+        self._output: Output | None = None
+
+    def take(self, item: Item) -> None:
+        if isinstance(item, Skipped):
+            self._skip(item)
+            return
+        self.summary.transcripts += 1
+        try:
+            transcript = item.lift()
+        except RefusedError as error:
+            self.summary.refused += 1
+            for finding in error.findings:
+                self.tell.finding(finding)
+            return
+        conversion = pipeline.lower(transcript, self.job.target, self.job.options, item.dialect)
+        self._losses(item, conversion.losses)
+        for finding in item.located(conversion.findings):
+            self.tell.finding(finding)
+        if self._is_acceptable():
+            self._write(conversion.document)
+
+    def finish(self) -> None:
+        if not self.summary.transcripts and not self.summary.refused:
+            raise ContentError("empty-input", "there is no transcript in it", file=self.source.name)
+        if self._output is not None and self._is_acceptable():
+            self._output.commit()
+            self.summary.is_written = True
+
+    def discard(self) -> None:
+        if self._output is not None:
+            self._output.discard()
+
+    def _is_acceptable(self) -> bool:
+        return not self.summary.failing and (self.job.keep_going or not self.summary.refused)
+
+    def _skip(self, item: Skipped) -> None:
+        if item.torn:
+            self.summary.lossy += 1
+            error = item.error
+            self._loss(Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file))
+        else:
+            self.summary.refused += 1
+            self.tell.finding(finding_of(item.error))
+
+    def _losses(self, document: Document, losses: list[Loss]) -> None:
+        self.summary.lossy += bool(losses)
+        for loss in losses:
+            loss.file = document.file
+            loss.line, loss.where = document.place(loss.where)
+            self._loss(loss)
+
+    def _loss(self, loss: Loss) -> None:
+        self.summary.count(loss)
+        fail_on = self.job.fail_on
+        self.summary.failing += fail_on is not None and LEVELS.index(loss.level) <= LEVELS.index(fail_on)
+        self.tell.loss(loss)
+
+    def _write(self, document: Any) -> None:
+        suffix = _suffix(document, self.job.target, self.source)
+        if self._output is None:
+            self._output = self._output_for(suffix)
+        elif isinstance(document, Rows):
+            message = f"{self.job.target.title} has one transcript in a file, and this input has more than one"
+            raise JobError("one-transcript-only", message, file=self.source.name)
+        self._output.write(b"".join(_encoded(document, suffix)))
+
+
+def _suffix(document: Any, target: Dialect, source: Input) -> str:
+    """How the output is laid out, as the suffix of its name: like the input, unless the target has its own way."""
+    if isinstance(document, Rows):
+        return ".sse" if "sse" in target.framings and "events" not in target.framings else ".jsonl"
+    return ".jsonl" if source.layout == "jsonl" and not source.is_whole else ".json"
+
+
+def _encoded(document: Any, suffix: str) -> Iterator[bytes]:
+    if suffix == ".sse":
+        yield from map(_event, document)
+    elif isinstance(document, Rows):
+        yield from (wire.write(row) + b"\n" for row in document)
+    else:
+        yield wire.write(document, indent=suffix == ".json") + b"\n"
+
+
+def _event(row: Any) -> bytes:
+    """One event of an SSE stream. Streams whose events have a `type` name the event after it; the end mark is bare."""
+    kind = row.get("type") if isinstance(row, dict) else None
+    is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
+    name = f"event: {kind}\n".encode() if is_name else b""
+    return name + b"data: " + (row.encode() if isinstance(row, str) else wire.write(row)) + b"\n\n"
+
+
+class LossFile:
+    """A JSON array of losses, written one by one."""
+
+    def __init__(self, output: Output) -> None:
+        self._output, self._is_empty = output, True
+
+    def add(self, loss: Loss) -> None:
+        """Write one loss."""
+        self._output.write((b"[\n" if self._is_empty else b",\n") + wire.write(msgspec.to_builtins(loss)))
+        self._is_empty = False
+
+    def commit(self) -> None:
+        """End the array and let the file appear."""
+        self._output.write(b"[]\n" if self._is_empty else b"\n]\n")
+        self._output.commit()
+
+    def discard(self) -> None:
+        """Give it up."""
+        self._output.discard()
