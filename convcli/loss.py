@@ -315,7 +315,7 @@ class _Walk:
             if x is MISSING or y is MISSING or not wire.exact(_plain(x), _plain(y)):
                 kind: LossKind = "invented" if x is MISSING else "dropped" if y is MISSING else "changed"
                 name = f"{field}.{key}"
-                self.add(kind, self.step(name, self.step(field, place)), name, x, y)
+                self.add(kind, self.step(name, place), name, x, y)
 
     def extras(self, before: Any, after: Any, place: Path) -> None:
         """Facts that only one dialect can say, by dialect and key."""
@@ -348,7 +348,8 @@ class _Walk:
         """Where a field stands, from the table of the source dialect."""
         if self.source is None or self.before.origin is None:
             return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
-        return climb(place, self.source.places.get(field, ()))
+        table = self.source.places
+        return climb(place, table.get(field) or table.get(field.rpartition(".")[0], ()))
 
     def extras_place(self, dialect: str, key: str, place: Path, value: Any) -> Path:
         """Keys of the source stand where they stood; what another dialect left has no place of its own."""
