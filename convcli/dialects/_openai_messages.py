@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from convcli import wire
 from convcli.dialects import _openai as common
-from convcli.fields import (
-    Keys,
-    Native,
-    Spelling,
-    active,
-    carried_by,
-    extras_of,
-    read_arguments,
-    results_first,
-    write_arguments,
+from convcli.dialects._openai_calls import (
+    ARGUMENTS,
+    files_of,
+    is_bare_text,
+    lift_call,
+    lower_call,
+    lower_function,
+    read_call,
+    said,
 )
+from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_first
 from convcli.pairing import Pairing
 from convcli.transcript import (
     Media,
@@ -42,13 +41,8 @@ MESSAGE = Keys(
     "role tool_call_id name reasoning_content reasoning content refusal annotations audio tool_calls function_call",
     carried="annotations",
 )
-CALL = Keys("id type function custom")
 AUDIO = Keys("id data expires_at transcript", carried="expires_at transcript")
 RESULT = Keys("role tool_call_id name content")
-ARGUMENTS = Keys("name arguments")
-CUSTOM = Keys("name input")
-BODY = {"function": ARGUMENTS, "custom": CUSTOM}
-"""The member of a call that holds its name and arguments, by the type of the call."""
 
 
 def is_own(transcript: Transcript) -> bool:
@@ -84,7 +78,7 @@ def lower_messages(transcript: Transcript) -> list[Native]:
             continue
         natives.append(_lower_result(message, spellings, own))
         if not own:
-            files += _files_of(message)
+            files += files_of(message, _lower_media)
     return natives + files
 
 
@@ -97,7 +91,7 @@ def lift_message(native: Native, pairing: Pairing, origin: Origin) -> tuple[Mess
     else:
         parts = [_lift_part(part, origin) for part in content or ()]
         spots = [("content", j) for j in range(len(parts))]
-        if len(parts) == 1 and _is_bare_text(parts[0]):
+        if len(parts) == 1 and is_bare_text(parts[0]):
             spelling = {**(spelling or {}), "content": "list"}
     if len(native) > 2 or "content" not in native:
         if "content" not in native:
@@ -121,7 +115,7 @@ def _lift_answer(native: Native, parts: list[Part], spots: list[Path], pairing: 
         parts.append(_lift_answer_audio(native["audio"], origin))
         spots.append(("audio",))
     for j, call in enumerate(native.get("tool_calls") or ()):
-        parts.append(_lift_call(call, pairing, origin))
+        parts.append(lift_call(call, pairing, origin, NAME))
         spots.append(("tool_calls", j))
     if native.get("function_call"):
         parts.append(_lift_legacy_call(native["function_call"], pairing, origin))
@@ -202,9 +196,9 @@ class Draft:
         spelling = self.spelling(part)
         if isinstance(part, ToolCall):
             if spelling.get("legacy"):
-                self.legacy = _lower_function(part, spelling)
+                self.legacy = lower_function(part, spelling, NAME)
             else:
-                self.calls.append(_lower_call(part, spelling))
+                self.calls.append(lower_call(part, spelling, NAME))
         elif isinstance(part, Refusal):
             if spelling.get("in") == "content" or self.refusal is not None:
                 self.content.append(
@@ -330,10 +324,6 @@ LIFT_PART: dict[str, Callable[[Any, Native | None], Part]] = {
 }
 
 
-def _is_bare_text(part: Part) -> bool:
-    return isinstance(part, Text) and part.extras is None
-
-
 def _lower_media(media: Media, spelling: Spelling) -> Native | None:
     """A content part; None where the API has no way to say it."""
     body = LOWER_MEDIA[media.type](media) if media.type in LOWER_MEDIA else None
@@ -381,78 +371,12 @@ def _lower_answer_audio(media: Media, spelling: Spelling) -> Native | None:
 # ---------------------------------------------------------------- calls and results
 
 
-def _lift_call(native: Native, pairing: Pairing, origin: Origin) -> Part:
-    kind = native.get("type") or "function"
-    body = native.get(kind)
-    if kind not in BODY or not isinstance(body, dict):
-        part: Part = Opaque(NAME, native)
-        origin.spell(part, {"in": "tool_calls"})
-        return part
-    outer, spelling = CALL.take(native)
-    inner, inner_spelling = BODY[kind].take(body)
-    call, written = (_read_custom if kind == "custom" else _read_call)(body, native.get("id") or None, pairing)
-    type_ = {"type": kind} if kind == "custom" else {}
-    call.extras = extras_of(NAME, {**type_, **(outer or {}), **({kind: inner} if inner else {})})
-    missing = [key for key in ("id", "type") if not native.get(key)]
-    odd = {"keys": list(native), "missing": missing} if missing else {}
-    origin.spell(call, {**odd, **(spelling or {}), **written, **({kind: inner_spelling} if inner_spelling else {})})
-    return call
-
-
-def _read_call(function: Native, id_: str | None, pairing: Pairing) -> tuple[ToolCall, Spelling]:
-    """The call, and how its arguments were written where they are not the compact JSON of an object."""
-    written = function.get("arguments")
-    if isinstance(written, str):
-        arguments, raw = read_arguments(written)
-        odd: Spelling = {} if raw is not None or wire.write_text(arguments) == written else {"arguments": written}
-    else:
-        arguments, raw, odd = written or {}, None, {"arguments": written}
-    name = function["name"]
-    return ToolCall(pairing.call(id_, name), name, arguments, raw_arguments=raw), odd
-
-
-def _read_custom(custom: Native, id_: str | None, pairing: Pairing) -> tuple[ToolCall, Spelling]:
-    """A call whose input is free text: it is the raw text of the arguments, whatever it looks like."""
-    name = custom["name"]
-    return ToolCall(pairing.call(id_, name), name, {}, raw_arguments=custom.get("input") or ""), {}
-
-
 def _lift_legacy_call(native: Native, pairing: Pairing, origin: Origin) -> ToolCall:
     carried, spelling = ARGUMENTS.take(native)
-    call, odd = _read_call(native, None, pairing)
+    call, odd = read_call(native, None, pairing)
     call.extras = extras_of(NAME, {"function": carried} if carried else None)
     origin.spell(call, {"legacy": True, **odd, **({"function": spelling} if spelling else {})})
     return call
-
-
-def _lower_call(call: ToolCall, spelling: Spelling) -> Native:
-    carried = carried_by(call.extras, NAME)
-    native: Native = {"id": call.id, "type": "function"}
-    if carried.get("type") == "custom":
-        custom = {"name": call.name, "input": call.raw_arguments or ""}
-        native |= {"type": "custom", "custom": CUSTOM.put(custom, carried.get("custom"), spelling.get("custom"))}
-    else:
-        native["function"] = _lower_function(call, spelling)
-    for key in spelling.get("missing", ()):
-        del native[key]
-    outer = {key: value for key, value in carried.items() if key not in ("type", *BODY)}
-    return CALL.put(native, outer, spelling)
-
-
-def _lower_function(call: ToolCall, spelling: Spelling) -> Native:
-    native: Native = {"name": call.name}
-    if "arguments" in spelling and _is_same(call, spelling["arguments"]):
-        if spelling["arguments"] is not None:
-            native["arguments"] = spelling["arguments"]
-    else:
-        native["arguments"] = write_arguments(call.arguments, call.raw_arguments)
-    return ARGUMENTS.put(native, carried_by(call.extras, NAME).get("function"), spelling.get("function"))
-
-
-def _is_same(call: ToolCall, written: Any) -> bool:
-    """Does what the source wrote still say the arguments of the call?"""
-    said = read_arguments(written)[0] if isinstance(written, str) else written or {}
-    return call.raw_arguments is None and wire.exact(said, call.arguments)
 
 
 def _lift_result(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, list[Path] | None]:
@@ -470,7 +394,7 @@ def _lift_result(native: Native, pairing: Pairing, origin: Origin) -> tuple[Mess
 
 def _lift_result_parts(content: list[Native], origin: Origin, odd: Spelling) -> tuple[str, Any]:
     parts = [_lift_part(part, origin) for part in content]
-    if len(parts) == 1 and _is_bare_text(parts[0]) and id(parts[0]) not in origin.spellings:
+    if len(parts) == 1 and is_bare_text(parts[0]) and id(parts[0]) not in origin.spellings:
         odd["content"] = "list"
         return "text", parts[0].text  # type: ignore[union-attr]
     return "multimodal", parts
@@ -496,32 +420,8 @@ def _lower_value(result: ToolResult, spellings: dict[int, Spelling], own: bool, 
         for part in result.value:
             draft.add(part)
         return draft.content or ""
-    text = _said(result)
+    text = said(result)
     return [{"type": "text", "text": text}] if spelling.get("content") == "list" else text
-
-
-def _said(result: ToolResult) -> str:
-    """The text of a result that is not multimodal: the API has no field for data or failure."""
-    if result.kind == "error" or result.is_error:
-        return wire.write_text({"error": result.value})
-    return wire.write_text(result.value) if result.kind == "data" else str(result.value)
-
-
-def _files_of(message: Message) -> list[Native]:
-    """A user message with the media of a result, which a tool message cannot hold."""
-    natives: list[Native] = []
-    for result in message.parts:
-        if isinstance(result, ToolResult) and result.kind == "multimodal":
-            files = [_lower_media(part, {}) for part in result.value if isinstance(part, Media)]
-            content = [file for file in files if file is not None]
-            if content:
-                natives.append({"role": "user", "content": [{"type": "text", "text": envelope(result)}, *content]})
-    return natives
-
-
-def envelope(result: ToolResult) -> str:
-    """The text before media that belong to a result."""
-    return f"Attached to the result of {result.name} ({result.tool_call_id}):"
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
@@ -532,5 +432,5 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
             return None
         if not texts:
             return "text", ""
-        return ("text", texts[0].text) if len(texts) == 1 and _is_bare_text(texts[0]) else ("multimodal", texts)
-    return ("text", _said(result)) if result.kind != "text" else None
+        return ("text", texts[0].text) if len(texts) == 1 and is_bare_text(texts[0]) else ("multimodal", texts)
+    return ("text", said(result)) if result.kind != "text" else None
