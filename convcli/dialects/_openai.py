@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 from convcli import wire
 from convcli.fields import DATA_URL, Keys, Native, carried_by, extras_of, put_counts, split_data_url, take_counts
@@ -141,6 +142,9 @@ SETTINGS = {
 }
 """Settings whose value is the same on both sides."""
 
+LIMITS = ("max_completion_tokens", "max_tokens")
+"""The names of the limit on output tokens, today's first."""
+
 
 def lift_tools(native: Native, dialect: str, origin: Origin) -> list[ToolDefinition] | None:
     """`tools` and the older `functions`; None where the request has neither."""
@@ -189,28 +193,40 @@ def lower_choices(transcript: Transcript, carried: Native) -> Native:
     return {"tool_choice": lower_choice(transcript.tool_choice)}
 
 
-def lift_settings(native: Native, transcript: Transcript) -> Native:
+def lift_settings(
+    native: Native,
+    transcript: Transcript,
+    table: Mapping[str, str] = SETTINGS,
+    limits: tuple[str, ...] = LIMITS,
+) -> Native:
     """Set the settings; the carried rest is what the intermediate format cannot say of them."""
-    settings = {ours: native[theirs] for theirs, ours in SETTINGS.items() if native.get(theirs) is not None}
+    settings = {ours: native[theirs] for theirs, ours in table.items() if native.get(theirs) is not None}
     document = transcript.origin.document if transcript.origin else {}
-    carried = _lift_limit(native, settings, document)
+    carried = _lift_limit(native, settings, document, limits)
     stop = native.get("stop")
     if stop:
         settings["stop"] = [stop] if isinstance(stop, str) else stop
         if isinstance(stop, str):
             document["stop"] = "string"
     if native.get("response_format"):
-        format_ = lift_format(native["response_format"])
-        settings["responseFormat"] = format_
-        if lower_format(format_) != native["response_format"]:
-            carried["response_format"] = native["response_format"]
+        carried |= _lift_response_format(native["response_format"], settings, document)
     transcript.settings = settings or None
     return carried
 
 
-def _lift_limit(native: Native, settings: dict[str, Any], document: dict[str, Any]) -> Native:
+def _lift_response_format(native: Native, settings: dict[str, Any], document: dict[str, Any]) -> Native:
+    settings["responseFormat"] = lift_format(native)
+    again = lower_format(settings["responseFormat"])
+    if again != native:
+        return {"response_format": native}
+    if not wire.exact(again, native):
+        document["response_format"] = native
+    return {}
+
+
+def _lift_limit(native: Native, settings: dict[str, Any], document: dict[str, Any], limits: tuple[str, ...]) -> Native:
     """Both names of the limit on output tokens are one setting; two different limits are not."""
-    given = [key for key in ("max_completion_tokens", "max_tokens") if native.get(key) is not None]
+    given = [key for key in limits if native.get(key) is not None]
     if not given:
         return {}
     settings["maxOutputTokens"] = native[given[0]]
@@ -218,16 +234,25 @@ def _lift_limit(native: Native, settings: dict[str, Any], document: dict[str, An
     return {key: native[key] for key in given if key not in document["limit"]}
 
 
-def lower_settings(settings: dict[str, Any], spelling: dict[str, Any], carried: Native) -> Native:
-    """The settings that Chat Completions has."""
-    native: Native = {theirs: settings[ours] for theirs, ours in SETTINGS.items() if ours in settings}
+def lower_settings(
+    settings: dict[str, Any],
+    spelling: dict[str, Any],
+    carried: Native,
+    table: Mapping[str, str] = SETTINGS,
+    limits: tuple[str, ...] = LIMITS,
+) -> Native:
+    """The settings that the table has; of the names for the limit on output tokens the first."""
+    native: Native = {theirs: settings[ours] for theirs, ours in table.items() if ours in settings}
     if "maxOutputTokens" in settings:
-        native |= dict.fromkeys(spelling.get("limit", ("max_completion_tokens",)), settings["maxOutputTokens"])
+        native |= dict.fromkeys(spelling.get("limit", limits[:1]), settings["maxOutputTokens"])
     stop = settings.get("stop")
     if stop is not None:
         native["stop"] = stop[0] if spelling.get("stop") == "string" and len(stop) == 1 else stop
     if "responseFormat" in settings and "response_format" not in carried:
-        native["response_format"] = lower_format(settings["responseFormat"])
+        written = lower_format(settings["responseFormat"])
+        native["response_format"] = (
+            spelling["response_format"] if spelling.get("response_format") == written else written
+        )
     return native
 
 
@@ -249,7 +274,9 @@ def lower_format(format_: dict[str, Any]) -> Native:
     return {"type": "json_schema", "json_schema": inner if "name" in inner else {"name": "response", **inner}}
 
 
-USAGE = {
+Counts: TypeAlias = Mapping[tuple[str, ...], str]
+
+USAGE: Counts = {
     ("prompt_tokens",): "inputTokens",
     ("completion_tokens",): "outputTokens",
     ("total_tokens",): "totalTokens",
@@ -260,19 +287,19 @@ USAGE = {
 """Counts by their path in `usage`. `inputTokens` includes what was read from or written to a cache."""
 
 
-def lift_usage(native: Native, message: Message, dialect: str, origin: Origin) -> None:
+def lift_usage(native: Native, message: Message, dialect: str, origin: Origin, counts: Counts) -> None:
     """Set the usage of `message`; counts that the intermediate format does not have are carried."""
-    usage, rest = take_counts(native, USAGE)
+    usage, rest = take_counts(native, counts)
     message.usage = usage or None
     if rest:
         message.extras = {**(message.extras or {}), dialect: {**carried_by(message.extras, dialect), "usage": rest}}
     origin.spell(message, {**origin.spellings.get(id(message), {}), "usage": native})
 
 
-def lower_usage(message: Message, dialect: str, spellings: dict[int, Any]) -> Native:
+def lower_usage(message: Message, dialect: str, spellings: dict[int, Any], counts: Counts) -> Native:
     """The usage of `message`, as its source wrote it where that still says the same."""
     written = spellings.get(id(message), {}).get("usage")
     rest = carried_by(message.extras, dialect).get("usage", {})
-    if written is not None and take_counts(written, USAGE) == (message.usage or {}, rest):
+    if written is not None and take_counts(written, counts) == (message.usage or {}, rest):
         return dict(written)
-    return put_counts(message.usage or {}, rest, USAGE)
+    return put_counts(message.usage or {}, rest, counts)

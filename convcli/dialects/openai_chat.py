@@ -21,26 +21,23 @@ from convcli.dialects import _openai as common
 from convcli.dialects._openai_messages import (
     NAME,
     express,
-    is_own,
     lift_message,
     lift_messages,
     lower_message,
     lower_messages,
 )
-from convcli.fields import Keys, Native, Spelling, carried_by, epoch_of_time, extras_of, is_response, time_of_epoch
-from convcli.pairing import Pairing
-from convcli.transcript import Message, Origin, Transcript
+from convcli.dialects._openai_response import Answers, lift_response, lower_response
+from convcli.fields import Keys, Native, carried_by, extras_of, is_response
+from convcli.transcript import Origin, Transcript
 
 ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
 
 REQUEST = Keys(
     "model messages tools tool_choice functions function_call parallel_tool_calls temperature top_p "
-    "max_completion_tokens max_tokens stop seed presence_penalty frequency_penalty reasoning_effort response_format stream"
+    "max_completion_tokens max_tokens stop seed presence_penalty frequency_penalty reasoning_effort response_format "
+    "stream"
 )
-RESPONSE = Keys(
-    "id object created model choices usage service_tier system_fingerprint", carried="service_tier system_fingerprint"
-)
-CHOICE = Keys("index message logprobs finish_reason", carried="logprobs")
+ANSWERS = Answers(NAME, lift_message, lower_message, common.FINISH, common.FINISH_OF, common.USAGE)
 
 
 def detect(document: Any) -> Clue | None:
@@ -98,7 +95,7 @@ def lift(document: Any) -> Transcript:
         origin.document = {"form": "list"}
         return Transcript(lift_messages(document, (), document, origin), origin=origin)
     if "choices" in document:
-        return _lift_response(document, origin)
+        return lift_response(document, origin, ANSWERS)
     return _lift_request(document, origin)
 
 
@@ -110,7 +107,7 @@ def lower(transcript: Transcript, options: Options) -> Any:
         or ("response" if is_response(transcript) else "request")
     )
     if form == "response":
-        return _lower_response(transcript)
+        return lower_response(transcript, ANSWERS)
     messages = lower_messages(transcript)
     return messages if form == "list" else _lower_request(transcript, messages)
 
@@ -135,106 +132,6 @@ def _lower_request(transcript: Transcript, messages: list[Native]) -> Native:
     native |= common.lower_choices(transcript, carried)
     native |= common.lower_settings(transcript.settings or {}, spelling, carried)
     return REQUEST.put(native, carried, spelling.get("request"))
-
-
-def _lift_response(native: Native, origin: Origin) -> Transcript:
-    carried, spelling = RESPONSE.take(native)
-    origin.document = {"form": "response", **({"response": spelling} if spelling else {})}
-    pairing = Pairing(native)
-    origin.invented = pairing.invented
-    transcript = Transcript(
-        [_lift_choice(choice, i, pairing, origin) for i, choice in enumerate(native["choices"])], origin=origin
-    )
-    extras = dict(carried or {})
-    transcript.id = native.get("id")
-    transcript.model = native.get("model")
-    _lift_created(native, transcript, extras)
-    _lift_object(native, origin, extras)
-    _name_siblings(transcript)
-    if transcript.messages and native.get("usage"):
-        common.lift_usage(native["usage"], transcript.messages[0], NAME, origin)
-    elif native.get("usage"):
-        extras["usage"] = native["usage"]
-    transcript.extras = extras_of(NAME, extras)
-    return transcript
-
-
-def _lower_response(transcript: Transcript) -> Native:
-    spelling = transcript.document_spelling(NAME)
-    spellings = transcript.spelling(NAME)
-    native: Native = {} if transcript.id is None else {"id": transcript.id}
-    if spelling.get("object", True):
-        native["object"] = "chat.completion"
-    created = None if transcript.created_at is None else epoch_of_time(transcript.created_at)
-    if created is not None:
-        native["created"] = created
-    if transcript.model is not None:
-        native["model"] = transcript.model
-    answers = [message for message in transcript.messages if message.role == "assistant"]
-    native["choices"] = [_lower_choice(message, i, spellings, transcript) for i, message in enumerate(answers)]
-    usage = next((message for message in answers if message.usage or _carried_usage(message)), None)
-    if usage is not None:
-        native["usage"] = common.lower_usage(usage, NAME, spellings)
-    return RESPONSE.put(native, carried_by(transcript.extras, NAME), spelling.get("response"))
-
-
-def _carried_usage(message: Message) -> Any:
-    return carried_by(message.extras, NAME).get("usage")
-
-
-def _lift_created(native: Native, transcript: Transcript, extras: Native) -> None:
-    created = native.get("created")
-    if created is None:
-        return
-    text = time_of_epoch(created) if isinstance(created, int) else None
-    if text is None:
-        extras["created"] = created
-    else:
-        transcript.created_at = text
-
-
-def _lift_object(native: Native, origin: Origin, extras: Native) -> None:
-    if native.get("object") is None:
-        origin.document["object"] = False
-    elif native["object"] != "chat.completion":
-        extras["object"] = native["object"]
-
-
-def _name_siblings(transcript: Transcript) -> None:
-    """Several choices are alternatives: siblings of a tree, of which the first is the head."""
-    if len(transcript.messages) < 2:
-        return
-    for i, message in enumerate(transcript.messages):
-        message.id = f"choice_{i + 1}"
-    transcript.head = "choice_1"
-
-
-def _lift_choice(native: Native, index: int, pairing: Pairing, origin: Origin) -> Message:
-    carried, spelling = CHOICE.take(native)
-    message, spots = lift_message(native["message"], pairing, origin)
-    origin.places.append((("choices", index, "message"), spots))
-    extras = dict(carried or {})
-    odd: Spelling = {} if "index" in native else {"index": False}
-    if native.get("index", index) != index:
-        extras["index"] = native["index"]
-    finish = native.get("finish_reason")
-    message.stop_reason = common.FINISH.get(finish, finish) if finish else None
-    if extras:
-        message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), "choice": extras})
-    if spelling or odd:
-        origin.spell(message, {**origin.spellings.get(id(message), {}), "choice": {**(spelling or {}), **odd}})
-    return message
-
-
-def _lower_choice(message: Message, index: int, spellings: dict[int, Spelling], transcript: Transcript) -> Native:
-    spelling = spellings.get(id(message), {}).get("choice", {})
-    native: Native = {"index": index} if spelling.get("index", True) else {}
-    native["message"] = lower_message(message, spellings, own=is_own(transcript))
-    if message.stop_reason is not None:
-        native["finish_reason"] = common.FINISH_OF.get(
-            message.stop_reason, "stop" if not spellings else message.stop_reason
-        )
-    return CHOICE.put(native, carried_by(message.extras, NAME).get("choice"), spelling)
 
 
 DIALECT = Dialect(
