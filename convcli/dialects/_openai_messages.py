@@ -19,6 +19,7 @@ from convcli.dialects._openai_calls import (
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_first
 from convcli.pairing import Pairing
 from convcli.transcript import (
+    Extras,
     Media,
     Message,
     Opaque,
@@ -256,47 +257,40 @@ def lower_message(message: Message, spellings: dict[int, Spelling], own: bool) -
 
 def _lift_part(native: Native, origin: Origin) -> Part:
     kind = native["type"]
-    if kind not in PART_KEYS or not isinstance(native.get(PART_BODY[kind]), dict if kind in NESTED else str):
+    body = native.get(PART_BODY.get(kind, ""))
+    if not isinstance(body, dict if kind in BODY_KEYS else str):
         return Opaque(NAME, native)
-    carried, spelling = PART_KEYS[kind].take(native)
-    part = LIFT_PART[kind](native[PART_BODY[kind]], carried)
-    if isinstance(part, Opaque):
+    outer, spelling = PART_KEYS[kind].take(native)
+    inner, inner_spelling = BODY_KEYS[kind].take(body) if kind in BODY_KEYS else (None, None)
+    part = LIFT_PART[kind](body, extras_of(NAME, {**(outer or {}), **({kind: inner} if inner else {})}))
+    if part is None:
         return Opaque(NAME, native)
     odd: Spelling = {"in": "content"} if kind == "refusal" else {"part": True} if kind == "input_audio" else {}
-    origin.spell(part, {**(spelling or {}), **odd})
+    origin.spell(part, {**(spelling or {}), **odd, **({"body": inner_spelling} if inner_spelling else {})})
     return part
 
 
-def _lift_image(native: Native, carried: Native | None) -> Part:
-    if not isinstance(native.get("url"), str):
-        return Opaque(NAME, native)
-    inner = {key: value for key, value in native.items() if key not in ("url", "detail")}
-    extras = {**(carried or {}), **({"image_url": inner} if inner else {})}
-    return common.media_of_url("image", native["url"], detail=native.get("detail"), extras=extras_of(NAME, extras))
+def _lift_image(body: Native, extras: Extras | None) -> Part | None:
+    if not isinstance(body.get("url"), str):
+        return None
+    return common.media_of_url("image", body["url"], detail=body.get("detail") or None, extras=extras)
 
 
-def _lift_audio(native: Native, carried: Native | None) -> Part:
-    format_ = native.get("format")
-    if format_ not in common.AUDIO_FORMATS or native.keys() != {"data", "format"}:
-        return Opaque(NAME, native)
-    return Media(
-        "audio", data=native["data"], media_type=common.AUDIO_FORMATS[format_], extras=extras_of(NAME, carried)
-    )
+def _lift_audio(body: Native, extras: Extras | None) -> Part | None:
+    media_type = common.AUDIO_FORMATS.get(body.get("format") or "")
+    if media_type is None or not isinstance(body.get("data"), str):
+        return None
+    return Media("audio", data=body["data"], media_type=media_type, extras=extras)
 
 
-def _lift_file(native: Native, carried: Native | None) -> Part:
-    inner = {key: value for key, value in native.items() if key not in ("file_data", "file_id", "filename")}
-    data, file_id = native.get("file_data"), native.get("file_id")
-    if "" in (data, file_id):
-        return Opaque(NAME, native)
-    if data is not None and file_id is not None:
-        inner["file_id"] = file_id
-    extras = extras_of(NAME, {**(carried or {}), **({"file": inner} if inner else {})})
-    if data is not None:
-        return common.media_of_url("document", data, name=native.get("filename"), extras=extras)
-    if file_id is None:
-        return Opaque(NAME, native)
-    return Media("document", file_id=file_id, name=native.get("filename"), extras=extras)
+def _lift_file(body: Native, extras: Extras | None) -> Part | None:
+    """A file has its data or an id; one with neither or both is carried as it is."""
+    name = body.get("filename") or None
+    if bool(body.get("file_data")) == bool(body.get("file_id")):
+        return None
+    if body.get("file_data"):
+        return common.media_of_url("document", body["file_data"], name=name, extras=extras)
+    return Media("document", file_id=body["file_id"], name=name, extras=extras)
 
 
 TEXT = Keys("type text refusal")
@@ -314,10 +308,15 @@ PART_BODY = {
     "input_audio": "input_audio",
     "file": "file",
 }
-NESTED = frozenset(("image_url", "input_audio", "file"))
-LIFT_PART: dict[str, Callable[[Any, Native | None], Part]] = {
-    "text": lambda text, carried: Text(text, extras=extras_of(NAME, carried)),
-    "refusal": lambda text, carried: Refusal(text, extras=extras_of(NAME, carried)),
+BODY_KEYS = {
+    "image_url": Keys("url detail"),
+    "input_audio": Keys("data format"),
+    "file": Keys("file_data file_id filename"),
+}
+"""Of the parts whose body is an object, its keys."""
+LIFT_PART: dict[str, Callable[[Any, Extras | None], Part | None]] = {
+    "text": lambda text, extras: Text(text, extras=extras),
+    "refusal": lambda text, extras: Refusal(text, extras=extras),
     "image_url": _lift_image,
     "input_audio": _lift_audio,
     "file": _lift_file,
@@ -326,13 +325,14 @@ LIFT_PART: dict[str, Callable[[Any, Native | None], Part]] = {
 
 def _lower_media(media: Media, spelling: Spelling) -> Native | None:
     """A content part; None where the API has no way to say it."""
-    body = LOWER_MEDIA[media.type](media) if media.type in LOWER_MEDIA else None
-    if body is None:
+    said = LOWER_MEDIA[media.type](media) if media.type in LOWER_MEDIA else None
+    if said is None:
         return None
-    kind, value = body
+    kind, value = said
     carried = carried_by(media.extras, NAME)
     outer = {key: rest for key, rest in carried.items() if key != kind}
-    return PART_KEYS[kind].put({"type": kind, kind: {**value, **carried.get(kind, {})}}, outer, spelling)
+    body = BODY_KEYS[kind].put(value, carried.get(kind), spelling.get("body"))
+    return PART_KEYS[kind].put({"type": kind, kind: body}, outer, spelling)
 
 
 def _lower_image(media: Media) -> tuple[str, Native] | None:
