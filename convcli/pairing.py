@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from convcli.transcript import ToolCall, ToolResult, Transcript
+from msgspec.structs import replace
+
+from convcli.transcript import Message, Part, ToolCall, ToolResult, Transcript
 
 UNKNOWN = "unknown"
 """The name of a result that answers no call and does not name its tool."""
@@ -87,16 +89,21 @@ def ids_in(document: Any) -> set[str]:
 class Renaming:
     """Names or ids rewritten one-to-one to what a target allows: what is allowed stays as it is.
 
-    `allowed` holds the allowed characters, `first` those allowed at the start; `limit` is the longest length. Everything that the transcript uses must be given, so that nothing collides.
+    `allowed` holds the allowed characters, `first` those allowed at the start; `least` and `limit` are the shortest and
+    the longest length. Everything that the transcript uses must be given, so that nothing collides.
     """
 
-    __slots__ = ("_allowed", "_first", "_limit", "_new", "_taken")
+    __slots__ = ("_allowed", "_blank", "_counts", "_first", "_least", "_limit", "_new", "_taken", "needed")
 
-    def __init__(self, names: Iterable[str], allowed: str, limit: int, *, first: str = "") -> None:
-        self._allowed, self._first, self._limit = frozenset(allowed), frozenset(first or allowed), limit
+    def __init__(self, names: Iterable[str], allowed: str, limit: int, *, first: str = "", least: int = 1) -> None:
+        self._allowed, self._first = frozenset(allowed), frozenset(first or allowed)
+        self._least, self._limit = least, limit
+        self._blank = "_" if "_" in allowed else ""
+        self._counts: dict[str, int] = {}
         names = dict.fromkeys(names)
         self._new = {name: name for name in names if self._fits(name)}
         self._taken = set(self._new)
+        self.needed = len(self._new) < len(names)
         for name in names:
             if name not in self._new:
                 self._new[name] = self._free(self._mend(name))
@@ -106,21 +113,25 @@ class Renaming:
         return self._new.get(name, name)
 
     def _fits(self, name: str) -> bool:
-        return 0 < len(name) <= self._limit and name[0] in self._first and self._allowed.issuperset(name)
+        return self._least <= len(name) <= self._limit and name[0] in self._first and self._allowed.issuperset(name)
 
     def _mend(self, name: str) -> str:
-        mended = "".join(char if char in self._allowed else "_" for char in name)[: self._limit]
-        if not mended or mended[0] not in self._first:
-            mended = f"{'_' if '_' in self._first else 'x'}{mended}"[: self._limit]
+        """What is allowed of the name. Of a fixed length the end stays: the start of an id is often the same in all."""
+        mended = "".join(char if char in self._allowed else self._blank for char in name)
+        mended = mended[-self._limit :] if self._least == self._limit else mended[: self._limit]
+        mended = mended.rjust(self._least, "0")
+        if mended[0] not in self._first:
+            mended = f"{self._blank or 'x'}{mended}"[: self._limit]
         return mended
 
     def _free(self, name: str) -> str:
-        count = 1
+        count = self._counts.get(name, 1)
         new = name
         while new in self._taken:
             count += 1
-            suffix = f"_{count}"
+            suffix = f"{self._blank}{count}"
             new = name[: self._limit - len(suffix)] + suffix
+        self._counts[name] = count
         self._taken.add(new)
         return new
 
@@ -151,3 +162,35 @@ def call_ids(transcript: Transcript) -> list[str]:
             elif isinstance(part, ToolResult):
                 ids.append(part.tool_call_id)
     return ids
+
+
+def renamed(transcript: Transcript, name: Renaming, id_: Renaming | None = None) -> Transcript:
+    """The transcript with the names of tools and the ids of calls that a target is given; what stays is shared."""
+    if not name.needed and not (id_ and id_.needed):
+        return transcript
+    given = id_ or str
+    choice = transcript.tool_choice
+    if isinstance(choice, dict):
+        choice = (
+            {"name": name(choice["name"])} if "name" in choice else {"names": [name(one) for one in choice["names"]]}
+        )
+    return replace(
+        transcript,
+        messages=[_renamed_message(message, name, given) for message in transcript.messages],
+        tools=transcript.tools and [replace(tool, name=name(tool.name)) for tool in transcript.tools],
+        tool_choice=choice,
+    )
+
+
+def _renamed_message(message: Message, name: Callable[[str], str], id_: Callable[[str], str]) -> Message:
+    if not any(isinstance(part, (ToolCall, ToolResult)) for part in message.parts):
+        return message
+    return replace(message, parts=[_renamed_part(part, name, id_) for part in message.parts])
+
+
+def _renamed_part(part: Part, name: Callable[[str], str], id_: Callable[[str], str]) -> Part:
+    if isinstance(part, ToolCall):
+        return replace(part, name=name(part.name), id=id_(part.id))
+    if isinstance(part, ToolResult):
+        return replace(part, name=name(part.name), tool_call_id=id_(part.tool_call_id))
+    return part
