@@ -342,7 +342,7 @@ class _Walk:
         if self.places is None:
             return ("messages", i, "parts", k)
         place, spots = self.places[i]
-        return (*place, *(spots[k] if spots is not None and k < len(spots) else self.spot))
+        return climb(place, spots[k] if spots is not None and k < len(spots) else self.spot)
 
     def step(self, field: str, place: Path) -> Path:
         """Where a field stands, from the table of the source dialect."""
