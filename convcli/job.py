@@ -15,7 +15,7 @@ from convcli import pipeline, wire
 from convcli.atomic import Output
 from convcli.dialect import Dialect, Options
 from convcli.errors import DONE, UNACCEPTABLE, ContentError, JobError, RefusedError
-from convcli.files import Document, Input, Item, Skipped
+from convcli.files import Document, Input
 from convcli.findings import Finding
 from convcli.judge import finding_of, torn
 from convcli.loss import Level, Loss
@@ -39,6 +39,10 @@ class Job(NamedTuple):
     keep_going: bool = False
     fail_on: Level | None = None
 
+    def fails_on(self, loss: Loss) -> bool:
+        """Is this loss one that the job does not accept?"""
+        return self.fail_on is not None and LEVELS.index(loss.level) <= LEVELS.index(self.fail_on)
+
 
 class Group(msgspec.Struct):
     """Losses of one kind and one field: how many, and where the first one is."""
@@ -54,7 +58,7 @@ class Summary(msgspec.Struct):
     """What came of one or more inputs.
 
     `transcripts` were read, `lossy` of them lost something, `refused` documents and lines were not acceptable;
-    `failing` losses are of the levels that the job does not accept. `is_written`: there is an output.
+    `failing` losses are of the levels that the job does not accept. `outputs` were written.
     """
 
     sources: list[str]
@@ -63,7 +67,7 @@ class Summary(msgspec.Struct):
     lossy: int = 0
     refused: int = 0
     failing: int = 0
-    is_written: bool = False
+    outputs: int = 0
     groups: dict[tuple[str, str, str], Group] = {}
 
     @property
@@ -73,7 +77,7 @@ class Summary(msgspec.Struct):
 
     @property
     def exit_code(self) -> int:
-        """Acceptable when nothing was refused and an output is written."""
+        """Unacceptable when something was refused, or lost that must not be."""
         return UNACCEPTABLE if self.refused or self.failing else DONE
 
     def count(self, loss: Loss) -> None:
@@ -84,9 +88,8 @@ class Summary(msgspec.Struct):
     def add(self, other: Summary) -> None:
         """Count in what came of another input."""
         self.sources += [name for name in other.sources if name not in self.sources]
-        for name in ("transcripts", "lossy", "refused", "failing"):
+        for name in ("transcripts", "lossy", "refused", "failing", "outputs"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.is_written |= other.is_written
         for key, group in other.groups.items():
             mine = self.groups.setdefault(key, Group(group.level, group.kind, group.label, group.first))
             mine.count += group.count
@@ -111,6 +114,45 @@ def label(loss: Loss) -> str:
 # --- converting ------------------------------------------------------------------------------------------------------
 
 
+class Step(NamedTuple):
+    """What came of one document of an input, or of one stretch that is none.
+
+    `is_read`: it passed its schema, and `document` is what the target gets. Neither that nor `is_refused` is a torn
+    record, which is a loss.
+    """
+
+    losses: list[Loss]
+    findings: list[Finding]
+    is_read: bool = False
+    is_refused: bool = False
+    document: Any = None
+
+
+def steps(source: Input, target: Dialect, options: Options = pipeline.BY_DEFAULT) -> Iterator[Step]:
+    """Convert the documents of an input one by one; losses and findings tell file, line and place."""
+    for item in source:
+        if isinstance(item, Document):
+            yield _converted(item, target, options)
+        elif item.torn:
+            error = item.error
+            loss = Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file)
+            yield Step([loss], [])
+        else:
+            yield Step([], [finding_of(item.error)], is_refused=True)
+
+
+def _converted(document: Document, target: Dialect, options: Options) -> Step:
+    try:
+        transcript = document.lift()
+    except RefusedError as error:
+        return Step([], error.findings, is_refused=True)
+    conversion = pipeline.lower(transcript, target, options, document.dialect)
+    for loss in conversion.losses:
+        loss.file = document.file
+        loss.line, loss.where = document.place(loss.where)
+    return Step(conversion.losses, document.located(conversion.findings), True, document=conversion.document)
+
+
 def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell) -> Summary:
     """Convert one input; `output_for` gives the output when the first document is ready, by the suffix of its kind.
 
@@ -118,8 +160,8 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: 
     """
     run = _Run(source, job, output_for, tell)
     try:
-        for item in source:
-            run.take(item)
+        for step in steps(source, job.target, job.options):
+            run.take(step)
         run.finish()
     finally:
         run.discard()
@@ -135,60 +177,36 @@ class _Run:
         self._output_for = output_for
         self._output: Output | None = None
 
-    def take(self, item: Item) -> None:
-        if isinstance(item, Skipped):
-            self._skip(item)
-            return
-        self.summary.transcripts += 1
-        try:
-            transcript = item.lift()
-        except RefusedError as error:
-            self.summary.refused += 1
-            for finding in error.findings:
-                self.tell.finding(finding)
-            return
-        conversion = pipeline.lower(transcript, self.job.target, self.job.options, item.dialect)
-        self._losses(item, conversion.losses)
-        for finding in item.located(conversion.findings):
+    def take(self, step: Step) -> None:
+        """Count, tell and write."""
+        summary = self.summary
+        summary.transcripts += step.is_read
+        summary.refused += step.is_refused
+        summary.lossy += bool(step.losses)
+        for loss in step.losses:
+            summary.count(loss)
+            summary.failing += self.job.fails_on(loss)
+            self.tell.loss(loss)
+        for finding in step.findings:
             self.tell.finding(finding)
-        if self._is_acceptable():
-            self._write(conversion.document)
+        if step.is_read and self._is_acceptable():
+            self._write(step.document)
 
     def finish(self) -> None:
+        """Let the output appear if all is well."""
         if not self.summary.transcripts and not self.summary.refused:
             raise ContentError("empty-input", "there is no transcript in it", file=self.source.name)
         if self._output is not None and self._is_acceptable():
             self._output.commit()
-            self.summary.is_written = True
+            self.summary.outputs += 1
 
     def discard(self) -> None:
+        """Leave nothing behind that was not committed."""
         if self._output is not None:
             self._output.discard()
 
     def _is_acceptable(self) -> bool:
         return not self.summary.failing and (self.job.keep_going or not self.summary.refused)
-
-    def _skip(self, item: Skipped) -> None:
-        if item.torn:
-            self.summary.lossy += 1
-            error = item.error
-            self._loss(Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file))
-        else:
-            self.summary.refused += 1
-            self.tell.finding(finding_of(item.error))
-
-    def _losses(self, document: Document, losses: list[Loss]) -> None:
-        self.summary.lossy += bool(losses)
-        for loss in losses:
-            loss.file = document.file
-            loss.line, loss.where = document.place(loss.where)
-            self._loss(loss)
-
-    def _loss(self, loss: Loss) -> None:
-        self.summary.count(loss)
-        fail_on = self.job.fail_on
-        self.summary.failing += fail_on is not None and LEVELS.index(loss.level) <= LEVELS.index(fail_on)
-        self.tell.loss(loss)
 
     def _write(self, document: Any) -> None:
         suffix = _suffix(document, self.job.target, self.source)

@@ -31,9 +31,7 @@ def judge(source: Input, *, strict: bool = False, target: Dialect | None = None)
     """The verdict on each document of an input, or with a target on what the target would get of it."""
     for item in source:
         if isinstance(item, Skipped):
-            finding = finding_of(item.error)
-            if item.torn:
-                finding = replace(finding, code="torn-record", message=torn(item), help="")
+            finding = skipped(item)
             yield Verdict(source.name, finding.line, source.dialect.name, [finding])
         elif target is None or target.name == item.dialect.name:
             found = pipeline.validate(item.value, item.dialect, strict=strict) + lone_surrogates(item)
@@ -59,6 +57,12 @@ def finding_of(error: ConvcliError) -> Finding:
     return Finding(
         error.code, "error", error.message, error.where, error.file, error.line, error.column, error.byte, error.help
     )
+
+
+def skipped(item: Skipped) -> Finding:
+    """Why a stretch of an input is no document."""
+    finding = finding_of(item.error)
+    return replace(finding, code="torn-record", message=torn(item), help="") if item.torn else finding
 
 
 def torn(item: Skipped) -> str:

@@ -1,0 +1,177 @@
+"""The program: signals, standard streams and exit codes around the command line (`design/cli.md`, "Exit codes").
+
+A signal becomes an exception, so that outputs are cleaned up where they are made, and then the process dies by the
+same signal. A reader of stdout who has gone is no error; what cannot be written to stdout is.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import pairwise
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from click import ClickException
+
+    from convcli.errors import ConvcliError
+    from convcli.report.screen import Screen
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+READER_GONE = 141
+
+
+class Interrupted(BaseException):
+    """A signal asked us to stop."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code. Does not come back after a signal."""
+    _keep_standard_descriptors()
+    with _signals() as received:
+        try:
+            code = _run(list(sys.argv[1:] if argv is None else argv))
+        except Interrupted:
+            code = 0
+        except BrokenPipeError:
+            code = READER_GONE
+        code = _flushed(code)
+    if received:
+        _die_by(received[0])
+    return code
+
+
+def _run(argv: list[str]) -> int:
+    from convcli.errors import ConvcliError
+    from convcli.report.screen import Screen
+
+    screen = Screen(_colour(argv), debug="--debug" in argv)
+    try:
+        return _call(argv, screen)
+    except BrokenPipeError:
+        raise
+    except ConvcliError as error:
+        screen.error(error)
+        return error.exit_code
+    except Exception as error:
+        from convcli.cli._work import tell_bug
+
+        return tell_bug(screen, error)
+
+
+def _call(argv: list[str], screen: Screen) -> int:
+    import click
+
+    from convcli.cli._commands import group
+
+    try:
+        code = group.main(argv, prog_name="convcli", standalone_mode=False, obj=screen)
+    except click.ClickException as error:
+        raise _usage(error) from None
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: ClickException) -> ConvcliError:
+    """What click says about the command line, in our shape and with the nearest match."""
+    import click
+
+    from convcli.errors import JobError
+
+    command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "convcli"
+    otherwise = f"{command} -h shows how"
+    if isinstance(error, click.NoSuchOption):
+        near = sorted(error.possibilities or ())
+        help_text = f'did you mean "{near[0]}"?' if near else otherwise
+        return JobError("unknown-option", f'there is no option "{error.option_name}"', help=help_text)
+    message = error.format_message().splitlines()[0].rstrip(".")
+    return JobError("usage", message[:1].lower() + message[1:], help=otherwise)
+
+
+def _colour(argv: list[str]) -> Any:
+    """The value of --color, looked for by hand: errors of the command line come before its options are known."""
+    words = [word.removeprefix("--color=") for word in argv if word.startswith("--color=")]
+    words += [word for name, word in pairwise(argv) if name == "--color"]
+    return words[-1] if words and words[-1] in ("always", "never") else "auto"
+
+
+# --- the process -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """The first signal raises Interrupted; all others are ignored while that is cleaned up after."""
+    received: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        received.append(number)
+        raise Interrupted
+
+    before = {}
+    for each in SIGNALS:
+        before[each] = signal.getsignal(each)
+        if before[each] is not signal.SIG_IGN:  # as after nohup
+            signal.signal(each, stop)
+    try:
+        yield received
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _die_by(number: int) -> None:
+    """The shell must see the signal, or a loop around us would go on."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _keep_standard_descriptors() -> None:
+    """A closed descriptor 0, 1 or 2 would be given to the next file that is opened."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            with suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)
+
+
+def _flushed(code: int) -> int:
+    """The exit code when all that was printed has arrived; the interpreter itself would answer 120."""
+    for stream, name in ((sys.stdout, "standard output"), (sys.stderr, "")):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError as error:
+            _give_up(stream.fileno())
+            if name and code != READER_GONE:
+                code = _not_written(error, name, code)
+    return code
+
+
+def _give_up(descriptor: int) -> None:
+    """Let what is still in a buffer go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _not_written(error: OSError, name: str, code: int) -> int:
+    from convcli.atomic import cannot_write
+    from convcli.errors import worst
+    from convcli.report.screen import Screen
+
+    if isinstance(error, BrokenPipeError):
+        return READER_GONE
+    problem = cannot_write(name, error)
+    if code != problem.exit_code:  # else it was told already
+        Screen().error(problem)
+    return worst({code, problem.exit_code})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""Values of options: a word out of a list, with the nearest one for a wrong word; dialects; formats of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import click
+
+from convcli import dialects
+from convcli.dialect import Dialect
+
+
+class Near(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A word out of a list that is made when it is needed. Raises JobError `unknown-<name>`, not click's errors."""
+
+    def __init__(self, name: str, words: Callable[[], list[str]]) -> None:
+        self.name, self.words = name, words
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from convcli.cli._commands import unknown
+
+        if value not in self.words():
+            raise unknown(self.name, str(value), self.words(), f"choose from {', '.join(self.words())}")
+        return value
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return "|".join(self.words())
+
+
+class _DialectType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """The name of a dialect, as the Dialect itself. Raises JobError `unknown-dialect`."""
+
+    name = "dialect"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Dialect:
+        return value if isinstance(value, Dialect) else dialects.get(value)
+
+
+DIALECT = _DialectType()
+
+
+def format_of(package: ModuleType) -> Near:
+    """One of the formats in a folder of `report`."""
+
+    def names() -> list[str]:
+        from convcli.report import choice
+
+        return choice.names(package)
+
+    return Near("output-format", names)

@@ -1,0 +1,141 @@
+"""What the commands share: their options for inputs, work on many inputs, and what is told on the way."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from convcli.cli._types import DIALECT, Near
+from convcli.errors import BUG, CANNOT_WRITE, ConvcliError, OutputError
+from convcli.findings import Finding
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.loss import Loss
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MOST_TOLD = 100
+"""Findings or losses of one file that are printed on stderr."""
+
+
+def inputs(function: F) -> F:
+    """The argument FILE… and the options that say how files are read."""
+    function = click.argument("paths", nargs=-1, required=True, metavar="FILE...")(function)
+    keys = click.option(
+        "--duplicate-keys",
+        type=Near("choice", lambda: ["error", "last"]),
+        default="error",
+        help="Equal keys in one object.",
+    )
+    return keys(from_option(function))
+
+
+def from_option(function: F) -> F:
+    """The option that names the dialect of the inputs."""
+    help_text = "The dialect of the files; without it, it is detected."
+    return click.option("--from", "--dialect", "source", type=DIALECT, metavar="DIALECT", help=help_text)(function)
+
+
+class Codes:
+    """The exit codes of the parts of a job. What goes wrong with one input is told, and the others go on."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen, self._codes = screen, {0}
+
+    def add(self, code: int) -> None:
+        """Count in an exit code."""
+        self._codes.add(code)
+
+    @property
+    def worst(self) -> int:
+        """The exit code of the whole job."""
+        from convcli.errors import worst
+
+        return worst(self._codes)
+
+    @contextmanager
+    def guard(self, name: str) -> Iterator[None]:
+        """Tell what goes wrong with the input `name`. A reader of stdout who has gone ends the job all the same."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except ConvcliError as error:
+            error.file = error.file or ("" if isinstance(error, OutputError) else name)
+            self._screen.error(error)
+            self._codes.add(error.exit_code)
+        except Exception as error:
+            self._codes.add(tell_bug(self._screen, error, name))
+
+
+def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:
+    """Tell of an exception that nobody expected, in one line, with `--debug` its traceback too. Gives the exit code."""
+    if screen.debug:
+        import traceback
+
+        screen.tell("".join(traceback.format_exception(error)))
+    if isinstance(error, MemoryError):
+        screen.error(OutputError("out-of-memory", "there is not enough memory", file=name))
+        return CANNOT_WRITE
+    from convcli.report.text import safe_text
+
+    where = f" while it worked on {safe_text(name)}" if name else ""
+    hint = "" if screen.debug else "; --debug shows more"
+    screen.tell(f"error[bug] convcli itself has failed{where}: please report this{hint}\n")
+    return BUG
+
+
+class Teller:
+    """Prints findings and losses on stderr as they come, the first of each file, and in the end how many more."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._told: Counter[str] = Counter()
+
+    def finding(self, finding: Finding) -> None:
+        """Print a finding."""
+        from convcli.report.formats.full import block
+
+        if self._may_tell(finding.file):
+            self._screen.tell(block(finding, self._screen.err))
+
+    def loss(self, loss: Loss) -> None:
+        """Print a loss."""
+        from convcli.report.losses import listed
+
+        if self._may_tell(loss.file):
+            self._screen.tell("".join(listed([loss], self._screen.err)))
+
+    def finish(self) -> None:
+        """Say how many were not printed."""
+        from convcli.report.text import place
+
+        for file, number in self._told.items():
+            if number > MOST_TOLD:
+                self._screen.tell(f"{place(file)}: and {number - MOST_TOLD:,} more\n")
+
+    def _may_tell(self, file: str) -> bool:
+        self._told[file] += 1
+        return self._told[file] <= MOST_TOLD
+
+
+def show_table(screen: Screen, name: str, columns: list[str], rows: Iterable[dict[str, Any]]) -> None:
+    """Print rows in a format of `report/tables`."""
+    from convcli.report import choice, tables
+
+    screen.show(choice.renderer(tables, name)(columns, rows, width()))
+
+
+def width() -> int | None:
+    """The width of the terminal, None where the result goes elsewhere."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return max(shutil.get_terminal_size().columns, 20)

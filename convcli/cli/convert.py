@@ -1,0 +1,193 @@
+"""convcli convert."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from convcli.cli import _work
+from convcli.cli._commands import Command, unknown
+from convcli.cli._types import DIALECT, Near
+from convcli.dialect import Dialect, Options
+from convcli.errors import JobError, OutputError
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.atomic import Output
+    from convcli.files import Found
+    from convcli.findings import Finding
+    from convcli.job import Job, LossFile, Summary
+    from convcli.loss import Loss
+
+LEVELS = {"content": "content", "context": "context", "any": "envelope"}
+
+EXAMPLES = """\
+convcli convert chat.json --to intermediate            # to stdout; losses are told on stderr
+convcli convert chats.jsonl --to openai-chat -o out.jsonl
+convcli convert sessions/ --to openai-chat --out-dir out
+cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out.json
+"""
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@_work.inputs
+@click.option("--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to write.")
+@click.option("-o", "--output", metavar="FILE|-", help="Where to write one input; without it, to stdout.")
+@click.option("--out-dir", metavar="DIR", help="Where to write several inputs; mirrors their tree.")
+@click.option("--force", is_flag=True, help="Replace outputs that exist.")
+@click.option(
+    "--fail-on-loss",
+    type=Near("level", lambda: list(LEVELS)),
+    is_flag=False,
+    flag_value="any",
+    metavar="[=LEVEL]",
+    help="Write nothing and exit 1 when something is lost: content, content or context, or any (the default).",
+)
+@click.option("--losses", metavar="FILE", help="Write all losses to a file, as a JSON array.")
+@click.option("--keep-going", is_flag=True, help="Leave out what cannot be read, convert the rest, and exit 1.")
+@click.option("--form", metavar="FORM", help="What to write where a dialect has several: request, response, …")
+@click.pass_obj
+def command(screen: Screen, /, **given: Any) -> int:
+    """Convert transcripts into another dialect, and tell what it does not carry.
+
+    FILE is a file, a folder, a glob, or - for stdin. An output appears when it is complete.
+    """
+    return _Converting(screen, Wish(**given)).run()
+
+
+class Wish(NamedTuple):
+    """What the command line says."""
+
+    paths: tuple[str, ...]
+    source: Dialect | None
+    target: Dialect
+    output: str | None
+    out_dir: str | None
+    force: bool
+    fail_on_loss: str | None
+    losses: str | None
+    keep_going: bool
+    form: str | None
+    duplicate_keys: Any
+
+
+class _Converting:
+    """One call of the command."""
+
+    def __init__(self, screen: Screen, wish: Wish) -> None:
+        self.screen, self.wish = screen, wish
+        self.codes, self.teller = _work.Codes(screen), _work.Teller(screen)
+        self.total: Summary | None = None
+        self.outputs = set[str]()
+
+    def run(self) -> int:
+        """Convert all inputs. Everything that can be wrong with the job is found before the first is read."""
+        from convcli import files
+        from convcli.atomic import open_output
+        from convcli.job import LossFile
+
+        job = self._job()
+        self.found = files.find(self.wish.paths)
+        self.is_input = {os.path.realpath(found.path) for found in self.found}
+        paths = [found.path for found in self.found]
+        output = self._only_output(paths)
+        self.losses: LossFile | None = None
+        if self.wish.losses is not None:
+            self.losses = LossFile(open_output(self.wish.losses, force=self.wish.force, inputs=paths))
+        try:
+            for found in self.found:
+                with self.codes.guard(found.path):
+                    self._one(found, job, output)
+            self._finish()
+        finally:
+            if self.losses is not None:
+                self.losses.discard()
+        return self.codes.worst
+
+    def _job(self) -> Job:
+        from convcli.job import Job
+
+        wish = self.wish
+        if wish.target.lower is None:
+            raise JobError("read-only-dialect", f"{wish.target.title} is only read, never written")
+        if wish.form is not None and wish.form not in wish.target.forms:
+            forms = list(wish.target.forms)
+            raise unknown("form", wish.form, forms, f"{wish.target.name} has {', '.join(forms)}")
+        fail_on: Any = None if wish.fail_on_loss is None else LEVELS[wish.fail_on_loss]
+        return Job(wish.target, Options(form=wish.form), wish.keep_going, fail_on)
+
+    def _only_output(self, paths: list[str]) -> Output | None:
+        from convcli.atomic import open_output
+
+        wish = self.wish
+        if wish.out_dir is not None and wish.output is not None:
+            raise JobError("usage", "-o and --out-dir exclude each other")
+        if wish.out_dir is not None:
+            return None
+        if len(paths) > 1:
+            raise JobError(
+                "several-inputs", f"{len(paths):,} inputs cannot go into one output", help="use --out-dir DIR"
+            )
+        if wish.losses is not None and os.path.realpath(wish.losses) == os.path.realpath(wish.output or "-"):
+            raise JobError("usage", "-o and --losses name the same file")
+        return open_output(wish.output or "-", force=wish.force, inputs=paths)
+
+    def _one(self, found: Found, job: Job, output: Output | None) -> None:
+        from convcli import files
+        from convcli.job import Tell, convert
+
+        source_name = None if self.wish.source is None else self.wish.source.name
+        with files.opened(found.path, source_name, duplicate_keys=self.wish.duplicate_keys) as source:
+
+            def output_for(suffix: str) -> Output:
+                return output if output is not None else self._output_in_folder(found, suffix)
+
+            result = convert(source, job, output_for, Tell(self._loss, self._finding))
+            if source.grew:
+                self.screen.tell("note: the file has grown while it was read; what came later is not converted\n")
+        self.codes.add(result.exit_code)
+        if self.total is None:
+            self.total = result
+        else:
+            self.total.add(result)
+
+    def _output_in_folder(self, found: Found, suffix: str) -> Output:
+        from convcli.atomic import cannot_write, open_output
+        from convcli.files import without_packing
+
+        stem, old = os.path.splitext(without_packing(found.below))
+        keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
+        path = os.path.join(self.wish.out_dir or "", stem + (old if keeps else suffix))
+        if path in self.outputs or os.path.realpath(path) in self.is_input - {os.path.realpath(found.path)}:
+            raise JobError("same-output", f"{path} is another input, or the output of one", help="convert it by itself")
+        self.outputs.add(path)
+        try:
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        return open_output(path, force=self.wish.force, inputs=[found.path])
+
+    def _loss(self, loss: Loss) -> None:
+        if self.losses is not None:
+            self.losses.add(loss)
+        if self.wish.fail_on_loss is not None:
+            self.teller.loss(loss)
+
+    def _finding(self, finding: Finding) -> None:
+        self.teller.finding(finding)
+
+    def _finish(self) -> None:
+        """The losses are complete even where the outputs were refused because of them."""
+        from convcli.report.losses import summary
+
+        self.teller.finish()
+        if self.losses is not None:
+            try:
+                self.losses.commit()
+            except OutputError as error:
+                self.screen.error(error)
+                self.codes.add(error.exit_code)
+        if self.total is not None:
+            self.screen.tell(summary(self.total, self.screen.err))

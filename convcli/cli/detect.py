@@ -1,0 +1,51 @@
+"""convcli detect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from convcli.cli import _work
+from convcli.cli._commands import Command
+from convcli.cli._types import format_of
+from convcli.report import tables
+from convcli.report.screen import Screen
+
+EXAMPLES = """\
+convcli detect chat.json
+convcli detect sessions/ --output-format json
+"""
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("paths", nargs=-1, required=True, metavar="FILE...")
+@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.pass_obj
+def command(screen: Screen, paths: tuple[str, ...], form: str) -> int:
+    """Tell in which dialect files are, and why; 1 when one of them is in none or in more than one."""
+    from convcli import files
+
+    codes = _work.Codes(screen)
+    _work.show_table(screen, form, ["file", "dialect", "why"], _rows(files.find(paths), codes))
+    return codes.worst
+
+
+def _rows(found: list[Any], codes: _work.Codes) -> Iterator[dict[str, Any]]:
+    from convcli import files
+
+    for path, _ in found:
+        with codes.guard(path), files.opened(path) as source:
+            detection = source.detection
+            if detection is not None:
+                others = [
+                    {"dialect": name, "strength": clue.strength, "why": clue.reason} for name, clue in detection.others
+                ]
+                yield {
+                    "file": source.name,
+                    "dialect": detection.dialect,
+                    "why": detection.clue.reason,
+                    "strength": detection.clue.strength,
+                    "others": others,
+                }

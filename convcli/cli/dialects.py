@@ -1,0 +1,60 @@
+"""convcli dialects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from convcli import dialects
+from convcli.cli import _work
+from convcli.cli._commands import Command
+from convcli.cli._types import DIALECT, format_of
+from convcli.dialect import Dialect
+from convcli.report import tables
+from convcli.report.screen import Screen
+
+EXAMPLES = """\
+convcli dialects
+convcli dialects openai-chat
+"""
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("dialect", type=DIALECT, required=False)
+@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.pass_obj
+def command(screen: Screen, dialect: Dialect | None, form: str) -> int:
+    """List the dialects, or describe one."""
+    if dialect is None:
+        columns = ["dialect", "reads", "writes", "framings", "forms", "title"]
+        _work.show_table(screen, form, columns, map(_row, dialects.builtin()))
+    elif form == "table":
+        screen.show(_described(dialect))
+    else:
+        more = {"specification": dialect.specification, "reasons": dict(dialect.reasons)}
+        _work.show_table(screen, form, [], [_row(dialect) | more])
+    return 0
+
+
+def _row(dialect: Dialect) -> dict[str, Any]:
+    return {
+        "dialect": dialect.name,
+        "reads": "yes",
+        "writes": "no" if dialect.lower is None else "yes",
+        "framings": ", ".join(dialect.framings),
+        "forms": ", ".join(dialect.forms),
+        "title": dialect.title,
+    }
+
+
+def _described(dialect: Dialect) -> Iterator[str]:
+    yield f"{dialect.name}: {dialect.title}\n{dialect.specification}\n"
+    for name, value in list(_row(dialect).items())[1:5]:
+        yield f"  {name}: {value}\n"
+    for convention in dialect.conventions:
+        for kind, (loss, why) in convention.loss.items():
+            yield f"  result {kind} is {loss}: {why}\n"
+    for field, why in dialect.reasons.items():
+        yield f"  not carried: {field}: {why}\n"

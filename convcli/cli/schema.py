@@ -1,0 +1,38 @@
+"""convcli schema."""
+
+from __future__ import annotations
+
+import click
+
+from convcli.cli._commands import Command
+from convcli.cli._types import Near
+from convcli.errors import JobError
+from convcli.report.screen import Screen
+
+EXAMPLES = """\
+convcli schema openai-chat
+convcli schema --list
+"""
+
+
+def _names() -> list[str]:
+    from convcli import catalog
+
+    return catalog.names()
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("name", type=Near("schema", _names), required=False, metavar="NAME")
+@click.option("--list", "lists", is_flag=True, help="The names of all schemas.")
+@click.pass_obj
+def command(screen: Screen, name: str | None, lists: bool) -> int:
+    """Print the JSON Schema of a dialect, of findings or of losses."""
+    from convcli import catalog, wire
+
+    if lists:
+        screen.show(f"{name}\n" for name in catalog.names())
+    elif name is None:
+        raise JobError("usage", "which schema?", help="convcli schema --list")
+    else:
+        screen.show([wire.write(catalog.schema(name), indent=True).decode() + "\n"])
+    return 0

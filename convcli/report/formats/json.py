@@ -1,0 +1,25 @@
+"""One JSON object with all findings and how many transcripts were judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from convcli.judge import Verdict
+from convcli.report.text import Paint, json_text
+
+VERSION = 1
+
+
+def render(verdicts: Iterable[Verdict], paint: Paint) -> Iterator[str]:
+    """`{"version", "findings": […], "transcripts", "clean"}`, written as the verdicts come."""
+    yield f'{{"version": {VERSION}, "findings": ['
+    total = clean = 0
+    comma = "\n"
+    for verdict in verdicts:
+        total, clean = total + 1, clean + (not verdict.findings)
+        for finding in verdict.findings:
+            yield comma + json_text(msgspec.to_builtins(finding))
+            comma = ",\n"
+    yield f'\n], "transcripts": {total}, "clean": {clean}}}\n'

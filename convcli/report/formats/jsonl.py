@@ -1,0 +1,17 @@
+"""JSON Lines: a finding on each line, as `schemas/finding.schema.json` describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from convcli.judge import Verdict
+from convcli.report.text import Paint, json_text
+
+
+def render(verdicts: Iterable[Verdict], paint: Paint) -> Iterator[str]:
+    """All findings, none left out; nothing when all is well."""
+    for verdict in verdicts:
+        for finding in verdict.findings:
+            yield json_text(msgspec.to_builtins(finding)) + "\n"

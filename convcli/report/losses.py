@@ -1,0 +1,59 @@
+"""Losses as text: the summary of a conversion, and the full list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from convcli.job import LEVELS, Group, Summary
+from convcli.loss import MISSING, Loss
+from convcli.report.text import Paint, count, cut, place, safe_text
+
+MOST_GROUPS = 8
+_KIND_OF = {str: "text", bool: "boolean", int: "number", float: "number", list: "list", dict: "object"}
+
+
+def summary(result: Summary, paint: Paint, command: str = "convert") -> str:
+    """What was converted, and then in one line what got lost: content first, the rest by how often."""
+    sources = ", ".join(result.sources)
+    head = f"{command}: {count(result.transcripts, 'transcript')}, {sources} → {result.target}"
+    if result.refused:
+        head += f", {result.refused:,} refused"
+    if not result.outputs:
+        head += ", nothing written"
+    if not result.losses:
+        return f"{head}\n" if result.refused else f"{head}, nothing lost\n"
+    lossy = count(result.lossy, "transcript")
+    lead = paint.bold(f"{count(result.losses, 'field')} lost in {lossy}")
+    return f"{head}\n{lead}: {' · '.join(_groups(result))}\n"
+
+
+def _groups(result: Summary) -> Iterator[str]:
+    groups = sorted(result.groups.values(), key=lambda group: (LEVELS.index(group.level), -group.count))
+    for index, group in enumerate(groups[:MOST_GROUPS]):
+        yield _group(group) + (f" (first: {_place(group.first)})" if not index else "")
+    if len(groups) > MOST_GROUPS:
+        more = groups[MOST_GROUPS:]
+        yield f"and {sum(group.count for group in more):,} of {count(len(more), 'other kind')}"
+
+
+def _group(group: Group) -> str:
+    return f"{group.kind} {cut(safe_text(group.label), 60)} ×{group.count:,}"
+
+
+def listed(losses: Iterable[Loss], paint: Paint) -> Iterator[str]:
+    """A line for each loss: place, kind, field, kind of value, why. No values: transcripts hold secrets."""
+    for loss in losses:
+        value = _value(loss)
+        what = f"{paint.bold(loss.kind)} {cut(safe_text(loss.field), 80)}{f' ({value})' if value else ''}"
+        yield f"{_place(loss)}: {loss.level}: {what}: {safe_text(loss.why)}\n"
+
+
+def _value(loss: Loss) -> str:
+    """The type and length of what was lost."""
+    value = loss.after if loss.before is MISSING else loss.before
+    name = next((name for kind, name in _KIND_OF.items() if type(value) is kind), "")
+    return f"{name} of {len(value):,}" if isinstance(value, (str, list, dict)) else name
+
+
+def _place(loss: Loss) -> str:
+    return place(loss.file, loss.line, 0, loss.where)

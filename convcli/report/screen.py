@@ -1,0 +1,68 @@
+"""Standard output and standard error as this program uses them: results on the one, all else on the other."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Literal, TextIO, TypeAlias
+
+from convcli.atomic import cannot_write
+from convcli.errors import ConvcliError, OutputError
+from convcli.report.text import Paint
+
+Colour: TypeAlias = Literal["auto", "always", "never"]
+
+
+class Screen:
+    """Where a command prints. `out` and `err` say whether colours are wanted there."""
+
+    def __init__(self, colour: Colour = "auto", *, debug: bool = False) -> None:
+        self.debug = debug
+        self.out = Paint(wants_colour(sys.stdout, colour, os.environ))
+        self.err = Paint(wants_colour(sys.stderr, colour, os.environ))
+
+    def show(self, pieces: Iterable[str]) -> None:
+        """Print a result. Raises OutputError when it cannot be written, BrokenPipeError when its reader has gone."""
+        if sys.stdout is None:
+            raise OutputError("cannot-write", "cannot write standard output: it is closed")
+        for piece in pieces:
+            try:
+                _write(sys.stdout, piece)
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise cannot_write("standard output", error) from None
+
+    def tell(self, text: str) -> None:
+        """Print what is no result. Nobody may be listening, which is no reason to stop."""
+        if sys.stderr is not None:
+            with suppress(OSError):
+                _write(sys.stderr, text)
+                sys.stderr.flush()
+
+    def error(self, error: ConvcliError) -> None:
+        """Print why something could not be done."""
+        from convcli.judge import finding_of
+        from convcli.report.formats.full import block
+
+        for finding in getattr(error, "findings", None) or [finding_of(error)]:
+            self.tell(block(finding, self.err))
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """UTF-8 into files and pipes; on a terminal, what its encoding does not have becomes a visible escape."""
+    encoding = (stream.encoding if stream.isatty() else None) or "utf-8"
+    stream.buffer.write(text.encode(encoding, "backslashreplace"))
+
+
+def wants_colour(stream: TextIO | None, colour: Colour, environment: Mapping[str, str]) -> bool:
+    """The option decides, then NO_COLOR and FORCE_COLOR, then whether a terminal listens that knows colours."""
+    if colour != "auto":
+        return colour == "always"
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR"):
+        return True
+    return environment.get("TERM") != "dumb" and stream is not None and stream.isatty()

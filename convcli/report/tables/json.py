@@ -1,0 +1,17 @@
+"""One JSON array of all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from convcli.report.text import json_text
+
+
+def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], wide: int | None) -> Iterator[str]:
+    """An object for each row, with every field."""
+    comma = "[\n"
+    for row in rows:
+        yield comma + json_text(row)
+        comma = ",\n"
+    yield "[]\n" if comma == "[\n" else "\n]\n"

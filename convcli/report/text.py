@@ -1,0 +1,93 @@
+"""Text from files made safe to show, and the few words and signs of which all reports are made.
+
+A transcript can hold anything: terminal sequences, marks that reverse the direction of writing, half surrogates.
+`safe_text` lets none of it through, so every string that comes from a file or a command line passes it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any, NamedTuple
+
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_UNSAFE_IN_LINE = re.compile(_UNSAFE.pattern.replace("\x00-\x08\x0b", "\x00"))
+
+
+def safe_text(text: str, *, lines: bool = False) -> str:
+    """The text with each control, direction, zero-width and tag character as a visible escape (`\\x1b`, `\\u202e`).
+
+    Newlines and tabs stay only with `lines`, for text that is printed as a block.
+    """
+    return (_UNSAFE if lines else _UNSAFE_IN_LINE).sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    short = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(match[0])
+    return short or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+
+
+def json_text(value: Any) -> str:
+    """The compact JSON text of a value, in which what a terminal could obey is a JSON escape."""
+    from convcli import wire  # not at the top: errors and help need no JSON
+
+    return _UNSAFE.sub(_json_escape, wire.write_text(value))
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def cut(text: str, width: int) -> str:
+    """The beginning of a text that fills at most `width` cells of a terminal, with an ellipsis if there is more."""
+    if len(text) * 2 <= width:
+        return text
+    used = 0
+    for at, char in enumerate(text):
+        cells = _cells(char)
+        if used + cells > width - 1 and (used + cells > width or at + 1 < len(text)):
+            return text[:at] + "…"
+        used += cells
+    return text
+
+
+def _cells(char: str) -> int:
+    if char.isascii():
+        return 1
+    return 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def place(file: str, line: int = 0, column: int = 0, where: str = "") -> str:
+    """`file:line:column /pointer`, as far as it is known."""
+    numbers = "".join(f":{number}" for number in (line, column if line else 0) if number)
+    return safe_text(f"{file}{numbers} {where}".rstrip() if where else f"{file}{numbers}")
+
+
+def count(number: int, unit: str) -> str:
+    """`1 error`, `2 errors`."""
+    return f"{number:,} {unit}{'s' * (number != 1)}"
+
+
+class Paint(NamedTuple):
+    """How to mark what matters: with colour, or not at all."""
+
+    colour: bool = False
+
+    def severity(self, word: str, text: str) -> str:
+        """Text in the colour of an error, a warning or an info."""
+        return self._sgr({"error": "1;31", "warning": "1;33"}.get(word, "1;36"), text)
+
+    def bold(self, text: str) -> str:
+        """Text that leads."""
+        return self._sgr("1", text)
+
+    def dim(self, text: str) -> str:
+        """Text that is secondary."""
+        return self._sgr("2", text)
+
+    def _sgr(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text
