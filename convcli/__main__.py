@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    from convcli.errors import ConvcliError
+    from convcli.errors import ConvcliError, OutputError
     from convcli.report.screen import Screen
 
     screen = Screen(_colour(argv), debug="--debug" in argv)
@@ -57,6 +57,9 @@ def _run(argv: list[str]) -> int:
     except ConvcliError as error:
         screen.error(error)
         return error.exit_code
+    except OSError as error:  # no descriptor or no space for what has no name: an import, the help
+        screen.error(OutputError("refused-by-system", f"the system refuses: {error.strerror}"))
+        return OutputError.exit_code
     except Exception as error:
         from convcli.cli._work import tell_bug
 
@@ -68,8 +71,11 @@ def _call(argv: list[str], screen: Screen) -> int:
 
     from convcli.cli._commands import group
 
-    try:
-        code = group.main(argv, prog_name="convcli", standalone_mode=False, obj=screen)
+    try:  # not by group.main, which makes 1 of a closed pipe
+        with group.make_context("convcli", argv, obj=screen) as context:
+            code = group.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
     except click.ClickException as error:
         raise _usage(error) from None
     return code if isinstance(code, int) else 0
@@ -77,6 +83,8 @@ def _call(argv: list[str], screen: Screen) -> int:
 
 def _usage(error: ClickException) -> ConvcliError:
     """What click says about the command line, in our shape and with the nearest match."""
+    from difflib import get_close_matches
+
     import click
 
     from convcli.errors import JobError
@@ -84,7 +92,7 @@ def _usage(error: ClickException) -> ConvcliError:
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "convcli"
     otherwise = f"{command} -h shows how"
     if isinstance(error, click.NoSuchOption):
-        near = sorted(error.possibilities or ())
+        near = get_close_matches(error.option_name, error.possibilities or (), 1)
         help_text = f'did you mean "{near[0]}"?' if near else otherwise
         return JobError("unknown-option", f'there is no option "{error.option_name}"', help=help_text)
     message = error.format_message().splitlines()[0].rstrip(".")

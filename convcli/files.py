@@ -165,8 +165,8 @@ def documents(path: str, dialect: str | None = None) -> Iterator[Document]:
 def opened(path: str, dialect: str | None = None, *, duplicate_keys: DuplicateKeys = "error") -> Iterator[Input]:
     """An input whose dialect is known. Raises JobError when it cannot be opened or there is no such dialect, and
     ContentError when no dialect or more than one fits, or when it is one JSON document that cannot be read."""
-    among = dialects.builtin() if dialect is None else [dialects.get(dialect)]
     with open_source(path, duplicate_keys=duplicate_keys) as source:
+        among = dialects.builtin() if dialect is None else [dialects.get(dialect)]
         try:
             yield Input(path, source, among, told=dialect is not None)
         except ContentError as error:
