@@ -116,13 +116,13 @@ class _Walk:
         for name in TRANSCRIPT_FIELDS:
             if name in ("messages", "tools", "settings", "extras", "head"):
                 continue
-            self.value(before, after, name, _camel(name), self.root(_camel(name)))
+            self.value(before, after, name, _camel(name), ())
         self.keys(before.settings or {}, after.settings or {}, "settings", ())
         if (before.settings is None) != (after.settings is None) and not before.settings and not after.settings:
             self.add("changed", (), "settings", before.settings, after.settings)
         self.extras(before.extras, after.extras, ())
         self.tools(before.tools, after.tools)
-        self.value(before, after, "head", "head", self.root("head"))
+        self.value(before, after, "head", "head", ())
         self.messages(self.alignment())
 
     def alignment(self) -> Alignment:
@@ -169,6 +169,7 @@ class _Walk:
     # ------------------------------------------------------------ messages and parts
 
     def messages(self, alignment: Alignment) -> None:
+        last: int | None = None
         for i, message in enumerate(self.before.messages):
             j = alignment.message_of[i]
             if j is None:
@@ -176,12 +177,14 @@ class _Walk:
                 continue
             place = self.place(i)
             other = self.after.messages[j]
-            if i in alignment.moved:
+            if i in alignment.moved or (i in alignment.joined and j != last):
                 self.add("moved", place, "message", i, j)
+            last = j
             if i in alignment.joined:
                 self.add(
                     "changed", place, "message.grouping", "a message of its own", "joined with the message before it"
                 )
+                self.record(message, Message(other.role, []), "message", place)
             elif message != other or self.made_up or self.made_up_again or not _exact_message(message, other):
                 self.record(message, other, "message", place)
             self.parts(i, message, alignment)
@@ -231,6 +234,7 @@ class _Walk:
     def part(self, part: Part, other: Part, place: Path) -> None:
         if type(part) is not type(other):
             self.add("changed", place, part.type, part.type, other.type)
+            self.record(part, other, part.type, place)
         elif isinstance(part, ToolResult) and isinstance(other, ToolResult):
             self.result(part, other, place)
         else:
