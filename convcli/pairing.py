@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from operator import is_
 from typing import Any
 
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ class Pairing:
     document. Linear in the number of calls.
     """
 
-    __slots__ = ("_by_name", "_count", "_document", "_names", "_open", "_taken", "invented")
+    __slots__ = ("_by_name", "_count", "_document", "_names", "_open", "_taken", "adopted", "invented")
 
     def __init__(self, document: Any) -> None:
         self._document = document
@@ -32,6 +33,8 @@ class Pairing:
         self._open: dict[str, str] = {}
         self._by_name: dict[str, deque[str]] = {}
         self.invented: set[str] = set()
+        self.adopted: dict[str, str] = {}
+        """Ids that were made up for calls, and those that the calls got from their results."""
 
     def call(self, id_: str | None, name: str) -> str:
         """Open a call; its id, made up when it has none."""
@@ -48,6 +51,32 @@ class Pairing:
             id_ = self._oldest(name) or self._new_id()
         self._open.pop(id_, None)
         return id_, name or self._names.get(id_, UNKNOWN)
+
+    def results(self, given: Sequence[tuple[str | None, str | None]]) -> list[tuple[str, str]]:
+        """Ids and names of the results of one turn: paired by id, then by order within a name, then by position.
+
+        A result whose id no call has may answer a call whose id was made up: the call adopts its id.
+        """
+        found = [id_ if id_ in self._names else None for id_, _ in given]
+        for id_ in found:
+            self._open.pop(id_ or "", None)
+        for by_name in (True, False):
+            for i, (id_, name) in enumerate(given):
+                call = self._oldest(name if by_name else None) if found[i] is None else None
+                if call is not None and (id_ is None or call in self.invented):
+                    self._open.pop(call)
+                    found[i] = call if id_ is None else self._adopt(call, id_)
+        return [self.result(found[i] or id_, name) for i, (id_, name) in enumerate(given)]
+
+    def _adopt(self, call: str, id_: str) -> str:
+        self.adopted[call] = id_
+        self.invented.discard(call)
+        self._names[id_] = self._names.pop(call)
+        return id_
+
+    def knows(self, id_: str) -> bool:
+        """Has a call with this id been opened?"""
+        return id_ in self._names
 
     def _oldest(self, name: str | None) -> str | None:
         if name is None:
@@ -111,6 +140,10 @@ class Renaming:
     def __call__(self, name: str) -> str:
         """The name that the target is given."""
         return self._new.get(name, name)
+
+    def another(self, name: str) -> str:
+        """One more name like that one, which nothing has."""
+        return self._free(self(name))
 
     def _fits(self, name: str) -> bool:
         return self._least <= len(name) <= self._limit and name[0] in self._first and self._allowed.issuperset(name)
@@ -194,3 +227,35 @@ def _renamed_part(part: Part, name: Callable[[str], str], id_: Callable[[str], s
     if isinstance(part, ToolResult):
         return replace(part, name=name(part.name), tool_call_id=id_(part.tool_call_id))
     return part
+
+
+def distinct(messages: list[Message], ids: Renaming) -> list[Message]:
+    """The messages with ids that no two calls share, for services that want them unique in a whole request.
+
+    A result goes with the oldest open call of the latest turn that used its id. `ids` knows all ids in use.
+    """
+    latest: dict[str, deque[str]] = {}
+    return [_distinct_message(message, ids, latest) for message in messages]
+
+
+def _distinct_message(message: Message, ids: Renaming, latest: dict[str, deque[str]]) -> Message:
+    turn: dict[str, deque[str]] = {}
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            id_ = ids.another(part.id) if part.id in latest or part.id in turn else part.id
+            turn.setdefault(part.id, deque()).append(id_)
+            part = part if id_ == part.id else replace(part, id=id_)
+        elif isinstance(part, ToolResult):
+            id_ = _answered(latest.get(part.tool_call_id)) or part.tool_call_id
+            part = part if id_ == part.tool_call_id else replace(part, tool_call_id=id_)
+        parts.append(part)
+    latest |= turn
+    return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)
+
+
+def _answered(open_calls: deque[str] | None) -> str | None:
+    """The call that a result answers; further results answer the last one again."""
+    if not open_calls:
+        return None
+    return open_calls.popleft() if len(open_calls) > 1 else open_calls[0]
