@@ -1,0 +1,63 @@
+"""What the histories of small chat programs share: results among other parts, and results that can only be text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from convcli import wire
+from convcli.fields import Native, Spelling
+from convcli.transcript import Message, Part, Text, ToolCall, ToolResult
+
+
+def runs(parts: Sequence[Part]) -> list[slice]:
+    """The messages of one entry: a result is a message of its own, what stands between results is one message."""
+    cuts = [0]
+    for at, part in enumerate(parts):
+        if isinstance(part, ToolResult):
+            cuts += [at, at + 1]
+    cuts = sorted({*cuts, len(parts)})
+    return [slice(start, end) for start, end in pairwise(cuts)] or [slice(0, 0)]
+
+
+def adopt(messages: Sequence[Message], adopted: dict[str, str]) -> None:
+    """Give calls without an id those that their results name."""
+    for message in messages if adopted else ():
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                part.id = adopted.get(part.id, part.id)
+
+
+def silent(native: Native, *keys: str) -> Spelling:
+    """The spelling of an object in which some of `keys`, which are written by default, are missing or say nothing."""
+    missing = [key for key in keys if not native.get(key)]
+    return {"missing": missing} if missing else {}
+
+
+def without(native: Native, spelling: Spelling) -> Native:
+    """The object without the keys that `silent` found."""
+    missing = spelling.get("missing")
+    return {key: value for key, value in native.items() if key not in missing} if missing else native
+
+
+def renamed(native: Native, names: dict[str, str]) -> tuple[Native, list[str]]:
+    """The object under today's names of keys, and which old names it had; a key under both names keeps its own."""
+    old = [key for key in native if key in names and names[key] not in native]
+    return ({names[key] if key in old else key: value for key, value in native.items()}, old) if old else (native, old)
+
+
+def has_failed(result: ToolResult) -> bool:
+    """Does the result say that its tool failed?"""
+    return result.kind == "error" or bool(result.is_error)
+
+
+def in_words(result: ToolResult) -> str:
+    """What a model can read of a result in a format that has only text: data as JSON, the texts among media."""
+    if result.kind == "multimodal":
+        return "\n".join(part.text for part in result.value if isinstance(part, Text))
+    return wire.write_text(result.value) if result.kind == "data" else str(result.value)
+
+
+def has_media(result: ToolResult) -> bool:
+    """Does the result hold anything that no text says?"""
+    return result.kind == "multimodal" and any(not isinstance(part, Text) for part in result.value)
