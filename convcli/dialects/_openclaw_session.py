@@ -1,0 +1,397 @@
+"""The rows of an OpenClaw or pi session: header, tree, messages, and what no model saw."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from convcli import wire
+from convcli.dialects._openai import is_foreign_builtin
+from convcli.dialects._openclaw_blocks import NAME, Reader, Writer, finish
+from convcli.dialects._openclaw_messages import (
+    ROLES,
+    Lifted,
+    grouped,
+    lift_message,
+    lift_tool,
+    lower_group,
+    lower_tool,
+    split,
+)
+from convcli.fields import Keys, Native, Spelling, carried_by, extras_of, results_first
+from convcli.sources import Rows
+from convcli.transcript import Message, Opaque, Path, ToolDefinition, Transcript
+
+HEADER = Keys(
+    "type version id timestamp cwd parentSession provider modelId thinkingLevel branchedFrom",
+    carried="parentSession provider thinkingLevel branchedFrom",
+)
+ROW = Keys("type id parentId timestamp message")
+ENVELOPE = ("type", "id", "parentId", "timestamp")
+INLINE = {"branch_summary": "branchSummary", "custom_message": "custom"}
+"""Rows that are a message themselves, and its role."""
+
+HEAD = "convcli:head"
+EVENT = "convcli."
+"""Types of `custom` rows of ours: one whose parent is the head, and events of another dialect, whose name follows."""
+
+EPOCH = "1970-01-01T00:00:00.000Z"
+
+
+def milliseconds(time: str | None) -> int | None:
+    """Milliseconds since 1970 of a time with its zone; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(time or "")
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        return None
+    return round(moment.timestamp() * 1000)
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_session(document: list[Native], reader: Reader) -> Transcript:
+    """The transcript of all rows, with the head where the rows are a tree with more than one branch."""
+    origin = reader.origin
+    origin.document = {"form": "session"} if isinstance(document, Rows) else {"form": "session", "array": True}
+    transcript = Transcript([], origin=origin)
+    rows = list(enumerate(document))
+    if document[0].get("type") == "session":
+        _lift_header(document[0], transcript)
+        rows = rows[1:]
+    transcript.head = head_of([row for _, row in rows])
+    if rows and _is_marker(rows[-1][1]):
+        origin.document["marker"] = rows.pop()[1]
+        transcript.head = origin.document["marker"]["parentId"]
+    tools: dict[str, tuple[ToolDefinition, Path]] = {}
+    for i, row in rows:
+        lifted, place = _lift_row(row, i, reader)
+        _lift_envelope(row, lifted[0][0], reader)
+        _lift_tools(row, place, lifted[0][0], tools, transcript, reader)
+        transcript.messages += [message for message, _ in lifted]
+        origin.places += [(place, spots) for _, spots in lifted]
+        if row.get("type") == "session_info" and isinstance(row.get("name"), str):
+            transcript.title = row["name"] or None
+    _spell_tools(transcript, tools, reader)
+    return transcript
+
+
+def _lift_header(native: Native, transcript: Transcript) -> None:
+    carried, spelling = HEADER.take(native)
+    origin = transcript.origin
+    assert origin is not None
+    transcript.id = native.get("id") or None
+    transcript.cwd = native.get("cwd") or None
+    transcript.model = native.get("modelId") or None
+    time = native.get("timestamp")
+    transcript.created_at = time if isinstance(time, str) and time else None
+    extras = dict(carried or {})
+    if time is not None and not isinstance(time, str):
+        extras["timestamp"] = time
+    transcript.extras = extras_of(NAME, extras)
+    origin.document["header"] = {**(spelling or {}), **({"version": native["version"]} if "version" in native else {})}
+
+
+def head_of(rows: list[Native]) -> str | None:
+    """The id of the last row when the rows branch: when a parent is known and is not the row before, or null.
+
+    A parent that no row has is no branch: the row follows the one before it.
+    """
+    known = {row.get("id") for row in rows}
+    for before, row in pairwise(rows):
+        parent = row.get("parentId", before.get("id"))
+        if parent != before.get("id") and (parent is None or parent in known):
+            last = rows[-1].get("id")
+            return last if isinstance(last, str) else None
+    return None
+
+
+def _is_marker(row: Native) -> bool:
+    ours = row.get("type") == "custom" and row.get("customType") == HEAD
+    return ours and isinstance(row.get("parentId"), str)
+
+
+def _lift_row(row: Native, i: int, reader: Reader) -> tuple[Lifted, Path]:
+    kind = row.get("type")
+    if kind == "message" and row["message"]["role"] in ROLES:
+        return lift_message(row["message"], reader), (i, "message")
+    if kind in INLINE:
+        inner = {"role": INLINE[kind], **{key: value for key, value in row.items() if key not in ENVELOPE}}
+        return lift_message(inner, reader), (i, "summary" if kind == "branch_summary" else "content")
+    if _is_foreign_event(row):
+        return [(Message("event", [Opaque(row["customType"].removeprefix(EVENT), row["data"])]), [()])], (i,)
+    return [(Message("event", [Opaque(NAME, row)]), [()])], (i,)
+
+
+def _is_foreign_event(row: Native) -> bool:
+    """A row of ours: exactly the keys that we write, and an envelope that comes back from its message."""
+    if list(row) != [*ENVELOPE, "customType", "data"] or row["type"] != "custom":
+        return False
+    said = all(isinstance(row[key], str) and row[key] for key in ("id", "timestamp", "customType"))
+    return said and row["parentId"] != "" and str(row["customType"]).startswith(EVENT)
+
+
+def _lift_envelope(row: Native, message: Message, reader: Reader) -> None:
+    """What a row says beside its message: id, parent, time and keys that we do not know."""
+    message.id, message.parent_id = row.get("id") or None, row.get("parentId") or None
+    time = row.get("timestamp")
+    message.created_at = time if isinstance(time, str) and time else None
+    if message.role == "event" and message.parts[0].dialect == NAME:  # type: ignore[union-attr]
+        return
+    kind = row["type"]
+    carried, spelling = ROW.take(row if kind not in INLINE else {key: row[key] for key in row if key in ENVELOPE})
+    outer = dict(carried or {})
+    if kind in INLINE:
+        outer["type"] = kind
+        spelling = {**(spelling or {}), "keys": list(row)}
+    if time is not None and not isinstance(time, str):
+        outer["timestamp"] = time
+    own = carried_by(message.extras, NAME)
+    odd: Spelling = {"row": spelling} if spelling else {}
+    clock = milliseconds(message.created_at)
+    if clock is not None and type(own.get("timestamp")) is int and own["timestamp"] == clock:
+        own = {key: value for key, value in own.items() if key != "timestamp"}
+        odd["clock"] = True
+    message.extras = extras_of(NAME, {**own, **({"row": outer} if outer else {})})
+    reader.origin.spell(message, {**reader.origin.spellings.get(id(message), {}), **odd})
+
+
+def _lift_tools(
+    row: Native,
+    place: Path,
+    message: Message,
+    tools: dict[str, tuple[ToolDefinition, Path]],
+    transcript: Transcript,
+    reader: Reader,
+) -> None:
+    """Replay which tools a system message adds and removes."""
+    native = row.get("message")
+    if message.role != "system" or not isinstance(native, dict) or native["role"] != "system":
+        return
+    for removed in native.get("toolsRemoved") or ():
+        tools.pop(removed.get("name", ""), None)
+    added = native.get("toolsAdded")
+    if added is None:
+        return
+    transcript.tools = []
+    for k, definition in enumerate(added):
+        tools.pop(definition["name"], None)
+        tools[definition["name"]] = (lift_tool(definition, reader), (*place, "toolsAdded", k))
+    spelling = reader.origin.spellings.get(id(message), {})
+    reader.origin.spell(message, {**spelling, "added": [added, (*place, "toolsAdded")]} if added else spelling)
+
+
+def _spell_tools(transcript: Transcript, tools: dict[str, tuple[ToolDefinition, Path]], reader: Reader) -> None:
+    """A row whose tools are all in the last state names them; any other keeps its own whole."""
+    if transcript.tools is None:
+        return
+    transcript.tools = [tool for tool, _ in tools.values()]
+    reader.origin.tools = [place for _, place in tools.values()]
+    last = {place: name for name, (_, place) in tools.items()}
+    for message in transcript.messages:
+        spelling = reader.origin.spellings.get(id(message), {})
+        if "added" in spelling:
+            added, place = spelling.pop("added")
+            names = [last.get((*place, k)) for k in range(len(added))]
+            if None in names:
+                message.extras = {NAME: {**carried_by(message.extras, NAME), "toolsAdded": added}}
+            else:
+                spelling["tools"] = names
+
+
+# ---------------------------------------------------------------- lower
+
+
+def lower_session(transcript: Transcript, writer: Writer) -> list[Native]:
+    """A session as it was; of any other transcript one that pi and OpenClaw can continue."""
+    tools = [tool for tool in transcript.tools or () if not is_foreign_builtin(tool)]
+    writer = writer._replace(tools={tool.name: lower_tool(tool, writer) for tool in tools})
+    if not writer.own:
+        return _Session(transcript, writer).rows()
+    spelling = transcript.document_spelling(NAME)
+    rows = [] if spelling.get("header") is None else [_lower_header(transcript, spelling["header"])]
+    rows += [_lower_row(group, writer) for group in grouped(transcript.messages, writer)]
+    rows += [spelling["marker"]] if "marker" in spelling else []
+    return rows if spelling.get("array") else Rows(rows)
+
+
+def _lower_header(transcript: Transcript, spelling: Spelling) -> Native:
+    native: Native = {
+        "type": "session",
+        "version": spelling.get("version"),
+        "id": transcript.id,
+        "timestamp": transcript.created_at,
+        "cwd": transcript.cwd,
+        "modelId": transcript.model,
+    }
+    native = {key: value for key, value in native.items() if value is not None}
+    return finish(HEADER, native, carried_by(transcript.extras, NAME), spelling)
+
+
+def _lower_row(group: list[Message], writer: Writer) -> Native:
+    first = group[0]
+    envelope = {"id": first.id, "parentId": first.parent_id, "timestamp": first.created_at}
+    known = {key: value for key, value in envelope.items() if value is not None}
+    if first.role == "event":
+        return _lower_event(first, known) or {}
+    spelling = writer.spelling(first)
+    clock = milliseconds(first.created_at) if spelling.get("clock") else None
+    return _row(first, known, lower_group(group, writer, clock), spelling.get("row", {}))
+
+
+def _row(first: Message, envelope: Native, message: Native, spelling: Spelling) -> Native:
+    outer = carried_by(first.extras, NAME).get("row")
+    outer = dict(outer) if isinstance(outer, dict) else {}
+    kind = outer.pop("type", "message")
+    if INLINE.get(kind) == message.get("role"):
+        row = {"type": kind, **envelope, **{key: value for key, value in message.items() if key != "role"}, **outer}
+        return finish(ROW, row, None, spelling)
+    return finish(ROW, {"type": "message", **envelope, "message": message}, outer, spelling)
+
+
+def _lower_event(message: Message, envelope: Native) -> Native | None:
+    """The row of an event; None where a session has none for it."""
+    part = message.parts[0] if len(message.parts) == 1 else None
+    if not isinstance(part, Opaque):
+        return None
+    if part.dialect != NAME:
+        envelope = {key: envelope.get(key) for key in ENVELOPE[1:]}
+        return {"type": "custom", **envelope, "customType": EVENT + part.dialect, "data": part.value}
+    return {**part.value, **envelope} if isinstance(part.value, dict) else None
+
+
+def _is_event(row: Native) -> bool:
+    """Would `lift` read this row as an event again?"""
+    kind, message = row.get("type"), row.get("message")
+    if kind == "message":
+        return isinstance(message, dict) and isinstance(message.get("role"), str) and message["role"] not in ROLES
+    return isinstance(kind, str) and kind != "session" and kind not in INLINE and not _is_marker(row)
+
+
+class _Session:
+    """A session of version 3 while it is written: every row gets an id, a parent and a time."""
+
+    def __init__(self, transcript: Transcript, writer: Writer) -> None:
+        self.transcript, self.writer = transcript, writer
+        self.tree = transcript.head is not None
+        self.taken = {message.id for message in transcript.messages}
+        self.used: set[str] = set()
+        self.count = 0
+        self.last: str | None = None
+        self.root: str | None = None
+        self.row_of: dict[str, str | None] = {}
+        known = (message.created_at for message in transcript.messages if message.created_at is not None)
+        self.time = transcript.created_at or next(known, EPOCH)
+        self.start = self.time
+
+    def rows(self) -> list[Native]:
+        rows: list[Native] = []
+        if self.transcript.title is not None:
+            rows.append({"type": "session_info", **self.envelope(None, None, None), "name": self.transcript.title})
+            self.root = self.last
+        messages = self.ordered()
+        added = list(self.writer.tools.values())
+        first = next((message for message in messages if message.role != "event"), None)
+        if added and (first is None or first.role not in ("system", "developer")):
+            rows += self.message(Message("system", []))
+            self.root = self.last
+        for message in messages:
+            rows += self.message(message)
+        if self.transcript.tools is not None:
+            _put_tools(rows, added)
+        head = self.row_of.get(self.transcript.head or "")
+        if head is not None and head != head_of(rows):
+            rows.append({"type": "custom", **self.envelope(None, head, None), "customType": HEAD, "data": {}})
+        return Rows([self.header(rows), *rows])
+
+    def ordered(self) -> list[Message]:
+        """Results directly behind their call, where nothing but the order says what belongs together."""
+        messages = self.transcript.messages
+        if self.tree:
+            return messages
+        said = [message for message in messages if message.role != "event"]
+        in_order = results_first(said)
+        same = len(said) == len(in_order) and all(a is b for a, b in zip(said, in_order, strict=True))
+        return messages if same else results_first(messages)
+
+    def header(self, rows: list[Native]) -> Native:
+        header: Native = {
+            "type": "session",
+            "version": 3,
+            "id": self.transcript.id or _digest(rows),
+            "timestamp": self.start,
+            "cwd": self.transcript.cwd or "",
+        }
+        carried = {k: v for k, v in carried_by(self.transcript.extras, NAME).items() if k == "parentSession"}
+        return finish(HEADER, header, carried, {})
+
+    def message(self, message: Message) -> list[Native]:
+        if message.role == "event":
+            return self.event(message)
+        rows: list[Native] = []
+        for piece in split(message):
+            envelope = self.envelope(piece.id, self.parent(piece, rows), piece.created_at)
+            if piece.role == "assistant" and piece.model is None and self.transcript.model is not None:
+                piece = _with_model(piece, self.transcript.model)
+            native = lower_group([piece], self.writer, milliseconds(envelope["timestamp"]))
+            rows.append(_row(piece, envelope, native, {}))
+        if message.id is not None:
+            self.row_of.setdefault(message.id, self.last)
+        return rows
+
+    def event(self, message: Message) -> list[Native]:
+        parent = self.parent(message, [])
+        row = _lower_event(message, {})
+        if row is None or not _is_event(row):
+            if message.id is not None:
+                self.row_of.setdefault(message.id, parent)
+            return []
+        envelope = self.envelope(message.id, parent, message.created_at)
+        if message.id is not None:
+            self.row_of.setdefault(message.id, self.last)
+        return [_lower_event(message, envelope) or {}]
+
+    def parent(self, message: Message, before: list[Native]) -> str | None:
+        """The row above: in a tree the parent's, and for a result without an id of its own the row before."""
+        if not self.tree or before or message.id is None:
+            return self.last
+        return self.row_of.get(message.parent_id, self.root) if message.parent_id is not None else self.root
+
+    def envelope(self, id_: str | None, parent: str | None, time: str | None) -> Native:
+        if not id_ or id_ in self.used:
+            id_ = self.new_id()
+        self.used.add(id_)
+        self.last = id_
+        self.time = time or self.time
+        return {"id": id_, "parentId": parent, "timestamp": self.time}
+
+    def new_id(self) -> str:
+        while True:
+            self.count += 1
+            id_ = f"{self.count:08x}"
+            if id_ not in self.taken and id_ not in self.used:
+                return id_
+
+
+def _with_model(message: Message, model: str) -> Message:
+    values = {name: getattr(message, name) for name in message.__struct_fields__}
+    return Message(**{**values, "model": model})
+
+
+def _put_tools(rows: list[Native], added: list[Native]) -> None:
+    """The tools stand in the first message when it is the system's."""
+    message = next((row["message"] for row in rows if row["type"] == "message"), None)
+    if message is not None and message["role"] == "system":
+        message["toolsAdded"] = added
+        for key in [key for key in message if key not in ("role", "content", "sections", "toolsAdded")]:
+            message[key] = message.pop(key)
+
+
+def _digest(value: Any) -> str:
+    """A UUID of version 8, made of what is written: the same session always has the same one."""
+    hexed = hashlib.sha256(wire.write(value)).hexdigest()
+    return f"{hexed[:8]}-{hexed[8:12]}-8{hexed[13:16]}-8{hexed[17:20]}-{hexed[20:32]}"
