@@ -165,6 +165,7 @@ class Origin(msgspec.Struct):
     `places` holds, for each message, its path and the paths of its parts relative to it. `spellings` holds, by the
     identity of a record, what its dialect needs to write the same JSON again where several spellings mean the
     same; `keep` makes sure that an identity stays taken. `invented` are the ids that the lift had to make up.
+    `renamed` are keys of `Dialect.places` that this source calls by another name.
     """
 
     dialect: str
@@ -175,6 +176,7 @@ class Origin(msgspec.Struct):
     spellings: dict[int, dict[str, Any]] = msgspec.field(default_factory=dict)
     keep: list[Any] = msgspec.field(default_factory=list)
     invented: set[str] = msgspec.field(default_factory=set)
+    renamed: dict[str, str] = msgspec.field(default_factory=dict)
 
     def spell(self, record: Any, spelling: dict[str, Any]) -> None:
         """Remember how `record` was spelled; an empty spelling is not remembered."""
@@ -204,6 +206,9 @@ class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):
         if not isinstance(other, Transcript):
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in TRANSCRIPT_FIELDS)
+
+    def __ne__(self, other: object) -> bool:  # msgspec's own would compare identities
+        return not self == other
 
     __hash__ = None  # type: ignore[assignment]
 
