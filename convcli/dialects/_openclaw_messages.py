@@ -350,7 +350,7 @@ def lower_message(message: Message, writer: Writer, clock: int | None = None) ->
 
 def _is_bash(message: Message, part: Opaque, writer: Writer) -> bool:
     """A command that the user ran, with its output: a message of its own that pi shows to the model as text."""
-    if writer.own:
+    if writer.own or writer.form == "api":
         return bool(writer.spelling(message).get("bash"))
     value = part.value if part.dialect == NAME else None
     return isinstance(value, dict) and value.get("role") == "bashExecution" and "type" not in value
@@ -371,7 +371,7 @@ def _lower_turn(message: Message, writer: Writer, clock: int | None) -> Native:
     spelling = writer.spelling(message)
     carried = dict(carried_by(message.extras, NAME))
     role = carried.pop("role", None) if message.role == "user" else None
-    if role not in INSERTED:
+    if role not in INSERTED or (writer.form == "api" and not writer.own):
         role = _role(message, writer)
     if not writer.own:
         carried = {key: value for key, value in carried.items() if key not in ("toolsAdded", "toolsRemoved")}
