@@ -66,3 +66,9 @@ class Dialect:
     """Where a field stands in this dialect, relative to its node, when it is not the node itself; `..` goes up."""
     envelope: frozenset[str] = frozenset()
     """Keys of extras that are transport and bookkeeping."""
+    family: str = ""
+    """The name under which it carries extras and opaque parts, where relatives share one; else its own."""
+
+    def owns(self, name: str) -> bool:
+        """Are extras under this name its own?"""
+        return name == (self.family or self.name)

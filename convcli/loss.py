@@ -138,9 +138,8 @@ class _Walk:
         return self.step(field, ())
 
     def tools(self, before: list[ToolDefinition] | None, after: list[ToolDefinition] | None) -> None:
-        if before is None or after is None:
-            if before != after and not before and not after:
-                self.add("dropped" if after is None else "invented", self.root("tools"), "tools", before, after)
+        if (before is None) != (after is None) and not before and not after:
+            self.add("dropped" if after is None else "invented", self.root("tools"), "tools", before, after)
         left = list(enumerate(after or ()))
         last = -1
         for i, tool in enumerate(before or ()):
@@ -181,9 +180,7 @@ class _Walk:
                 self.add("moved", place, "message", i, j)
             last = j
             if i in alignment.joined:
-                self.add(
-                    "changed", place, "message.grouping", "a message of its own", "joined with the message before it"
-                )
+                self.add("changed", place, "message.grouping", message.role, "joined with the message before it")
                 self.record(message, Message(other.role, []), "message", place)
             elif message != other or self.made_up or self.made_up_again or not _exact_message(message, other):
                 self.record(message, other, "message", place)
@@ -309,8 +306,28 @@ class _Walk:
             y = None if y in self.made_up_again else y
         if x is y or wire.exact(_plain(x), _plain(y)):
             return
+        if field in SCHEMAS and isinstance(x, dict) and isinstance(y, dict):
+            self.tree(x, y, field, self.step(field, place))
+            return
         kind: LossKind = "invented" if x is None else "dropped" if y is None else "changed"
         self.add(kind, self.step(field, place), field, MISSING if x is None else x, MISSING if y is None else y)
+
+    def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
+        """Two JSON values that differ, down to the keys and items that make the difference."""
+        told = len(self.losses)
+        if isinstance(before, dict) and isinstance(after, dict):
+            steps: list[Any] = [*before, *(key for key in after if key not in before)]
+        else:
+            both = isinstance(before, list) and isinstance(after, list) and len(before) == len(after)
+            steps = list(range(len(before))) if both else []
+        for step in steps:
+            x, y = (value.get(step, MISSING) if isinstance(value, dict) else value[step] for value in (before, after))
+            if x is MISSING or y is MISSING:
+                self.add("dropped" if y is MISSING else "invented", (*place, step), field, x, y)
+            elif not wire.exact(x, y):
+                self.tree(x, y, field, (*place, step))
+        if len(self.losses) == told:
+            self.add("changed", place, field, before, after)
 
     def keys(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
         """The keys of two objects, one loss each."""
@@ -353,16 +370,21 @@ class _Walk:
         if self.source is None or self.before.origin is None:
             return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
         table = self.source.places
-        return climb(place, table.get(field) or table.get(field.rpartition(".")[0], ()))
+        return self.climb(place, table.get(field) or table.get(field.rpartition(".")[0], ()))
+
+    def climb(self, place: Path, steps: Path) -> Path:
+        """`steps` from `place`, by the names that the source has for them."""
+        names = self.before.origin.renamed if self.before.origin is not None else {}
+        return climb(place, tuple(names.get(step, step) if isinstance(step, str) else step for step in steps))
 
     def extras_place(self, dialect: str, key: str, place: Path, value: Any) -> Path:
         """Keys of the source stand where they stood; what another dialect left has no place of its own."""
         origin = self.before.origin
         if self.source is None or origin is None or "extras" in self.source.places:
             return (*place, "extras", dialect, key)
-        if self.source.name != dialect or value is MISSING:
+        if not self.source.owns(dialect) or value is MISSING:
             return place
-        return climb(place, self.source.places.get(f"extras.{key}", (key,)))
+        return self.climb(place, self.source.places.get(f"extras.{key}", (key,)))
 
     def add(
         self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
@@ -382,7 +404,7 @@ class _Walk:
     def level(self, field: str) -> Level:
         if field.startswith("extras."):
             dialect, _, key = field[7:].partition(".")
-            owner = self.source if self.source is not None and self.source.name == dialect else self.target
+            owner = self.source if self.source is not None and self.source.owns(dialect) else self.target
             return "envelope" if owner is not None and key in owner.envelope else "context"
         node, _, name = field.partition(".")
         if field in CONTENT or (node in MEDIA_TYPES and name in MEDIA_CONTENT):
@@ -407,11 +429,14 @@ REASONS = {
 }
 """Reasons that do not depend on the target."""
 
+SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
+"""Fields of which a difference is told key by key."""
+
 ID_FIELDS = frozenset(("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId"))
 
 
 def _general(field: str) -> Iterator[str]:
-    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, `metadata…`."""
+    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, …"""
     parts = field.split(".")
     for end in range(len(parts), 0, -1):
         yield ".".join(parts[:end])
