@@ -1,0 +1,423 @@
+"""OpenAI Responses: requests, responses and bare lists of items.
+
+Specification: the API reference of Responses, as typed by the Python SDK `openai` 3.51.0; read 2026-11-20.
+
+Quirks
+- The conversation is a flat list of items; one answer is several of them. Item ids are not call ids: the first are
+  context of the provider (`metadata.itemId`), the second tie a result to its call.
+- `instructions` is the leading system message. A request may be no more than a string.
+- A reasoning item must be followed by the item that it produced, and only the provider's own can be given back.
+- An output holds text, images and files and has no field for a failure: an error is written as `{"error": …}`.
+- `strict` and `parameters` of a function and `detail` of an image must be written; null and `auto` say nothing.
+- A response repeats the tools and settings of its request: they are carried, not lifted, for no model answered them.
+- There is no finish reason: `status` and `incomplete_details` say why a response ended.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli import wire
+from convcli.dialect import Clue, Convention, Dialect, Options
+from convcli.dialects import _openai as common
+from convcli.dialects._openai_item_parts import express, take
+from convcli.dialects._openai_item_requests import (
+    INSIDE,
+    lift_choice,
+    lift_settings,
+    lift_tools,
+    lower_choice,
+    lower_settings,
+    lower_tools,
+)
+from convcli.dialects._openai_item_turns import Reader, Writer, without_dangling
+from convcli.fields import (
+    Keys,
+    Native,
+    active,
+    carried_by,
+    epoch_of_time,
+    extras_of,
+    is_response,
+    time_of_epoch,
+)
+from convcli.pairing import WORD, Pairing, Renaming, call_ids, renamed, tool_names
+from convcli.transcript import Message, Origin, Text, ToolCall, Transcript
+
+NAME = "openai-responses"
+
+REQUEST = Keys(
+    "model instructions input tools tool_choice parallel_tool_calls temperature top_p max_output_tokens reasoning text "
+    "stream"
+)
+ECHO = (
+    "background billing completed_at conversation frequency_penalty instructions max_output_tokens max_tool_calls "
+    "moderation parallel_tool_calls presence_penalty previous_response_id prompt prompt_cache_key "
+    "prompt_cache_retention reasoning safety_identifier service_tier store temperature text tool_choice tools "
+    "tool_usage top_logprobs top_p truncation user metadata output_text"
+)
+"""What a response repeats of its request, and its bookkeeping."""
+RESPONSE = Keys(
+    "id object created_at status background billing completed_at error frequency_penalty incomplete_details "
+    "instructions max_output_tokens max_tool_calls model moderation output parallel_tool_calls presence_penalty "
+    "previous_response_id conversation prompt prompt_cache_key prompt_cache_retention reasoning safety_identifier "
+    "service_tier store temperature text tool_choice tools tool_usage top_logprobs top_p truncation usage user "
+    "metadata output_text",
+    carried=ECHO,
+)
+DEFAULTS = {"parallel_tool_calls": True, "tool_choice": "auto"}
+"""What a response says of a request that said nothing."""
+
+LONGEST_NAME, LONGEST_ID = 128, 64
+"""Of the names of tools and of the ids of calls."""
+
+ITEM_TYPES = frozenset(
+    (
+        "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "reasoning",
+        "item_reference", "web_search_call", "file_search_call", "computer_call", "computer_call_output",
+        "code_interpreter_call", "image_generation_call", "local_shell_call", "local_shell_call_output", "shell_call",
+        "shell_call_output", "apply_patch_call", "apply_patch_call_output", "mcp_call", "mcp_list_tools",
+        "mcp_approval_request", "mcp_approval_response", "tool_search_call", "tool_search_output", "compaction",
+    )
+)  # fmt: skip
+PART_TYPES = frozenset(("input_text", "output_text", "input_image", "input_file"))
+ROLES = frozenset(("system", "developer", "user", "assistant"))
+OWN = ("instructions", "max_output_tokens", "text", "tools", "tool_choice", "previous_response_id", "prompt")
+"""Keys of a request beside `input`, which others have too."""
+
+
+def detect(document: Any) -> Clue | None:
+    """By `output` of a response, by the types of items and of content parts, or by `input` beside keys of its own."""
+    items = document
+    if isinstance(document, dict):
+        items = document.get("output", document.get("input"))
+        if document.get("object") == "response" and isinstance(document.get("output"), list):
+            return Clue(95, "a response with output")
+        if not items or isinstance(items, str):
+            return Clue(60, "keys of a request of the Responses API") if _is_request(document) else None
+    if not isinstance(items, list) or not items or not all(isinstance(item, dict) for item in items):
+        return None
+    if any(map(_is_marked, items)):
+        return Clue(92, "items and content parts of the Responses API")
+    if isinstance(document, dict):
+        return Clue(60, "input of messages") if "input" in document and all(map(_is_plain, items)) else None
+    typed = all(map(_is_plain, items)) and any(item.get("type") == "message" for item in items)
+    return Clue(45, "messages with a type") if typed else None
+
+
+def _is_request(document: Native) -> bool:
+    given = document.get("input")
+    if "messages" in document or "output" in document or not isinstance(given, (str, list, type(None))):
+        return False
+    reference = any(document.get(key) for key in ("previous_response_id", "prompt", "conversation"))
+    return reference or ("input" in document and not document.keys().isdisjoint(("model", *OWN)))
+
+
+def _is_marked(item: Native) -> bool:
+    """An item that no other dialect has: with a type of its own, or with parts of a type of its own."""
+    if item.get("type") in ITEM_TYPES:
+        return item.keys().isdisjoint(("payload", "message", "timestamp", "data", "content_block"))
+    content = item.get("content") if item.get("role") in ROLES else None
+    return isinstance(content, list) and any(
+        isinstance(part, dict) and part.get("type") in PART_TYPES for part in content
+    )
+
+
+def _is_plain(item: Native) -> bool:
+    content = item.get("content")
+    known = item.get("type", "message") == "message" and item.get("role") in ROLES
+    return known and (isinstance(content, str) or content == [])
+
+
+# ---------------------------------------------------------------- document
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a request, a response or a list of items."""
+    origin = Origin(NAME, spot=("content",))
+    pairing = Pairing(document)
+    origin.invented = pairing.invented
+    if isinstance(document, list):
+        origin.document = {"form": "list"}
+        return Transcript(_lift_items(document, (), Reader(pairing, origin)), origin=origin)
+    if "output" in document:
+        return _lift_response(document, Reader(pairing, origin, listed=True), origin)
+    return _lift_request(document, Reader(pairing, origin), origin)
+
+
+def lower(transcript: Transcript, options: Options) -> Any:
+    """A request, or what the source was; a response when the transcript holds only what a model answered."""
+    form = (
+        options.form
+        or transcript.document_spelling(NAME).get("form")
+        or ("response" if is_response(transcript) else "request")
+    )
+    if transcript.origin is None or transcript.origin.dialect != NAME:
+        names = Renaming(tool_names(transcript), WORD + "-", LONGEST_NAME)
+        ids = call_ids(transcript)
+        transcript = renamed(transcript, names, Renaming(ids, "".join(ids) + "_", LONGEST_ID))
+    writer = Writer(transcript, NAME, listed=form == "response")
+    if form == "response":
+        return _lower_response(transcript, writer)
+    messages = transcript.messages if writer.own else active(transcript)
+    return _lower_items(messages, writer) if form == "list" else _lower_request(transcript, messages, writer)
+
+
+def _lift_items(natives: list[Native], prefix: tuple[str, ...], reader: Reader) -> list[Message]:
+    for i, native in enumerate(natives):
+        reader.add(native, (*prefix, i))
+    return reader.messages
+
+
+def _lower_items(messages: list[Message], writer: Writer) -> list[Native]:
+    for message in messages:
+        writer.message(message)
+    return writer.items if writer.own else without_dangling(writer.items)
+
+
+def _lift_request(native: Native, reader: Reader, origin: Origin) -> Transcript:
+    carried, spelling = REQUEST.take(native)
+    origin.document = {"form": "request", **({"request": spelling} if spelling else {})}
+    if native.get("instructions"):
+        instructions = Message("system", [Text(native["instructions"])])
+        reader.append(instructions, ("instructions",), [()])
+        origin.spell(instructions, {"in": "instructions"})
+    given = native.get("input")
+    if isinstance(given, str):
+        origin.document["input"] = "string"
+        reader.append(Message("user", [Text(given)] if given else []), ("input",), [()])
+    else:
+        if given is None:
+            origin.document["input"] = "absent"
+        _lift_items(given or [], ("input",), reader)
+    transcript = Transcript(reader.messages, model=native.get("model") or None, origin=origin)
+    transcript.tools = lift_tools(native, NAME, origin)
+    extras = {**(carried or {}), **lift_choice(native, transcript), **lift_settings(native, transcript, origin)}
+    transcript.extras = extras_of(NAME, extras)
+    return transcript
+
+
+def _lower_request(transcript: Transcript, messages: list[Message], writer: Writer) -> Native:
+    spelling = transcript.document_spelling(NAME)
+    carried = carried_by(transcript.extras, NAME)
+    native: Native = {} if transcript.model is None else {"model": transcript.model}
+    if messages and _is_instructions(messages[0], writer):
+        native["instructions"] = messages[0].parts[0].text  # type: ignore[union-attr]
+        messages = messages[1:]
+    items = _lower_items(messages, writer)
+    text = _as_string(messages) if spelling.get("input") == "string" else None
+    if items or spelling.get("input") != "absent":
+        native["input"] = items if text is None else text
+    native |= lower_tools(transcript, NAME, own=writer.own)
+    native |= lower_choice(transcript, carried)
+    native |= lower_settings(transcript, spelling, carried)
+    rest = {key: value for key, value in carried.items() if key not in INSIDE}
+    return REQUEST.put(native, rest, spelling.get("request"))
+
+
+def _is_instructions(message: Message, writer: Writer) -> bool:
+    """Of a foreign transcript the leading system text, where nothing of it would be lost."""
+    if writer.own:
+        return writer.spellings.get(id(message), {}).get("in") == "instructions"
+    part = message.parts[0] if len(message.parts) == 1 else None
+    said_here = carried_by(message.extras, NAME) or (part is not None and carried_by(part.extras, NAME))
+    return message.role == "system" and isinstance(part, Text) and bool(part.text) and not said_here
+
+
+def _as_string(messages: list[Message]) -> str | None:
+    if len(messages) != 1 or messages[0].role != "user":
+        return None
+    texts = [part.text if isinstance(part, Text) else None for part in messages[0].parts]
+    return texts[0] if len(texts) == 1 else None if texts else ""
+
+
+# ---------------------------------------------------------------- response
+
+
+def _lift_response(native: Native, reader: Reader, origin: Origin) -> Transcript:
+    carried, spelling = take(RESPONSE, native, DEFAULTS)
+    origin.document = {"form": "response", **({"response": spelling} if spelling else {})}
+    transcript = Transcript(_lift_items(native["output"], ("output",), reader), origin=origin)
+    transcript.id = native.get("id") or None
+    transcript.model = native.get("model") or None
+    if native.get("object") is None:
+        origin.document["object"] = False
+    created = native.get("created_at")
+    transcript.created_at = time_of_epoch(created) if isinstance(created, int) else None
+    if created is not None and transcript.created_at is None:
+        carried["created_at"] = created
+    carried |= _lift_end(native, reader, origin)
+    transcript.extras = extras_of(NAME, carried)
+    return transcript
+
+
+def _lower_response(transcript: Transcript, writer: Writer) -> Native:
+    spelling = transcript.document_spelling(NAME)
+    native: Native = {} if transcript.id is None else {"id": transcript.id}
+    if spelling.get("object", True):
+        native["object"] = "response"
+    created = None if transcript.created_at is None else epoch_of_time(transcript.created_at)
+    if created is not None:
+        native["created_at"] = created
+    native |= {} if transcript.model is None else {"model": transcript.model}
+    whole = writer.own and spelling.get("form") == "response"
+    answers = [message for message in active(transcript) if message.role in ("assistant", "tool")]
+    native["output"] = _lower_items(transcript.messages if whole else answers, writer)
+    native |= _lower_end(transcript, answers, writer)
+    if not writer.own:
+        native |= {**DEFAULTS, "tools": []}
+    native = {key: native[key] for key in RESPONSE.sorted(native)}
+    return RESPONSE.put(native, carried_by(transcript.extras, NAME), spelling.get("response"))
+
+
+def _lift_end(native: Native, reader: Reader, origin: Origin) -> Native:
+    """Set on the last answer why it ended, how it failed and what it cost; what of that must be carried."""
+    if not any(native.get(key) for key in ("status", "error", "usage")):
+        return _carry_end(native, {}, origin)
+    answer = next((message for message in reversed(reader.messages) if message.role == "assistant"), None)
+    if answer is None:
+        answer = Message("assistant", [])
+        reader.append(answer, ("output",), [])
+    answer.stop_reason = _stop_reason(native, answer)
+    said = (native.get("error") or {}).get("message")
+    answer.error = said or None
+    if native.get("usage"):
+        common.lift_usage(native["usage"], answer, NAME, origin, USAGE)
+    return _carry_end(native, _end_of(answer), origin)
+
+
+def _carry_end(native: Native, expected: Native, origin: Origin) -> Native:
+    """What the last answer does not say of the end; keys that it would add are remembered as absent."""
+    absent = [key for key in expected if not native.get(key)]
+    if absent:
+        origin.document["absent"] = absent
+    given = {key: native[key] for key in ("status", "error", "incomplete_details") if native.get(key)}
+    return {key: value for key, value in given.items() if not wire.exact(value, expected.get(key))}
+
+
+def _lower_end(transcript: Transcript, answers: list[Message], writer: Writer) -> Native:
+    answers = [message for message in answers if message.role == "assistant"]
+    if not answers:
+        return {}
+    absent = transcript.document_spelling(NAME).get("absent", ())
+    native = {key: value for key, value in _end_of(answers[-1]).items() if key not in absent}
+    if answers[-1].usage or carried_by(answers[-1].extras, NAME).get("usage"):
+        native["usage"] = common.lower_usage(answers[-1], NAME, writer.spellings, USAGE)
+    return native
+
+
+def _end_of(answer: Message) -> Native:
+    """`status`, `incomplete_details` and `error` of a response that ended in this answer."""
+    native: Native = {}
+    if answer.stop_reason is not None:
+        native["status"] = STATUS.get(answer.stop_reason, "completed")
+    if native.get("status") == "incomplete" and answer.stop_reason != "incomplete":
+        native["incomplete_details"] = {"reason": REASON.get(answer.stop_reason or "", answer.stop_reason)}
+    if answer.error is not None:
+        native["error"] = {"code": "server_error", "message": answer.error}
+    return native
+
+
+def _stop_reason(native: Native, answer: Message) -> str | None:
+    status = native.get("status")
+    if status == "completed":
+        return "tool_calls" if any(isinstance(part, ToolCall) for part in answer.parts) else "stop"
+    if status != "incomplete":
+        return STOPPED.get(status or "")
+    reason: str | None = (native.get("incomplete_details") or {}).get("reason")
+    return {theirs: ours for ours, theirs in REASON.items()}.get(reason or "", reason or status)
+
+
+STOPPED = {"failed": "error", "cancelled": "aborted"}
+STATUS = {
+    **{ours: theirs for theirs, ours in STOPPED.items()},
+    **dict.fromkeys(("length", "content_filter", "max_messages", "steered", "incomplete"), "incomplete"),
+}
+"""`status` of a response by the stop reason of its answer; what is not here is completed."""
+REASON = {"length": "max_output_tokens"}
+"""`incomplete_details.reason` by the stop reason; what is not here is the same word on both sides."""
+
+USAGE = {
+    ("input_tokens",): "inputTokens",
+    ("input_tokens_details", "cached_tokens"): "cacheReadTokens",
+    ("input_tokens_details", "cache_write_tokens"): "cacheWriteTokens",
+    ("output_tokens",): "outputTokens",
+    ("output_tokens_details", "reasoning_tokens"): "reasoningTokens",
+    ("total_tokens",): "totalTokens",
+}
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="OpenAI Responses",
+    specification="Responses API reference; Python SDK openai 3.51.0; read 2026-11-20",
+    framings=("document", "records"),
+    forms=("request", "response", "list"),
+    detect=detect,
+    lift=lift,
+    lower=lower,
+    conventions=(
+        Convention(
+            express,
+            {
+                "error": ("encoded", 'an output has no field for a failure: written as {"error": …}'),
+                "data": ("changed", "an output is text or parts: the data is written as JSON"),
+                "multimodal": ("changed", "one part of text is the same as text"),
+            },
+        ),
+    ),
+    reasons={
+        "reasoning": "the Responses API takes back only reasoning of its own",
+        "message.grouping": "answers that follow on each other are one",
+        "message.error": "only a response has an error",
+        "message.id": "items have ids of their own",
+        "message.parentId": "items have no parent",
+        "message.name": "items have no name",
+        "message.createdAt": "items have no time",
+        "message.model": "items have no model of their own",
+        "message.usage": "only a response has usage",
+        "message.stopReason": "only a response says why it ended",
+        "settings.topK": "the Responses API has no top_k",
+        "settings.stop": "the Responses API has no stop sequences",
+        "settings.seed": "the Responses API has no seed",
+        "settings.presencePenalty": "the Responses API has no penalties",
+        "settings.frequencyPenalty": "the Responses API has no penalties",
+        "tool_result.isError": "an output has no field for a failure",
+        "image.detail": "auto is the detail of an image that says nothing of it",
+        "audio": "the Responses API takes no audio",
+        "video": "the Responses API takes no video",
+    },
+    places={
+        "model": ("model",),
+        "toolChoice": ("tool_choice",),
+        "settings.temperature": ("temperature",),
+        "settings.topP": ("top_p",),
+        "settings.maxOutputTokens": ("max_output_tokens",),
+        "settings.parallelToolCalls": ("parallel_tool_calls",),
+        "settings.reasoningEffort": ("reasoning", "effort"),
+        "settings.responseFormat": ("text", "format"),
+        "settings.stream": ("stream",),
+        "message.stopReason": ("..", "..", "status"),
+        "message.error": ("..", "..", "error"),
+        "message.usage": ("..", "..", "usage"),
+        "extras.usage": ("..", "..", "usage"),
+        "extras.item": ("..", ".."),
+        "text.metadata.itemId": ("..", "..", "id"),
+        "refusal.metadata.itemId": ("..", "..", "id"),
+        "reasoning.metadata.itemId": ("id",),
+        "reasoning.metadata.encryptedContent": ("encrypted_content",),
+        "reasoning.text": ("content",),
+        "reasoning.summary": ("summary",),
+        "tool_call.metadata.itemId": ("id",),
+        "tool_call.id": ("call_id",),
+        "tool_call.name": ("name",),
+        "tool_call.arguments": ("arguments",),
+        "tool_call.rawArguments": ("arguments",),
+        "tool_result.metadata.itemId": ("id",),
+        "tool_result.toolCallId": ("call_id",),
+        "tool_result.value": ("output",),
+    },
+    envelope=frozenset(
+        (*ECHO.split(), "object", "created_at", "status", "incomplete_details", "item", "id", "usage", "logprobs")
+    ),
+)
