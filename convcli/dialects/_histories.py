@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from convcli import wire
 from convcli.fields import Native, Spelling
+from convcli.pairing import Pairing
 from convcli.transcript import Message, Part, Text, ToolCall, ToolResult
 
 
@@ -20,12 +22,35 @@ def runs(parts: Sequence[Part]) -> list[slice]:
     return [slice(start, end) for start, end in pairwise(cuts)] or [slice(0, 0)]
 
 
-def adopt(messages: Sequence[Message], adopted: dict[str, str]) -> None:
-    """Give calls without an id those that their results name."""
-    for message in messages if adopted else ():
-        for part in message.parts:
-            if isinstance(part, ToolCall):
-                part.id = adopted.get(part.id, part.id)
+class Answers:
+    """The results of one entry, which find their calls when the whole entry has been read."""
+
+    __slots__ = ("_pairing", "_waiting")
+
+    def __init__(self, pairing: Pairing) -> None:
+        self._pairing = pairing
+        self._waiting: list[ToolResult] = []
+
+    def add(self, id_: str | None, name: str | None, value: Any) -> ToolResult:
+        """A result with what it says of its call: a string is text, any other value data."""
+        result = ToolResult(id_ or "", name or "", "text" if isinstance(value, str) else "data", value)
+        self._waiting.append(result)
+        return result
+
+    def pair(self) -> None:
+        """Give the results of the entry the ids and names of their calls."""
+        given = [(result.tool_call_id or None, result.name or None) for result in self._waiting]
+        for result, (id_, name) in zip(self._waiting, self._pairing.results(given) if given else (), strict=True):
+            result.tool_call_id, result.name = id_, name
+        self._waiting.clear()
+
+    def adopt(self, messages: Sequence[Message]) -> None:
+        """Give calls without an id those that their results name."""
+        adopted = self._pairing.adopted
+        for message in messages if adopted else ():
+            for part in message.parts:
+                if isinstance(part, ToolCall):
+                    part.id = adopted.get(part.id, part.id)
 
 
 def silent(native: Native, *keys: str) -> Spelling:

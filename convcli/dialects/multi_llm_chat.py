@@ -23,7 +23,7 @@ from typing import Any
 
 from convcli import wire
 from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects._histories import adopt, has_failed, has_media, in_words, renamed, runs, silent, without
+from convcli.dialects._histories import Answers, has_failed, has_media, in_words, renamed, runs, silent, without
 from convcli.errors import ContentError
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_first
 from convcli.pairing import UNKNOWN, Pairing
@@ -136,11 +136,11 @@ def _said(native: Native, keys: Keys) -> Native:
 class _Reader:
     """What the lifts of one document share."""
 
-    __slots__ = ("origin", "pairing", "role", "waiting")
+    __slots__ = ("answers", "origin", "pairing", "role")
 
     def __init__(self, document: Any, origin: Origin) -> None:
         self.pairing, self.origin, self.role = Pairing(document), origin, ""
-        self.waiting: list[ToolResult] = []
+        self.answers = Answers(self.pairing)
         origin.invented = self.pairing.invented
 
     def system(self, prompt: str | None) -> list[Message]:
@@ -154,7 +154,7 @@ class _Reader:
 
     def messages(self, entries: list[Native], prefix: Path) -> list[Message]:
         messages = [message for i, entry in enumerate(entries) for message in self.entry(entry, (*prefix, i))]
-        adopt(messages, self.pairing.adopted)
+        self.answers.adopt(messages)
         return messages
 
     def entry(self, native: Native, place: Path) -> Iterator[Message]:
@@ -162,7 +162,7 @@ class _Reader:
         carried, spelling = ENTRY.take(native)
         role, name = native["role"], native.get("name") or None
         parts, spots, form = self._parts(native)
-        self._pair()
+        self.answers.pair()
         if name is not None and role in (*AUTHORS, "tool") and form != "result":
             carried = {"name": name, **(carried or {})}
         for at, run in enumerate(runs(parts)):
@@ -182,7 +182,7 @@ class _Reader:
         """The parts of an entry, where they stand, and what its content was when it was no list."""
         content = native.get("content")
         if isinstance(content, str) and native["role"] == "tool":
-            return [self._answer(None, native.get("name") or None, content)], [("content",)], "result"
+            return [self.answers.add(None, native.get("name") or None, content)], [("content",)], "result"
         if isinstance(content, str):
             parts: list[Part] = [Text(content)] if content else []
             spots: list[Path] = [("content",)] * len(parts)
@@ -224,22 +224,10 @@ class _Reader:
         name, id_ = body.get("name") or None, body.get("tool_call_id") or None
         if id_ is not None and id_ == (name or UNKNOWN) and not self.pairing.knows(id_):
             spelling["id"], id_ = id_, None
-        result = self._answer(id_, name, body["content"])
+        result = self.answers.add(id_, name, body["content"])
         result.extras = extras_of(NAME, carried)
         self.origin.spell(result, {**spelling, **silent(body, "type", "name", "tool_call_id")})
         return result
-
-    def _answer(self, id_: str | None, name: str | None, value: Any) -> ToolResult:
-        """A result that waits for its call until its entry has been read."""
-        result = ToolResult(id_ or "", name or "", "text" if isinstance(value, str) else "data", value)
-        self.waiting.append(result)
-        return result
-
-    def _pair(self) -> None:
-        given = [(result.tool_call_id or None, result.name or None) for result in self.waiting]
-        for result, (id_, name) in zip(self.waiting, self.pairing.results(given) if given else (), strict=True):
-            result.tool_call_id, result.name = id_, name
-        self.waiting.clear()
 
 
 def _message(parts: list[Part], role: str, name: str | None) -> Message:
