@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from convcli import wire
 from convcli.fields import DATA_URL, Keys, Native, carried_by, extras_of, put_counts, split_data_url, take_counts
 from convcli.transcript import Media, Message, Origin, Path, ToolChoice, ToolDefinition, Transcript
@@ -79,6 +81,17 @@ def is_foreign_builtin(tool: ToolDefinition) -> bool:
         and tool.parameters is None
         and any("tool" in carried for carried in (tool.extras or {}).values())
     )
+
+
+def with_parameters(transcript: Transcript) -> Transcript:
+    """The transcript with a schema for every function: the empty object where it has none."""
+    tools = transcript.tools or []
+    bare = {i for i, tool in enumerate(tools) if tool.parameters is None and not is_foreign_builtin(tool)}
+    if not bare:
+        return transcript
+    empty = {"type": "object", "properties": {}}
+    mended = [replace(tool, parameters=empty) if i in bare else tool for i, tool in enumerate(tools)]
+    return replace(transcript, tools=mended)
 
 
 def lift_choice(native: Any) -> ToolChoice | None:
@@ -215,6 +228,8 @@ def lift_settings(
 
 
 def _lift_response_format(native: Native, settings: dict[str, Any], document: dict[str, Any]) -> Native:
+    if not isinstance(native.get("type"), str):
+        return {"response_format": native}
     settings["responseFormat"] = lift_format(native)
     again = lower_format(settings["responseFormat"])
     if again != native:
