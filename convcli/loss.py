@@ -257,7 +257,9 @@ class _Walk:
             if expected is None or expected[0] != other.kind or _plain(expected[1]) != _plain(other.value):
                 continue
             kind, why = convention.loss["error" if result.is_error and result.kind == "data" else result.kind]
-            self.add(kind, place, "tool_result.kind", result.kind, other.kind, why=why)
+            name = "kind" if result.kind != other.kind else "value"
+            said, read = _plain(getattr(result, name)), _plain(getattr(other, name))
+            self.add(kind, place, f"tool_result.{name}", said, read, why=why)
             if result.kind == "multimodal":
                 self.accounted.update(map(_media_key, result.value))
             return True
