@@ -71,8 +71,10 @@ def _by_index(before: list[Message]) -> Alignment:
 
 
 def part_key(part: Part) -> tuple[Any, ...]:
-    """What a part is, whatever else is said about it."""
-    if isinstance(part, (Text, Reasoning, Refusal)):
+    """What a part is, whatever else is said about it. A refusal is its words: some targets write them as text."""
+    if isinstance(part, (Text, Refusal)):
+        return (Text.type, part.text)
+    if isinstance(part, Reasoning):
         return (part.type, part.text)
     if isinstance(part, ToolCall):
         return (part.type, part.id)
