@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.dialects import _openai as common
-from convcli.dialects._openai_calls import files_of, is_bare_text, lift_call, lower_call, said
+from convcli.dialects._openai_calls import files_of, is_bare_text, lift_call, lower_call, of_message, said
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_first
 from convcli.pairing import Pairing
 from convcli.transcript import (
@@ -126,7 +126,7 @@ def lower_message(message: Message, spellings: dict[int, Spelling], own: bool) -
     if calls:
         native["tool_calls"] = calls
     carried = carried_by(message.extras, NAME)
-    return MESSAGE.put(native, {key: carried[key] for key in carried if key not in ("choice", "usage")}, spelling)
+    return MESSAGE.put(native, of_message(carried, spelling, own), spelling)
 
 
 def _content(chunks: list[Native], spelling: Spelling) -> Any:

@@ -86,6 +86,14 @@ def _is_same(call: ToolCall, written: Any) -> bool:
     return call.raw_arguments is None and wire.exact(said, call.arguments)
 
 
+def of_message(carried: Native, spelling: Spelling, own: bool) -> Native:
+    """What was carried of the message itself: not what stood in the choice or the response around it."""
+    around = ("choice", "usage") if not own or "usage" in spelling else ("choice",)
+    if any(key in carried for key in around):
+        return {key: value for key, value in carried.items() if key not in around}
+    return carried
+
+
 def is_bare_text(part: Part) -> bool:
     """Text that says nothing else."""
     return isinstance(part, Text) and part.extras is None

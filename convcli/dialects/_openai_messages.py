@@ -13,6 +13,7 @@ from convcli.dialects._openai_calls import (
     lift_call,
     lower_call,
     lower_function,
+    of_message,
     read_call,
     said,
 )
@@ -247,9 +248,7 @@ def lower_message(message: Message, spellings: dict[int, Spelling], own: bool) -
         native["name"] = message.name
         native = {key: native[key] for key in MESSAGE.sorted(native)}
     carried = carried_by(message.extras, NAME)
-    if "choice" in carried or "usage" in carried:
-        carried = {key: value for key, value in carried.items() if key not in ("choice", "usage")}
-    return MESSAGE.put(native, carried, spelling)
+    return MESSAGE.put(native, of_message(carried, spelling, own), spelling)
 
 
 # ---------------------------------------------------------------- content parts
