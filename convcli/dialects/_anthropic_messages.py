@@ -1,0 +1,192 @@
+"""The messages of Anthropic's API: roles, turns that hold results beside text, and what stands beside the content."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects import _anthropic_request as common
+from convcli.dialects._anthropic import BlockReader, BlockWriter, is_bare
+from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
+from convcli.transcript import Message, Part, Path, Spots, Text
+
+NAME = "anthropic"
+ROLES = frozenset(("user", "assistant", "system"))
+
+MESSAGE = Keys("id role model content stop_reason stop_sequence usage", carried="stop_sequence")
+
+FINISH = {
+    "end_turn": "stop",
+    "max_tokens": "length",
+    "tool_use": "tool_calls",
+    "pause_turn": "pause",
+    "refusal": "refusal",
+}
+FINISH_OF = {ours: theirs for theirs, ours in FINISH.items()}
+VERBATIM = frozenset(("stop_sequence", "model_context_window_exceeded"))
+"""Stop reasons of the vendor that are the same word on both sides."""
+
+
+# ---------------------------------------------------------------- system
+
+
+def lift_system(native: Any, reader: BlockReader, messages: list[Message]) -> None:
+    """System text beside the messages is a message before them."""
+    if not native:
+        return
+    if isinstance(native, str):
+        message, spots = Message("system", [Text(native)]), list[Path](((),))
+    else:
+        message = Message("system", [reader.part(block) for block in native])
+        spots = [(j,) for j in range(len(native))]
+        reader.origin.spell(message, {"content": "list"} if _is_single(message.parts) else {})
+    messages.append(message)
+    reader.origin.places.append((("system",), spots))
+
+
+def split_system(messages: list[Message], writer: BlockWriter) -> tuple[Any, list[Message]]:
+    """The system text, and the messages beside it. The API knows no developer, and old models no later instructions."""
+    if writer.own:
+        first = messages[0] if messages and messages[0].role == "system" else None
+        count = 1 if first is not None and "in" not in writer.spelling(first) else 0
+        system, rest = messages[:count], messages[count:]
+    else:
+        system = [message for message in messages if message.role in ("system", "developer")]
+        rest = [message for message in messages if message.role not in ("system", "developer")]
+    blocks = [block for message in system for block in writer.blocks(message.parts, "system")]
+    content = _content(blocks, writer.spelling(system[0]) if system else {})
+    return content or None, rest
+
+
+# ---------------------------------------------------------------- messages
+
+
+def lift_turns(natives: list[Native], prefix: Path, reader: BlockReader, messages: list[Message]) -> None:
+    for i, native in enumerate(natives):
+        odd = {"in": "messages"} if prefix and native["role"] == "system" and not messages else {}
+        lift_turn(native, (*prefix, i), MESSAGE, reader, messages, odd)
+
+
+def lift_turn(
+    native: Native, path: Path, keys: Keys, reader: BlockReader, messages: list[Message], odd: Spelling | None = None
+) -> None:
+    """One message of the API: a message for each result and for each run of other blocks, the facts on the first."""
+    carried, spelling = keys.take(native)
+    pieces = _pieces(native, reader)
+    for at, (role, parts, spots) in enumerate(pieces):
+        message = Message(role, parts)
+        said: Spelling = {}
+        if at == 0:
+            said = {**(spelling or {}), **(odd or {})}
+            if role != native["role"] and native["role"] != "user":
+                said["role"] = native["role"]
+            if isinstance(native["content"], list) and len(pieces) == 1 and _is_single(parts):
+                said["content"] = "list"
+            _lift_facts(native, carried, message, said)
+        if (at > 0) != (bool(messages) and _follows(messages[-1], role)):
+            said["join"] = at > 0
+        reader.origin.spell(message, said)
+        messages.append(message)
+        reader.origin.places.append((path, spots))
+
+
+def _pieces(native: Native, reader: BlockReader) -> list[tuple[str, list[Part], Spots]]:
+    """Roles, parts and their places of the messages that one message of the API is."""
+    content, role = native["content"], native["role"]
+    if isinstance(content, str):
+        return [(role, [Text(content)] if content else [], None)]
+    pieces: list[tuple[str, list[Part], list[Path]]] = []
+    for j, block in enumerate(content):
+        if block["type"] == "tool_result":
+            pieces.append(("tool", [reader.result(block)], [("content", j)]))
+            continue
+        if not pieces or pieces[-1][0] == "tool":
+            pieces.append((role, [], []))
+        pieces[-1][1].append(reader.part(block))
+        pieces[-1][2].append(("content", j))
+    return [*pieces] or [(role, [], None)]
+
+
+def _lift_facts(native: Native, carried: Native | None, message: Message, said: Spelling) -> None:
+    """What stands beside the content: in responses, and where programs keep responses as messages."""
+    extras = dict(carried or {})
+    message.id, message.model = native.get("id") or None, native.get("model") or None
+    reason = native.get("stop_reason")
+    if reason:
+        ours = message.stop_reason = FINISH.get(reason, reason)
+        if FINISH_OF.get(ours, ours) != reason:
+            said["stop_reason"] = reason
+    if native.get("usage"):
+        usage, rest = common.read_usage(native["usage"])
+        message.usage = usage or None
+        extras |= {"usage": rest} if rest else {}
+        said["usage"] = native["usage"]
+    message.extras = extras_of(NAME, extras)
+
+
+def lower_finish(message: Message, spelling: Spelling, own: bool) -> Native:
+    native: Native = {}
+    reason = message.stop_reason
+    if reason is not None and (own or reason in FINISH_OF or reason in VERBATIM):
+        native["stop_reason"] = spelling.get("stop_reason") or FINISH_OF.get(reason, reason)
+    if message.usage or "usage" in carried_by(message.extras, NAME) or "usage" in spelling:
+        native["usage"] = common.lower_usage(message, NAME, spelling)
+    return native
+
+
+class Turn:
+    """One message of the API while it is written; `first` is the message that holds its facts."""
+
+    __slots__ = ("blocks", "first", "role")
+
+    def __init__(self, role: str, first: Message, blocks: list[Native]) -> None:
+        self.role, self.first, self.blocks = role, first, blocks
+
+
+def turns_of(messages: list[Message], writer: BlockWriter) -> list[Turn]:
+    """The messages grouped as the source had them, else results together with the user text right behind them."""
+    turns: list[Turn] = []
+    previous: Message | None = None
+    for message in messages:
+        spelling = writer.spelling(message)
+        role = spelling.get("role") or ("user" if message.role == "tool" else message.role)
+        blocks = writer.blocks(message.parts, role if role in ROLES else "system")
+        if not blocks and role == "user" and not writer.own:
+            continue
+        follows = previous is not None and _follows(previous, message.role) and turns[-1].role == "user"
+        if turns and spelling.get("join", follows):
+            turns[-1].blocks += blocks
+        else:
+            turns.append(Turn("system" if role == "developer" else role, message, blocks))
+        previous = message
+    return turns
+
+
+def _follows(previous: Message, role: str) -> bool:
+    """Does a message of this role belong to the same message of the API as the one before it?"""
+    return previous.role == "tool" and role in ("tool", "user")
+
+
+def lower_turn(turn: Turn, writer: BlockWriter, bare: bool) -> Native:
+    spelling, first = writer.spelling(turn.first), turn.first
+    if not writer.own:
+        turn.blocks.sort(key=lambda block: block["type"] != "tool_result")
+    native: Native = {"role": turn.role, "content": _content(turn.blocks, spelling)}
+    if bare:
+        return native
+    for key, value in (("id", first.id), ("model", first.model)):
+        if value is not None:
+            native[key] = value
+    native |= lower_finish(first, spelling, writer.own)
+    native = {key: native[key] for key in MESSAGE.sorted(native)}
+    carried = {key: value for key, value in carried_by(first.extras, NAME).items() if key != "usage"}
+    return MESSAGE.put(native, carried, spelling)
+
+
+def _content(blocks: list[Native], spelling: Spelling) -> Any:
+    """A string where that says the same as the one block."""
+    single = len(blocks) == 1 and blocks[0].keys() == {"type", "text"} and blocks[0]["type"] == "text"
+    return blocks[0]["text"] if single and spelling.get("content") != "list" else blocks
+
+
+def _is_single(parts: list[Part]) -> bool:
+    return len(parts) == 1 and is_bare(parts[0])
