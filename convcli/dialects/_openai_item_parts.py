@@ -7,6 +7,7 @@ from typing import Any
 
 from convcli import wire
 from convcli.dialects import _openai as common
+from convcli.dialects._openai_calls import said
 from convcli.fields import DATA_URL, Keys, Native, Spelling, carried_by, extras_of
 from convcli.transcript import Media, Opaque, Origin, Part, Refusal, Text, ToolResult
 
@@ -32,6 +33,12 @@ def take(keys: Keys, native: Native, usual: Native) -> tuple[Native, Spelling]:
         return carried or {}, spelling or {}
     rest = {key: value for key, value in (carried or {}).items() if key not in quiet}
     return rest, {**(spelling or {}), "keys": list(native), "blank": {**(spelling or {}).get("blank", {}), **quiet}}
+
+
+def inner(carried: Native, key: str) -> Native:
+    """An object inside what is carried; empty where it is none, for what others put there is not checked."""
+    value = carried.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def is_bare(part: Part, origin: Origin) -> bool:
@@ -149,11 +156,10 @@ def lift_output(output: str | list[Native], origin: Origin) -> tuple[Any, Any, N
         return "text", output, {}, {}
     parts = [lift_part(part, "input_text", origin) for part in output]
     known: list[Part] = [part for part in parts if isinstance(part, (Text, Media))]
-    if len(known) < len(parts):
-        return "multimodal", known, {"output": output}, {}
-    if len(parts) == 1 and is_bare(parts[0], origin):
-        return "text", parts[0].text, {}, {"output": "list"}  # type: ignore[union-attr]
-    return "multimodal", parts, {}, {}
+    carried = {"output": output} if len(known) < len(parts) else {}
+    if len(known) == 1 and is_bare(known[0], origin):
+        return "text", known[0].text, carried, {} if carried else {"output": "list"}  # type: ignore[union-attr]
+    return "multimodal", known, carried, {}
 
 
 # ---------------------------------------------------------------- lower
@@ -222,13 +228,6 @@ def lower_output(result: ToolResult, dialect: str, spellings: dict[int, Spelling
         for part in result.value
     )
     return [part for part in parts if part is not None]
-
-
-def said(result: ToolResult) -> str:
-    """The text of a result that is not multimodal."""
-    if result.kind == "error" or result.is_error:
-        return wire.write_text({"error": result.value})
-    return wire.write_text(result.value) if result.kind == "data" else str(result.value)
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:

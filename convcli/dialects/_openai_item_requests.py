@@ -6,6 +6,7 @@ from typing import Any
 
 from convcli import wire
 from convcli.dialects._openai import is_foreign_builtin
+from convcli.dialects._openai_item_parts import inner
 from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
 from convcli.transcript import Origin, ToolChoice, ToolDefinition, Transcript
 
@@ -138,7 +139,7 @@ def lower_settings(transcript: Transcript, spelling: Spelling, carried: Native) 
     native: Native = {theirs: settings[ours] for theirs, ours in SETTINGS.items() if ours in settings}
     for key, (_, ours) in INSIDE.items():
         found = {ours: settings[ours]} if ours in settings else {}
-        rest = carried.get(key, {})
+        rest = inner(carried, key)
         written = spelling.get(key)
         same = written is not None and wire.exact(list(_lift_inside(key, written)), [found, rest])
         whole = written if same else _lower_inside(key, found, rest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects._openai_item_parts import is_bare, lift_content, lower_part, take
+from convcli.dialects._openai_item_parts import inner, is_bare, lift_content, lower_part, take
 from convcli.dialects._openai_items import (
     CALLS,
     COMPLETED,
@@ -56,6 +56,12 @@ class Reader:
         self.open: tuple[str | None] | None = None
         self.place: Path = ()
         self.spots: list[Path] = []
+
+    def all(self, natives: list[Native], prefix: Path) -> list[Message]:
+        """The messages of these items, which stand in the list at `prefix`."""
+        for i, native in enumerate(natives):
+            self.add(native, (*prefix, i))
+        return self.messages
 
     def add(self, native: Native, place: Path) -> None:
         """One item, which stands at `place`."""
@@ -185,6 +191,12 @@ class Writer:
         self._calls: dict[str, str] = {}
         self._used: set[str] = set()
 
+    def all(self, messages: list[Message]) -> list[Native]:
+        """The items of these messages."""
+        for message in messages:
+            self.message(message)
+        return self.items if self.own else _without_dangling(self.items)
+
     def message(self, message: Message) -> None:
         """All items of one message, in the order of its parts."""
         spelling = self._spelling(message)
@@ -230,7 +242,7 @@ class Writer:
     def _open(self, role: str, part: Part | None) -> None:
         self._close()
         if role == "assistant" and part is not None:
-            carried = carried_by(part.extras, self.dialect).get("item", {})
+            carried = inner(carried_by(part.extras, self.dialect), "item")
             id_ = (part.metadata or {}).get("itemId")
             self._draft = Draft(role, id_, carried, self._spelling(part).get("item", {}))
         else:
@@ -305,7 +317,7 @@ def _annotated(part: Native) -> Native:
     return {**part, "annotations": []} if part.get("type") == "output_text" and "annotations" not in part else part
 
 
-def without_dangling(items: list[Native]) -> list[Native]:
+def _without_dangling(items: list[Native]) -> list[Native]:
     """The items without reasoning behind which nothing of the same answer follows: the service refuses that."""
     kept: list[Native] = []
     for item in reversed(items):

@@ -34,7 +34,8 @@ BETWEEN = "\n\n"
 
 def kind_of(native: Native) -> str:
     """The type of an item: without `type` it is a message or a reference."""
-    return native.get("type") or ("message" if "role" in native else "item_reference")
+    kind: str | None = native.get("type")
+    return kind if kind is not None else "message" if "role" in native else "item_reference"
 
 
 def _item_id(native: Native) -> Native | None:

@@ -17,10 +17,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli import wire
 from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects import _openai as common
-from convcli.dialects._openai_item_parts import express, take
+from convcli.dialects._openai_item_parts import express
 from convcli.dialects._openai_item_requests import (
     INSIDE,
     lift_choice,
@@ -30,19 +28,18 @@ from convcli.dialects._openai_item_requests import (
     lower_settings,
     lower_tools,
 )
-from convcli.dialects._openai_item_turns import Reader, Writer, without_dangling
+from convcli.dialects._openai_item_response import lift_response, lower_response
+from convcli.dialects._openai_item_turns import Reader, Writer
 from convcli.fields import (
     Keys,
     Native,
     active,
     carried_by,
-    epoch_of_time,
     extras_of,
     is_response,
-    time_of_epoch,
 )
 from convcli.pairing import WORD, Pairing, Renaming, call_ids, renamed, tool_names
-from convcli.transcript import Message, Origin, Text, ToolCall, Transcript
+from convcli.transcript import Message, Origin, Text, Transcript
 
 NAME = "openai-responses"
 
@@ -50,24 +47,6 @@ REQUEST = Keys(
     "model instructions input tools tool_choice parallel_tool_calls temperature top_p max_output_tokens reasoning text "
     "stream"
 )
-ECHO = (
-    "background billing completed_at conversation frequency_penalty instructions max_output_tokens max_tool_calls "
-    "moderation parallel_tool_calls presence_penalty previous_response_id prompt prompt_cache_key "
-    "prompt_cache_retention reasoning safety_identifier service_tier store temperature text tool_choice tools "
-    "tool_usage top_logprobs top_p truncation user metadata output_text"
-)
-"""What a response repeats of its request, and its bookkeeping."""
-RESPONSE = Keys(
-    "id object created_at status background billing completed_at error frequency_penalty incomplete_details "
-    "instructions max_output_tokens max_tool_calls model moderation output parallel_tool_calls presence_penalty "
-    "previous_response_id conversation prompt prompt_cache_key prompt_cache_retention reasoning safety_identifier "
-    "service_tier store temperature text tool_choice tools tool_usage top_logprobs top_p truncation usage user "
-    "metadata output_text",
-    carried=ECHO,
-)
-DEFAULTS = {"parallel_tool_calls": True, "tool_choice": "auto"}
-"""What a response says of a request that said nothing."""
-
 LONGEST_NAME, LONGEST_ID = 128, 64
 """Of the names of tools and of the ids of calls."""
 
@@ -139,9 +118,9 @@ def lift(document: Any) -> Transcript:
     origin.invented = pairing.invented
     if isinstance(document, list):
         origin.document = {"form": "list"}
-        return Transcript(_lift_items(document, (), Reader(pairing, origin)), origin=origin)
+        return Transcript(Reader(pairing, origin).all(document, ()), origin=origin)
     if "output" in document:
-        return _lift_response(document, Reader(pairing, origin, listed=True), origin)
+        return lift_response(document, Reader(pairing, origin, listed=True), origin)
     return _lift_request(document, Reader(pairing, origin), origin)
 
 
@@ -158,21 +137,9 @@ def lower(transcript: Transcript, options: Options) -> Any:
         transcript = renamed(transcript, names, Renaming(ids, "".join(ids) + "_", LONGEST_ID))
     writer = Writer(transcript, NAME, listed=form == "response")
     if form == "response":
-        return _lower_response(transcript, writer)
+        return lower_response(transcript, writer)
     messages = transcript.messages if writer.own else active(transcript)
-    return _lower_items(messages, writer) if form == "list" else _lower_request(transcript, messages, writer)
-
-
-def _lift_items(natives: list[Native], prefix: tuple[str, ...], reader: Reader) -> list[Message]:
-    for i, native in enumerate(natives):
-        reader.add(native, (*prefix, i))
-    return reader.messages
-
-
-def _lower_items(messages: list[Message], writer: Writer) -> list[Native]:
-    for message in messages:
-        writer.message(message)
-    return writer.items if writer.own else without_dangling(writer.items)
+    return writer.all(messages) if form == "list" else _lower_request(transcript, messages, writer)
 
 
 def _lift_request(native: Native, reader: Reader, origin: Origin) -> Transcript:
@@ -189,7 +156,7 @@ def _lift_request(native: Native, reader: Reader, origin: Origin) -> Transcript:
     else:
         if given is None:
             origin.document["input"] = "absent"
-        _lift_items(given or [], ("input",), reader)
+        reader.all(given or [], ("input",))
     transcript = Transcript(reader.messages, model=native.get("model") or None, origin=origin)
     transcript.tools = lift_tools(native, NAME, origin)
     extras = {**(carried or {}), **lift_choice(native, transcript), **lift_settings(native, transcript, origin)}
@@ -204,7 +171,7 @@ def _lower_request(transcript: Transcript, messages: list[Message], writer: Writ
     if messages and _is_instructions(messages[0], writer):
         native["instructions"] = messages[0].parts[0].text  # type: ignore[union-attr]
         messages = messages[1:]
-    items = _lower_items(messages, writer)
+    items = writer.all(messages)
     text = _as_string(messages) if spelling.get("input") == "string" else None
     if items or spelling.get("input") != "absent":
         native["input"] = items if text is None else text
@@ -231,121 +198,13 @@ def _as_string(messages: list[Message]) -> str | None:
     return texts[0] if len(texts) == 1 else None if texts else ""
 
 
-# ---------------------------------------------------------------- response
-
-
-def _lift_response(native: Native, reader: Reader, origin: Origin) -> Transcript:
-    carried, spelling = take(RESPONSE, native, DEFAULTS)
-    origin.document = {"form": "response", **({"response": spelling} if spelling else {})}
-    transcript = Transcript(_lift_items(native["output"], ("output",), reader), origin=origin)
-    transcript.id = native.get("id") or None
-    transcript.model = native.get("model") or None
-    if native.get("object") is None:
-        origin.document["object"] = False
-    created = native.get("created_at")
-    transcript.created_at = time_of_epoch(created) if isinstance(created, int) else None
-    if created is not None and transcript.created_at is None:
-        carried["created_at"] = created
-    carried |= _lift_end(native, reader, origin)
-    transcript.extras = extras_of(NAME, carried)
-    return transcript
-
-
-def _lower_response(transcript: Transcript, writer: Writer) -> Native:
-    spelling = transcript.document_spelling(NAME)
-    native: Native = {} if transcript.id is None else {"id": transcript.id}
-    if spelling.get("object", True):
-        native["object"] = "response"
-    created = None if transcript.created_at is None else epoch_of_time(transcript.created_at)
-    if created is not None:
-        native["created_at"] = created
-    native |= {} if transcript.model is None else {"model": transcript.model}
-    whole = writer.own and spelling.get("form") == "response"
-    answers = [message for message in active(transcript) if message.role in ("assistant", "tool")]
-    native["output"] = _lower_items(transcript.messages if whole else answers, writer)
-    native |= _lower_end(transcript, answers, writer)
-    if not writer.own:
-        native |= {**DEFAULTS, "tools": []}
-    native = {key: native[key] for key in RESPONSE.sorted(native)}
-    return RESPONSE.put(native, carried_by(transcript.extras, NAME), spelling.get("response"))
-
-
-def _lift_end(native: Native, reader: Reader, origin: Origin) -> Native:
-    """Set on the last answer why it ended, how it failed and what it cost; what of that must be carried."""
-    if not any(native.get(key) for key in ("status", "error", "usage")):
-        return _carry_end(native, {}, origin)
-    answer = next((message for message in reversed(reader.messages) if message.role == "assistant"), None)
-    if answer is None:
-        answer = Message("assistant", [])
-        reader.append(answer, ("output",), [])
-    answer.stop_reason = _stop_reason(native, answer)
-    said = (native.get("error") or {}).get("message")
-    answer.error = said or None
-    if native.get("usage"):
-        common.lift_usage(native["usage"], answer, NAME, origin, USAGE)
-    return _carry_end(native, _end_of(answer), origin)
-
-
-def _carry_end(native: Native, expected: Native, origin: Origin) -> Native:
-    """What the last answer does not say of the end; keys that it would add are remembered as absent."""
-    absent = [key for key in expected if not native.get(key)]
-    if absent:
-        origin.document["absent"] = absent
-    given = {key: native[key] for key in ("status", "error", "incomplete_details") if native.get(key)}
-    return {key: value for key, value in given.items() if not wire.exact(value, expected.get(key))}
-
-
-def _lower_end(transcript: Transcript, answers: list[Message], writer: Writer) -> Native:
-    answers = [message for message in answers if message.role == "assistant"]
-    if not answers:
-        return {}
-    absent = transcript.document_spelling(NAME).get("absent", ())
-    native = {key: value for key, value in _end_of(answers[-1]).items() if key not in absent}
-    if answers[-1].usage or carried_by(answers[-1].extras, NAME).get("usage"):
-        native["usage"] = common.lower_usage(answers[-1], NAME, writer.spellings, USAGE)
-    return native
-
-
-def _end_of(answer: Message) -> Native:
-    """`status`, `incomplete_details` and `error` of a response that ended in this answer."""
-    native: Native = {}
-    if answer.stop_reason is not None:
-        native["status"] = STATUS.get(answer.stop_reason, "completed")
-    if native.get("status") == "incomplete" and answer.stop_reason != "incomplete":
-        native["incomplete_details"] = {"reason": REASON.get(answer.stop_reason or "", answer.stop_reason)}
-    if answer.error is not None:
-        native["error"] = {"code": "server_error", "message": answer.error}
-    return native
-
-
-def _stop_reason(native: Native, answer: Message) -> str | None:
-    status = native.get("status")
-    if status == "completed":
-        return "tool_calls" if any(isinstance(part, ToolCall) for part in answer.parts) else "stop"
-    if status != "incomplete":
-        return STOPPED.get(status or "")
-    reason: str | None = (native.get("incomplete_details") or {}).get("reason")
-    return {theirs: ours for ours, theirs in REASON.items()}.get(reason or "", reason or status)
-
-
-STOPPED = {"failed": "error", "cancelled": "aborted"}
-STATUS = {
-    **{ours: theirs for theirs, ours in STOPPED.items()},
-    **dict.fromkeys(("length", "content_filter", "max_messages", "steered", "incomplete"), "incomplete"),
-}
-"""`status` of a response by the stop reason of its answer; what is not here is completed."""
-REASON = {"length": "max_output_tokens"}
-"""`incomplete_details.reason` by the stop reason; what is not here is the same word on both sides."""
-
-USAGE = {
-    ("input_tokens",): "inputTokens",
-    ("input_tokens_details", "cached_tokens"): "cacheReadTokens",
-    ("input_tokens_details", "cache_write_tokens"): "cacheWriteTokens",
-    ("output_tokens",): "outputTokens",
-    ("output_tokens_details", "reasoning_tokens"): "reasoningTokens",
-    ("total_tokens",): "totalTokens",
-}
-
+ENVELOPE = frozenset(
+    (
+        "background", "billing", "completed_at", "created_at", "incomplete_details", "logprobs", "metadata", "object",
+        "output_text", "prompt_cache_key", "prompt_cache_retention", "request", "safety_identifier", "service_tier",
+        "status", "store", "tool_usage", "usage", "user",
+    )
+)  # fmt: skip
 
 DIALECT = Dialect(
     name=NAME,
@@ -402,6 +261,7 @@ DIALECT = Dialect(
         "message.usage": ("..", "..", "usage"),
         "extras.usage": ("..", "..", "usage"),
         "extras.item": ("..", ".."),
+        "extras.request": (),
         "text.metadata.itemId": ("..", "..", "id"),
         "refusal.metadata.itemId": ("..", "..", "id"),
         "reasoning.metadata.itemId": ("id",),
@@ -417,7 +277,5 @@ DIALECT = Dialect(
         "tool_result.toolCallId": ("call_id",),
         "tool_result.value": ("output",),
     },
-    envelope=frozenset(
-        (*ECHO.split(), "object", "created_at", "status", "incomplete_details", "item", "id", "usage", "logprobs")
-    ),
+    envelope=ENVELOPE,
 )
