@@ -141,14 +141,19 @@ class _Replacement:
         self._temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.tmp")
 
     def _publish(self) -> None:
-        if not self._force:
-            self._publish_new()
-            return
+        """Where nothing stood, a link is enough; what stands there is replaced by a file that had a name before."""
+        if not self._is_there:
+            try:
+                return self._publish_new()
+            except FileExistsError:
+                if not self._force:
+                    raise
         if not self._temporary:
             self._take_name()
             self._link(f"/proc/self/fd/{self._file}", self._temporary)
         os.replace(self._temporary, self._target)
         self._temporary = ""
+        return None
 
     def _publish_new(self) -> None:
         """Only `link` never replaces what stands there; a file system without links leaves a moment for a race."""
