@@ -1,0 +1,54 @@
+"""Documents for the tests of files, reports and the command line, and the program as the shell sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+OWN = "intermediate"
+OTHER = "openai-chat"
+"""One dialect that carries everything and one that does not; the tests of the dialects go over all of them."""
+
+LOSSY: dict[str, Any] = {
+    "convcli": 1,
+    "messages": [
+        {"role": "user", "id": "m1", "parts": [{"type": "text", "text": "hi"}]},
+        {"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "f", "arguments": {"n": 1}}]},
+        {
+            "role": "tool",
+            "parts": [{"type": "tool_result", "toolCallId": "c1", "name": "f", "kind": "data", "value": 3}],
+        },
+    ],
+}
+CLEAN: dict[str, Any] = {
+    "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}],
+}
+WRONG: dict[str, Any] = {"messages": [{"role": "usr", "content": "hi"}, {"role": "assistant", "content": "hello"}]}
+
+
+def write(path: Path, *documents: Any, end: str = "\n") -> Path:
+    """One document to a line; strings as they are."""
+    lines = [document if isinstance(document, str) else json.dumps(document) for document in documents]
+    path.write_text("\n".join(lines) + end, encoding="utf-8")
+    return path
+
+
+def run(*arguments: object, **more: Any) -> subprocess.CompletedProcess[bytes]:
+    """Call the program."""
+    return subprocess.run(command(*arguments), **{"capture_output": True, "env": environment(), **more}, check=False)
+
+
+def command(*arguments: object) -> list[str]:
+    """The words that call the program."""
+    return [sys.executable, "-m", "convcli", *map(str, arguments)]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Without what would change colours."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    return {**kept, "PYTHONPATH": str(ROOT), **more}

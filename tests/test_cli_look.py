@@ -1,0 +1,105 @@
+"""convcli validate, inspect, detect, dialects, schema: what they say about files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, run, write
+
+TORN = json.dumps(CLEAN)[:-20]
+
+
+def test_a_clean_file_validates_with_exit_0_and_says_so(tmp_path: Path) -> None:
+    done = run("validate", write(tmp_path / "a.jsonl", LOSSY, LOSSY))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"2 transcripts, all clean\n")
+
+
+def test_validate_tells_each_place_and_counts_the_transcripts(tmp_path: Path) -> None:
+    done = run("validate", write(tmp_path / "a.jsonl", CLEAN, WRONG, CLEAN), "--dialect", OTHER)
+    assert done.returncode == 1
+    assert b"a.jsonl:2 /messages/0/role" in done.stdout
+    assert done.stderr == b"1 error in 1 of 3 transcripts, 2 clean\n"
+
+
+def test_a_torn_last_line_is_an_error_for_validate(tmp_path: Path) -> None:
+    done = run("validate", write(tmp_path / "a.jsonl", CLEAN, TORN, end=""), "--dialect", OTHER)
+    assert done.returncode == 1
+    assert b"error[torn-record]" in done.stdout
+
+
+def test_half_a_surrogate_pair_is_a_warning_at_its_place(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", '{"messages":[{"role":"user","content":"x\\ud83d"}]}')
+    done = run("validate", source, "--dialect", OTHER, "--output-format", "jsonl")
+    finding = json.loads(done.stdout)
+    assert (done.returncode, finding["severity"], finding["where"]) == (0, "warning", "/messages/0/content")
+
+
+def test_strict_makes_unknown_keys_findings_and_exits_1(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", {**CLEAN, "modle": "x"})
+    assert run("validate", source, "--dialect", OTHER).returncode == 0
+    done = run("validate", source, "--dialect", OTHER, "--strict")
+    assert done.returncode == 1
+    assert b"warning[unknown-key]" in done.stdout
+
+
+def test_exit_zero_forgives_findings_but_no_missing_file(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", WRONG)
+    assert run("validate", source, "--dialect", OTHER, "--exit-zero").returncode == 0
+    assert run("validate", source, tmp_path / "none", "--dialect", OTHER, "--exit-zero").returncode == 2
+
+
+def test_validate_as_judges_what_another_dialect_would_get(tmp_path: Path) -> None:
+    done = run("validate", write(tmp_path / "a.json", LOSSY), "--as", OTHER)
+    assert done.returncode in (0, 1)
+    assert b"Traceback" not in done.stderr
+
+
+def test_one_transcript_is_shown_by_its_messages(tmp_path: Path) -> None:
+    done = run("inspect", write(tmp_path / "a.json", LOSSY))
+    rows = [line.split("\t") for line in done.stdout.decode().splitlines()]
+    assert rows[0] == ["message", "role", "parts", "text"]
+    assert [row[2] for row in rows[1:]] == ["text", "call f c1", "result f c1"]
+    assert b"intermediate" in done.stderr
+
+
+def test_many_transcripts_are_shown_by_their_counts(tmp_path: Path) -> None:
+    done = run("inspect", write(tmp_path / "a.jsonl", LOSSY, LOSSY), "--output-format", "jsonl")
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert (first["line"], second["line"]) == (1, 2)
+    assert [first[name] for name in ("messages", "calls", "results", "errors", "unpaired")] == [3, 1, 1, 0, 0]
+
+
+def test_summary_counts_even_one_transcript_and_limit_cuts(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", LOSSY)
+    assert b"unpaired" in run("inspect", source, "--summary").stdout
+    assert run("inspect", source, "--limit", 1).stdout.count(b"\n") == 2
+
+
+def test_calls_and_results_without_a_partner_are_marked_and_counted(tmp_path: Path) -> None:
+    document = {**LOSSY, "messages": LOSSY["messages"][1:2]}
+    source = write(tmp_path / "a.json", document)
+    assert b"call f c1 open" in run("inspect", source).stdout
+    (row,) = json.loads(run("inspect", source, "--summary", "--output-format", "json").stdout)
+    assert row["unpaired"] == 1
+
+
+def test_detect_names_the_dialect_and_the_reason(tmp_path: Path) -> None:
+    known, unknown = write(tmp_path / "a.json", LOSSY), write(tmp_path / "b.json", {"x": 1})
+    done = run("detect", known, unknown, "--output-format", "json")
+    (row,) = json.loads(done.stdout)
+    assert (row["file"], row["dialect"]) == (str(known), OWN)
+    assert row["why"]
+    assert done.returncode == 1
+    assert b"error[unknown-dialect]" in done.stderr
+
+
+def test_dialects_lists_what_the_folder_holds_and_describes_one() -> None:
+    rows = json.loads(run("dialects", "--output-format", "json").stdout)
+    assert {OWN, OTHER} <= {row["dialect"] for row in rows}
+    assert b"Chat Completions" in run("dialects", OTHER).stdout
+
+
+def test_schema_prints_json_schema_and_lists_the_names() -> None:
+    assert json.loads(run("schema", OTHER).stdout)["$schema"]
+    assert OTHER.encode() in run("schema", "--list").stdout.splitlines()
