@@ -6,7 +6,7 @@ from convcli import wire
 from convcli.dialects import _openai as common
 from convcli.dialects._openai_item_parts import inner, take
 from convcli.dialects._openai_item_turns import Reader, Writer
-from convcli.fields import Keys, Native, active, carried_by, epoch_of_time, extras_of, time_of_epoch
+from convcli.fields import Keys, Native, carried_by, epoch_of_time, extras_of, time_of_epoch
 from convcli.transcript import Message, Origin, ToolCall, Transcript
 
 RESPONSE = Keys(
@@ -30,6 +30,8 @@ ECHO = frozenset(
 """What a response repeats of its request; carried together, under `request`."""
 DEFAULTS = {"parallel_tool_calls": True, "tool_choice": "auto"}
 """What a response says of a request that said nothing."""
+NOTHING: Native = {"error": None, "incomplete_details": None, "instructions": None, "tools": []}
+"""Keys that the service always writes."""
 
 
 def lift_response(native: Native, reader: Reader, origin: Origin) -> Transcript:
@@ -51,7 +53,7 @@ def lift_response(native: Native, reader: Reader, origin: Origin) -> Transcript:
     return transcript
 
 
-def lower_response(transcript: Transcript, writer: Writer) -> Native:
+def lower_response(transcript: Transcript, messages: list[Message], writer: Writer) -> Native:
     """The response with every answer in it, and the results between them."""
     spelling = transcript.document_spelling(writer.dialect)
     native: Native = {} if transcript.id is None else {"id": transcript.id}
@@ -62,11 +64,11 @@ def lower_response(transcript: Transcript, writer: Writer) -> Native:
         native["created_at"] = created
     native |= {} if transcript.model is None else {"model": transcript.model}
     whole = writer.own and spelling.get("form") == "response"
-    answers = [message for message in active(transcript) if message.role in ("assistant", "tool")]
-    native["output"] = writer.all(transcript.messages if whole else answers)
+    answers = [message for message in messages if message.role in ("assistant", "tool")]
+    native["output"] = writer.all(messages if whole else answers)
     native |= _lower_end(transcript, answers, writer)
     if not writer.own:
-        native |= {**DEFAULTS, "tools": []}
+        native = {**NOTHING, **native, **DEFAULTS}
     carried = carried_by(transcript.extras, writer.dialect)
     rest = {key: value for key, value in carried.items() if key != "request"}
     native = {key: native[key] for key in RESPONSE.sorted(native)}

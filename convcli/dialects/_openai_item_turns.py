@@ -268,7 +268,7 @@ class Writer:
         listed = draft.spelling.get("content", "list" if self.listed else "string") == "list"
         if not content or (bare and content[0]["text"] and not listed):
             return content[0]["text"] if content else ""
-        return content if self.own else [_annotated(part) for part in content]
+        return content if self.own else [_annotated(part, LOGGED if self.listed else {}) for part in content]
 
     def _id(self, id_: Any, kind: str) -> Native:
         """The id of an item; a foreign one only where the service would take it."""
@@ -312,9 +312,12 @@ def _is_content(part: Part, role: str, spelling: Spelling) -> bool:
     return not isinstance(part, (Reasoning, ToolCall, ToolResult))
 
 
-def _annotated(part: Native) -> Native:
-    """Text of the assistant has annotations, be it none."""
-    return {**part, "annotations": []} if part.get("type") == "output_text" and "annotations" not in part else part
+def _annotated(part: Native, logged: Native) -> Native:
+    """Text of the assistant has annotations, and in a response log probabilities, be it none."""
+    return {**part, "annotations": [], **logged, **part} if part.get("type") == "output_text" else part
+
+
+LOGGED: Native = {"logprobs": []}
 
 
 def _without_dangling(items: list[Native]) -> list[Native]:

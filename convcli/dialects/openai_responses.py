@@ -38,7 +38,7 @@ from convcli.fields import (
     extras_of,
     is_response,
 )
-from convcli.pairing import WORD, Pairing, Renaming, call_ids, renamed, tool_names
+from convcli.pairing import WORD, Pairing, Renaming, call_ids, distinct, renamed, tool_names
 from convcli.transcript import Message, Origin, Text, Transcript
 
 NAME = "openai-responses"
@@ -131,14 +131,15 @@ def lower(transcript: Transcript, options: Options) -> Any:
         or transcript.document_spelling(NAME).get("form")
         or ("response" if is_response(transcript) else "request")
     )
-    if transcript.origin is None or transcript.origin.dialect != NAME:
-        names = Renaming(tool_names(transcript), WORD + "-", LONGEST_NAME)
-        ids = call_ids(transcript)
-        transcript = renamed(transcript, names, Renaming(ids, "".join(ids) + "_", LONGEST_ID))
     writer = Writer(transcript, NAME, listed=form == "response")
+    messages = transcript.messages
+    if not writer.own:
+        given = call_ids(transcript)
+        ids = Renaming(given, "".join(given) + "_", LONGEST_ID)
+        transcript = renamed(transcript, Renaming(tool_names(transcript), WORD + "-", LONGEST_NAME), ids)
+        messages = distinct(active(transcript), ids)
     if form == "response":
-        return lower_response(transcript, writer)
-    messages = transcript.messages if writer.own else active(transcript)
+        return lower_response(transcript, messages, writer)
     return writer.all(messages) if form == "list" else _lower_request(transcript, messages, writer)
 
 
