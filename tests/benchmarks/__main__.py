@@ -1,0 +1,125 @@
+"""`python -m tests.benchmarks`: convcli against the floor that no converter can beat, and against peers if installed.
+
+The floor is `orjson.dumps(orjson.loads(line))` of the same lines. Candidates run in turn within each round; the figure
+is the median of the ratios to the floor of the same round, in CPU time of one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from statistics import median
+
+import orjson
+
+from convcli import catalog, dialects, pipeline, wire
+from convcli.dialect import Options
+from convcli.loss import difference
+from tests.benchmarks import data, peers
+
+Work = Callable[[bytes], object]
+
+
+def seconds(work: Work, lines: list[bytes]) -> float:
+    """CPU seconds for all lines."""
+    start = time.process_time()
+    for line in lines:
+        work(line)
+    return time.process_time() - start
+
+
+def ratios(candidates: dict[str, Work], floor: Work, lines: list[bytes], rounds: int) -> dict[str, float]:
+    """For each candidate the median of floor ÷ candidate: 1 is as fast as the floor."""
+    found: dict[str, list[float]] = {name: [] for name in candidates}
+    for work in (floor, *candidates.values()):
+        seconds(work, lines[:3])
+    for _ in range(rounds):
+        base = seconds(floor, lines)
+        for name, work in candidates.items():
+            found[name].append(base / seconds(work, lines))
+    return {name: median(values) for name, values in found.items()}
+
+
+def floor(line: bytes) -> object:
+    return orjson.dumps(orjson.loads(line))
+
+
+def converting(source: str, target: str) -> Work:
+    """The whole pipeline: exact reading, validation, lift, lower, derived losses, writing."""
+    one, two = dialects.get(source), dialects.get(target)
+    return lambda line: wire.write(pipeline.convert(wire.parse(line), one, two).document)
+
+
+def validating(source: str) -> Work:
+    """Exact reading, schema and rules."""
+    dialect = dialects.get(source)
+    return lambda line: pipeline.validate(wire.parse(line), dialect)
+
+
+def steps(source: str, target: str, lines: list[bytes], rounds: int) -> dict[str, float]:
+    """What each step costs, in floors."""
+    one, two = dialects.get(source), dialects.get(target)
+    if two.lower is None:
+        return {}
+    documents = {line: wire.parse(line) for line in lines}
+    before = {line: one.lift(documents[line]) for line in lines}
+    written = {line: two.lower(before[line], Options()) for line in lines}
+    after = {line: two.lift(written[line]) for line in lines}
+    works: dict[str, Work] = {
+        "read": wire.parse,
+        "schema": lambda line: catalog.accepts(source, documents[line]),
+        "lift": lambda line: one.lift(documents[line]),
+        "lower": lambda line: two.lower(before[line], Options()),  # type: ignore[misc]
+        "lift back": lambda line: two.lift(written[line]),
+        "compare": lambda line: difference(before[line], after[line], one, two),
+        "write": lambda line: wire.write(written[line]),
+    }
+    return {name: 1 / ratio for name, ratio in ratios(works, floor, lines, rounds).items()}
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Rows as a Markdown table; the first is its head."""
+    head, *body = rows
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, tuple("---" for _ in head), *body])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--lines", type=int, default=120)
+    parser.add_argument("--steps", action="store_true", help="what each step costs")
+    parser.add_argument("--source", default="openai-chat")
+    parser.add_argument("--target", default="anthropic")
+    options = parser.parse_args()
+    corpora = {"long": data.lines(options.lines, 1.0), "short": data.lines(options.lines * 5, 0.1)}
+    lossy = {
+        "long": data.lines(options.lines, 1.0, named=True),
+        "short": data.lines(options.lines * 5, 0.1, named=True),
+    }
+    columns: dict[str, dict[str, float]] = {}
+    for name, lines in corpora.items():
+        candidates = {
+            f"convcli: convert {options.source} → {options.target}, proved": converting(options.source, options.target),
+            "convcli: validate": validating(options.source),
+            **peers.installed(),
+        }
+        columns[name] = ratios(candidates, floor, lines, options.rounds)
+        lossy_ratio = ratios({"lossy": converting(options.source, options.target)}, floor, lossy[name], options.rounds)[
+            "lossy"
+        ]
+        columns[name]["convcli: the same, every turn loses a field"] = lossy_ratio
+        if options.steps:
+            columns[name] |= {
+                f"  cost of {step}": cost
+                for step, cost in steps(options.source, options.target, lines, options.rounds).items()
+            }
+    rows = [("× floor", *columns)] + [
+        (name, *(f"{column[name]:.2f}" for column in columns.values())) for name in columns["long"]
+    ]
+    sys.stdout.write(table(rows) + "\n")
+
+
+if __name__ == "__main__":
+    main()
