@@ -119,13 +119,18 @@ def read_arguments(text: str) -> tuple[dict[str, Any], str | None]:
     An empty string is an empty object. Text that is no JSON object keeps its text beside `{}`, or beside the best
     reading when only its keys are not unique.
     """
+    return read_written_arguments(text)[:2]
+
+
+def read_written_arguments(text: str) -> tuple[dict[str, Any], str | None, bool]:
+    """The same, and whether `write_arguments` gives the text back."""
     if not text.strip():
-        return {}, text if text else None
+        return {}, text or None, False
     try:
-        value = wire.parse(text)
+        value, compact = wire.parse_text(text)
     except ContentError as error:
-        return (_last_wins(text) if error.code == "duplicate-key" else {}), text
-    return (value, None) if isinstance(value, dict) else ({}, text)
+        return (_last_wins(text) if error.code == "duplicate-key" else {}), text, True
+    return (value, None, compact) if isinstance(value, dict) else ({}, text, True)
 
 
 def _last_wins(text: str) -> dict[str, Any]:
@@ -269,6 +274,23 @@ def results_first(messages: list[Message]) -> list[Message]:
         else:
             late.setdefault(result.tool_call_id, []).append(message)
     return _insert(order, late, caller) if late else messages
+
+
+def results_apart(message: Message) -> list[Message]:
+    """Results in messages of their own, the rest between them; what the message itself says stays with the first."""
+    if not any(isinstance(part, ToolResult) for part in message.parts):
+        return [message] if message.parts or message.role != "tool" else []
+    pieces: list[Message] = []
+    for part in message.parts:
+        result = isinstance(part, ToolResult)
+        if not result and pieces and pieces[-1].role != "tool":
+            pieces[-1].parts.append(part)
+            continue
+        pieces.append(Message("tool" if result else "user" if message.role == "tool" else message.role, [part]))
+    first = pieces[0]
+    for name in ("id", "parent_id", "created_at", "extras"):
+        setattr(first, name, getattr(message, name))
+    return pieces
 
 
 def _result_of(message: Message) -> ToolResult | None:

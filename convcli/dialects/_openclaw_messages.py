@@ -299,23 +299,6 @@ def grouped(messages: list[Message], writer: Writer) -> list[list[Message]]:
     return groups
 
 
-def split(message: Message) -> list[Message]:
-    """Results in messages of their own, the rest between them; what the message itself says stays with the first."""
-    if not any(isinstance(part, ToolResult) for part in message.parts):
-        return [message] if message.parts or message.role != "tool" else []
-    pieces: list[Message] = []
-    for part in message.parts:
-        result = isinstance(part, ToolResult)
-        if not result and pieces and pieces[-1].role != "tool":
-            pieces[-1].parts.append(part)
-            continue
-        pieces.append(Message("tool" if result else "user" if message.role == "tool" else message.role, [part]))
-    first = pieces[0]
-    for name in ("id", "parent_id", "created_at", "extras"):
-        setattr(first, name, getattr(message, name))
-    return pieces
-
-
 def lower_group(group: list[Message], writer: Writer, clock: int | None = None) -> Native:
     """One native message of the messages that one native message was lifted to; `clock` is its time, if any."""
     first = group[0]

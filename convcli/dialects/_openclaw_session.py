@@ -7,6 +7,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli import wire
 from convcli.dialects._openai import is_foreign_builtin
 from convcli.dialects._openclaw_blocks import NAME, Reader, Writer, finish
@@ -18,9 +20,8 @@ from convcli.dialects._openclaw_messages import (
     lift_tool,
     lower_group,
     lower_tool,
-    split,
 )
-from convcli.fields import Keys, Native, Spelling, carried_by, extras_of, results_first
+from convcli.fields import Keys, Native, Spelling, carried_by, extras_of, results_apart, results_first
 from convcli.sources import Rows
 from convcli.transcript import Message, Opaque, Path, ToolDefinition, Transcript
 
@@ -333,10 +334,10 @@ class _Session:
         if message.role == "event":
             return self.event(message)
         rows: list[Native] = []
-        for piece in split(message):
+        for piece in results_apart(message):
             envelope = self.envelope(piece.id, self.parent(piece, rows), piece.created_at)
             if piece.role == "assistant" and piece.model is None and self.transcript.model is not None:
-                piece = _with_model(piece, self.transcript.model)
+                piece = replace(piece, model=self.transcript.model)
             native = lower_group([piece], self.writer, milliseconds(envelope["timestamp"]))
             rows.append(_row(piece, envelope, native, {}))
         if message.id is not None:
@@ -375,11 +376,6 @@ class _Session:
             id_ = f"{self.count:08x}"
             if id_ not in self.taken and id_ not in self.used:
                 return id_
-
-
-def _with_model(message: Message, model: str) -> Message:
-    values = {name: getattr(message, name) for name in message.__struct_fields__}
-    return Message(**{**values, "model": model})
 
 
 def _put_tools(rows: list[Native], added: list[Native]) -> None:

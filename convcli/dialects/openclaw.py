@@ -24,10 +24,10 @@ from typing import Any
 from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects import _openai as common
 from convcli.dialects._openclaw_blocks import NAME, Reader, Writer
-from convcli.dialects._openclaw_messages import RESULT_ROLES, grouped, lift_message, lower_group, split
+from convcli.dialects._openclaw_messages import RESULT_ROLES, grouped, lift_message, lower_group
 from convcli.dialects._openclaw_results import IDS, express
 from convcli.dialects._openclaw_session import lift_session, lower_session
-from convcli.fields import Keys, Native, active, carried_by, extras_of, results_first
+from convcli.fields import Keys, Native, active, carried_by, extras_of, results_apart, results_first
 from convcli.pairing import Pairing
 from convcli.transcript import Message, Origin, Path, Transcript
 
@@ -141,7 +141,7 @@ def _api_messages(transcript: Transcript, own: bool) -> list[Message]:
     messages = active(transcript)
     if own:
         return messages
-    return [part for message in results_first(messages) for part in split(message)]
+    return [part for message in results_first(messages) for part in results_apart(message)]
 
 
 def _lower_request(transcript: Transcript, messages: list[Native], own: bool) -> Native:

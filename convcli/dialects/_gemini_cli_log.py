@@ -1,0 +1,106 @@
+"""The append-only log of a Gemini CLI session: which of its rows a resumed session sees."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from convcli.fields import Native
+from convcli.transcript import Path
+
+UPDATE, REWIND = "$set", "$rewindTo"
+
+
+class Replay(NamedTuple):
+    """A log after its replay.
+
+    `live` are the records that count, in their order, with their places; `dead` all rows and records that were
+    replaced, rewound or never counted; `kept` the rows that hold only metadata, by index, without their messages.
+    """
+
+    live: list[tuple[Path, Native]]
+    dead: list[tuple[Path, Any]]
+    kept: dict[int, Native]
+    metadata: Native
+
+
+def replay(rows: list[Any]) -> Replay:
+    """What `gemini --resume` sees: a record replaces the one with its id, in its place.
+
+    `$set.messages` is a checkpoint that replaces all records; `$rewindTo` removes the record with that id and all
+    behind it, and everything when no record has it.
+    """
+    live: dict[Any, tuple[Path, Native]] = {}
+    done = Replay([], [], {}, {})
+    for i, row in enumerate(rows):
+        kind = kind_of(row)
+        if kind == "record":
+            done.dead.extend([live[row["id"]]] if row["id"] in live else [])
+            live[row["id"]] = ((i,), row)
+        elif kind == "rewind":
+            ids = list(live)
+            first = ids.index(row[REWIND]) if row[REWIND] in live else 0
+            done.dead.extend(live.pop(id_) for id_ in ids[first:])
+            done.dead.append(((i,), row))
+        elif kind == "metadata":
+            _update(row.get(UPDATE, row), i, row, live, done)
+        else:
+            done.dead.append(((i,), row))
+    done.live.extend(live.values())
+    return done
+
+
+def kind_of(row: Any) -> str:
+    """How the program itself takes a row."""
+    if not isinstance(row, dict):
+        return "unknown"
+    if isinstance(row.get(REWIND), str):
+        return "rewind"
+    if isinstance(row.get("id"), str):
+        return "record"
+    named = isinstance(row.get("sessionId"), str) and isinstance(row.get("projectHash"), str)
+    return "metadata" if isinstance(row.get(UPDATE), dict) or named else "unknown"
+
+
+def _update(said: Native, i: int, row: Native, live: dict[Any, tuple[Path, Native]], done: Replay) -> None:
+    """Metadata, of which a later value counts; its messages replace all records."""
+    place: Path = (i, UPDATE, "messages") if UPDATE in row else (i, "messages")
+    done.metadata.update((key, value) for key, value in said.items() if key != "messages" and value is not None)
+    messages = said.get("messages")
+    if not isinstance(messages, list):
+        done.kept[i] = row
+        return
+    done.dead.extend(live.values())
+    live.clear()
+    for k, record in enumerate(messages):
+        id_ = record.get("id") if isinstance(record, dict) else None
+        key = id_ if isinstance(id_, str) else (i, k)
+        done.dead.extend([live[key]] if key in live else [])
+        live[key] = ((*place, k), record)
+    emptied = {**said, "messages": []}
+    done.kept[i] = {**row, UPDATE: emptied} if UPDATE in row else emptied
+
+
+def in_order(done: Replay) -> list[tuple[Path, Any, bool]]:
+    """All records with their places, and whether they count: the dead ones where they stand among the others."""
+    dead = sorted(done.dead, key=lambda pair: [step for step in pair[0] if isinstance(step, int)])
+    placed: list[tuple[Path, Any, bool]] = []
+    for path, record in done.live:
+        while dead and dead[0][0][0] < path[0]:  # type: ignore[operator]
+            placed.append((*dead.pop(0), False))
+        placed.append((path, record, True))
+    return placed + [(path, record, False) for path, record in dead]
+
+
+def rebuild(count: int, kept: dict[int, Native], records: dict[Path, Any]) -> list[Any]:
+    """The rows of a log from its metadata and from the records by their places."""
+    rows: dict[Any, Any] = dict(kept)
+    for path in sorted(records, key=lambda path: [step for step in path if isinstance(step, int)]):
+        row = records[path]
+        rows[path[0]] = row if len(path) == 1 else _with_message(rows[path[0]], path, row)
+    return [rows[i] for i in range(count) if i in rows]
+
+
+def _with_message(row: Native, path: Path, record: Any) -> Native:
+    if len(path) == 4:
+        return {**row, UPDATE: _with_message(row[UPDATE], path[1:], record)}
+    return {**row, "messages": [*row["messages"], record]}

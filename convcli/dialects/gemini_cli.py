@@ -1,0 +1,356 @@
+"""Gemini CLI: sessions as one document (`.json`, up to 0.38) and as an append-only log (`.jsonl`, since 0.39).
+
+Specification: packages/core/src/services/chatRecordingService.ts and chatRecordingTypes.ts of google-gemini/gemini-cli,
+state of 2026-08-21; what a resumed session sees: packages/core/src/utils/sessionUtils.ts; read 2026-11-20.
+
+Quirks
+- A log is replayed: the last record of an id counts, `$set` changes metadata, `$set.messages` replaces all records,
+  `$rewindTo` removes. Rows that do not count any more are events: no other dialect gets them, and every one is told.
+- The results stand inside the calls; since 0.44 the content holds calls too, and a record of the user their answers.
+- A call has a state; `cancelled` is no error. Neither tools nor instructions of the system are in the file.
+- A thought has a subject, which the program shows to the model in bold before the description.
+- A count of zero is read as no count. `tokens.output` does not hold the thoughts.
+- Older and forked programs write `type: "model"`, `parts`, or a list `history` of turns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli import wire
+from convcli.dialect import Clue, Dialect, Options
+from convcli.dialects import _google_tables
+from convcli.dialects._gemini_cli_calls import FLAVOR, NAME, Context
+from convcli.dialects._gemini_cli_log import in_order, kind_of, rebuild, replay
+from convcli.dialects._gemini_cli_records import SHOWN, lift_record, lower_record
+from convcli.dialects._google import Writer
+from convcli.dialects._google_contents import adopt
+from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_apart, results_first
+from convcli.sources import Rows
+from convcli.transcript import Message, Opaque, Origin, Path, ToolCall, ToolResult, Transcript
+
+META = Keys(
+    "sessionId projectHash startTime lastUpdated kind directories messages history summary memoryScratchpad",
+    carried="projectHash kind directories memoryScratchpad",
+)
+EPOCH = "1970-01-01T00:00:00.000Z"
+
+
+def detect(document: Any) -> Clue | None:
+    """By the metadata of a session, the rows of its log, or records of the type gemini."""
+    if isinstance(document, dict):
+        if isinstance(document.get("sessionId"), str) and isinstance(document.get("projectHash"), str):
+            return Clue(97, "sessionId and projectHash")
+        turns = document.get("history")
+        if isinstance(turns, list) and any(isinstance(turn, dict) and turn.get("role") == "model" for turn in turns):
+            return Clue(60, "a history of turns")
+        records = document.get("messages")
+        return _detect_records(records) if isinstance(records, list) else None
+    if not isinstance(document, list) or not document:
+        return None
+    if kind_of(document[0]) == "metadata":
+        return Clue(97, "a log that begins with sessionId and projectHash")
+    if any(kind_of(row) in ("rewind", "metadata") for row in document):
+        return Clue(95, "rows that change a log")
+    return _detect_records(document)
+
+
+def _detect_records(records: list[Any]) -> Clue | None:
+    said = [record for record in records if isinstance(record, dict)]
+    if any(record.get("type") == "gemini" and "content" in record for record in said):
+        return Clue(93, "records of the type gemini")
+    return None
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a session, as a resumed session sees it; rows that do not count any more are events."""
+    origin = Origin(NAME, spot=("content",))
+    transcript = Transcript([], origin=origin)
+    context = Context.of(transcript, document)
+    if isinstance(document, list):
+        _lift_log(document, transcript, context)
+    else:
+        _lift_document(document, transcript, context)
+    adopt(transcript.messages, context.reader)
+    return transcript
+
+
+def _lift_document(document: Native, transcript: Transcript, context: Context) -> None:
+    key = "history" if document.get("messages") is None and document.get("history") is not None else "messages"
+    spelling = _lift_meta(document, transcript)
+    origin = context.reader.origin
+    origin.document = {"form": "json", **({"meta": spelling} if spelling else {})}
+    if key != "messages":
+        origin.document["key"] = key
+    elif document.get("history"):
+        transcript.extras = extras_of(NAME, {**carried_by(transcript.extras, NAME), "history": document["history"]})
+    records = document.get(key) or []
+    for k, record in enumerate(records):
+        _lift_one(record, (key, k), records[k + 1 :], transcript, context)
+
+
+def _lift_log(rows: list[Any], transcript: Transcript, context: Context) -> None:
+    done = replay(rows)
+    origin = context.reader.origin
+    _lift_meta(done.metadata, transcript)
+    origin.document = {"form": "log", "rows": len(rows), "kept": [[i, row] for i, row in done.kept.items()]}
+    if not isinstance(rows, Rows):
+        origin.document["array"] = True
+    live = [record for _, record in done.live]
+    count = 0
+    for path, record, counts in in_order(done):
+        if counts:
+            count += 1
+            first = _lift_one(record, path, live[count:], transcript, context)
+        else:
+            first = Message("event", [Opaque(NAME, record)])
+            transcript.messages.append(first)
+            origin.places.append((path, [()]))
+        context.spell(first, {"path": list(path)})
+
+
+def _lift_one(record: Native, path: Path, following: Any, transcript: Transcript, context: Context) -> Message:
+    lifted = lift_record(record, path, following, context)
+    for message, place, spots in lifted:
+        transcript.messages.append(message)
+        context.reader.origin.places.append((place, spots))
+    return lifted[0][0]
+
+
+def _lift_meta(native: Native, transcript: Transcript) -> Spelling:
+    carried, spelling = META.take(native)
+    transcript.id = native.get("sessionId") or None
+    transcript.title = native.get("summary") or None
+    transcript.created_at = native.get("startTime") or None
+    transcript.updated_at = native.get("lastUpdated") or None
+    transcript.extras = extras_of(NAME, carried)
+    return spelling if spelling or "messages" in native else {"keys": list(native)}  # type: ignore[return-value]
+
+
+# ---------------------------------------------------------------- lower
+
+
+def lower(transcript: Transcript, options: Options) -> Any:
+    """What the source was; of any other transcript a log that `gemini --resume` takes."""
+    spelling = transcript.document_spelling(NAME)
+    form = options.form or spelling.get("form") or "log"
+    if form == spelling.get("form"):
+        lower_own = _lower_own_log if form == "log" else _lower_own_document
+        return lower_own(transcript, spelling, Writer(FLAVOR, transcript))
+    records = _Records(transcript, Writer(FLAVOR, replace(transcript, origin=None))).all()
+    meta = _lower_meta(transcript, records)
+    return Rows([meta, *records]) if form == "log" else {**meta, "messages": records}
+
+
+def _groups(messages: list[Message], writer: Writer) -> list[list[Message]]:
+    groups: list[list[Message]] = []
+    for message in messages:
+        if groups and writer.spelling(message).get("join"):
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    return groups
+
+
+def _lower_group(group: list[Message], writer: Writer) -> Any:
+    first = group[0]
+    part = first.parts[0] if first.parts else None
+    if first.role == "event" and isinstance(part, Opaque):
+        return part.value
+    said = {"id": first.id, "timestamp": first.created_at}
+    return lower_record(group, {key: value for key, value in said.items() if value is not None}, writer)
+
+
+def _lower_own_log(transcript: Transcript, spelling: Spelling, writer: Writer) -> list[Any]:
+    """All rows as they were; what was added since stands at the end."""
+    records: dict[Path, Any] = {}
+    count = spelling["rows"]
+    for group in _groups(transcript.messages, writer):
+        path = writer.spelling(group[0]).get("path")
+        if path is None:
+            path, count = [count], count + 1
+        records[tuple(path)] = _lower_group(group, writer)
+    rows = rebuild(count, dict(spelling["kept"]), records)
+    return rows if spelling.get("array") else Rows(rows)
+
+
+def _lower_own_document(transcript: Transcript, spelling: Spelling, writer: Writer) -> Native:
+    records = [_lower_group(group, writer) for group in _groups(transcript.messages, writer)]
+    native: Native = {
+        "sessionId": transcript.id,
+        "startTime": transcript.created_at,
+        "lastUpdated": transcript.updated_at,
+        "summary": transcript.title,
+    }
+    native = {key: value for key, value in native.items() if value is not None}
+    native[spelling.get("key", "messages")] = records
+    native = {key: native[key] for key in META.sorted(native)}
+    return META.put(native, carried_by(transcript.extras, NAME), spelling.get("meta"))
+
+
+def _lower_meta(transcript: Transcript, records: list[Any]) -> Native:
+    """The first row: the program takes no session without an id and the hash of its directory."""
+    times = [record["timestamp"] for record in records if isinstance(record.get("timestamp"), str)]
+    start = transcript.created_at or next(iter(times), EPOCH)
+    meta: Native = {
+        "sessionId": transcript.id or _uuid(records),
+        "projectHash": hashlib.sha256((transcript.cwd or "").encode("utf-8", "surrogatepass")).hexdigest(),
+        "startTime": start,
+        "lastUpdated": transcript.updated_at or max([start, *times]),
+    }
+    carried = carried_by(transcript.extras, NAME)
+    known = {"projectHash": str, "kind": str, "directories": list, "memoryScratchpad": dict}
+    meta |= {key: carried[key] for key, kind in known.items() if isinstance(carried.get(key), kind)}
+    if transcript.title is not None:
+        meta["summary"] = transcript.title
+    return {key: meta[key] for key in META.sorted(meta)}
+
+
+def _uuid(value: Any) -> str:
+    """A UUID of version 8, made of what is written: the same session always has the same one."""
+    hexed = hashlib.sha256(wire.write(value)).hexdigest()
+    return f"{hexed[:8]}-{hexed[8:12]}-8{hexed[13:16]}-8{hexed[17:20]}-{hexed[20:32]}"
+
+
+def _with_events(messages: list[Message], said: list[Message]) -> list[Message]:
+    """What was said, and before each message the events that stood before it."""
+    waiting: list[Message] = []
+    before: dict[int, list[Message]] = {}
+    for message in messages:
+        if message.role == "event":
+            waiting.append(message)
+        elif waiting:
+            before[id(message)], waiting = waiting, []
+    return [one for message in said for one in (*before.get(id(message), ()), message)] + waiting
+
+
+class _Records:
+    """The records of a foreign transcript: every one gets an id of its own and a time."""
+
+    def __init__(self, transcript: Transcript, writer: Writer) -> None:
+        self.transcript, self.writer = transcript, writer
+        self.taken = {message.id for message in transcript.messages}
+        self.used: set[str] = set()
+        self.count = 0
+        times = (message.created_at for message in transcript.messages if message.created_at is not None)
+        self.time = transcript.created_at or next(times, EPOCH)
+
+    def all(self) -> list[Native]:
+        records = []
+        for group in self.groups():
+            first = group[0]
+            if first.role == "event":
+                records += self.event(first)
+            elif first.role not in ("system", "developer"):
+                records.append(lower_record(group, self.frame(first), self.writer))
+        return records
+
+    def groups(self) -> list[list[Message]]:
+        """The messages, the results behind an answer with it; a result that answers no call before it stays alone."""
+        groups: list[list[Message]] = []
+        caller: list[Message] = []
+        calls: list[str] = []
+        for message in self.messages():
+            result = message.parts[0] if message.role == "tool" and message.parts else None
+            if isinstance(result, ToolResult) and result.tool_call_id in calls:
+                calls.remove(result.tool_call_id)
+                caller.append(message)
+                continue
+            groups.append([message])
+            if message.role != "event":
+                caller = groups[-1]
+                calls = [part.id for part in message.parts if isinstance(part, ToolCall)]
+                calls = calls if message.role == "assistant" else []
+        return groups
+
+    def messages(self) -> list[Message]:
+        said = results_first(active(self.transcript))
+        if self.transcript.head is None:
+            said = _with_events(self.transcript.messages, said)
+        return [self.modelled(piece) for message in said for piece in results_apart(message)]
+
+    def modelled(self, message: Message) -> Message:
+        """An answer names its model; one that does not was made by that of the whole."""
+        if message.role != "assistant" or message.model is not None or self.transcript.model is None:
+            return message
+        return replace(message, model=self.transcript.model)
+
+    def event(self, message: Message) -> list[Native]:
+        """Information, warnings and errors that this program itself showed."""
+        part = message.parts[0] if len(message.parts) == 1 else None
+        value = part.value if isinstance(part, Opaque) and part.dialect == NAME else None
+        if not isinstance(value, dict) or value.get("type") not in SHOWN or kind_of(value) != "record":
+            return []
+        if message.id is None:  # it did not count any more
+            return []
+        return [{**value, **self.frame(message)}]
+
+    def frame(self, message: Message) -> Native:
+        id_ = message.id
+        if not id_ or id_ in self.used:
+            id_ = self.new_id()
+        self.used.add(id_)
+        self.time = message.created_at or self.time
+        return {"id": id_, "timestamp": self.time}
+
+    def new_id(self) -> str:
+        while True:
+            self.count += 1
+            id_ = f"message_{self.count}"
+            if id_ not in self.taken:
+                return id_
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Gemini CLI",
+    specification="chatRecordingService.ts and chatRecordingTypes.ts of google-gemini/gemini-cli, 2026-08-21",
+    framings=("events", "document"),
+    forms=("log", "json"),
+    detect=detect,
+    lift=lift,
+    lower=lower,
+    conventions=_google_tables.CONVENTIONS,
+    reasons={
+        **_google_tables.LOSSES,
+        "event": "a session has records only for its own information, warnings and errors that still count",
+        "message": "a session has no place for instructions of the system",
+        "text": "a session has no place for instructions of the system",
+        "tool": "a session does not hold the definitions of tools",
+        "tools": "a session does not hold the definitions of tools",
+        "toolChoice": "a session does not say which tools may be called",
+        "settings": "a session has no settings of the request",
+        "model": "each answer names its model, a session does not",
+        "cwd": "a session holds only a hash of its directory",
+        "id": "a session has an id: it is made of the content",
+        "createdAt": "a session has a time: that of its first record, or 1970",
+        "updatedAt": "a session has the time of its last record",
+        "message.id": "every record has an id of its own; a result has the one of its call",
+        "message.parentId": "a log is no tree",
+        "message.createdAt": "every record has a time: that of the record before it, or 1970",
+        "message.model": "each answer names its model",
+        "message.usage": "an answer has counts of tokens",
+        "message.stopReason": "an answer does not say why it stopped",
+        "message.error": "an answer has no field for its failure",
+        "tool_result.status": "a call is running, waiting, cancelled, failed or done",
+        "extras.gemini-cli.projectHash": "a session holds the hash of its directory",
+    },
+    places={
+        **_google_tables.PLACES,
+        "id": (0, "sessionId"),
+        "createdAt": (0, "startTime"),
+        "updatedAt": (0, "lastUpdated"),
+        "title": (0, "summary"),
+        "message.id": ("id",),
+        "message.createdAt": ("timestamp",),
+        "message.model": ("model",),
+        "message.usage": ("tokens",),
+    },
+    envelope=frozenset(("projectHash", "kind", "timestamp", "tokens")),
+)
