@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Collection, Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
+from convcli import wire
 from convcli.transcript import Media, Message, Opaque, Part, Reasoning, Refusal, Text, ToolCall, ToolResult
 
 Spot = tuple[int, int]
@@ -39,11 +42,15 @@ class Alignment(msgspec.Struct):
         return Alignment(message_of, part_of, moved, joined, self.matched_after, self.after_used)
 
 
-def align(before: list[Message], after: list[Message]) -> Alignment:
-    """Pair messages and parts: by what they say first, by their order in the message that they share next."""
+def align(before: list[Message], after: list[Message], made_up: Collection[str] = ()) -> Alignment:
+    """Pair messages and parts: by what they say first, by their order in the message that they share next.
+
+    Calls whose ids are among `made_up`, or differ, are paired by name and arguments, and their results with them.
+    """
     if len(before) == len(after) and all(map(_alike, before, after)):
         return _by_index(before)
-    part_of = _parts_by_key(before, after)
+    part_of = _parts_by_key(before, after, made_up)
+    _calls_by_content(before, after, part_of)
     message_of = _messages_by_parts(before, part_of)
     _pair_leftovers(before, after, message_of)
     _parts_by_order(before, after, message_of, part_of)
@@ -92,11 +99,14 @@ def _opaque_key(part: Opaque) -> bytes:
         return repr(part.value).encode("utf-8", "backslashreplace")
 
 
-def _parts_by_key(before: list[Message], after: list[Message]) -> dict[Spot, Spot]:
+def _parts_by_key(before: list[Message], after: list[Message], made_up: Collection[str]) -> dict[Spot, Spot]:
     free: dict[tuple[Any, ...], deque[Spot]] = {}
     for j, message in enumerate(after):
         for at, part in enumerate(message.parts):
             free.setdefault(part_key(part), deque()).append((j, at))
+    for id_ in made_up:
+        free.pop((ToolCall.type, id_), None)
+        free.pop((ToolResult.type, id_), None)
     part_of: dict[Spot, Spot] = {}
     for i, message in enumerate(before):
         for k, part in enumerate(message.parts):
@@ -104,6 +114,33 @@ def _parts_by_key(before: list[Message], after: list[Message]) -> dict[Spot, Spo
             if queue:
                 part_of[i, k] = queue.popleft()
     return part_of
+
+
+def _calls_by_content(before: list[Message], after: list[Message], part_of: dict[Spot, Spot]) -> None:
+    """Calls whose ids do not tell: by name and arguments; and the results of the calls that were found so."""
+    taken = set(part_of.values())
+    free: dict[tuple[Any, ...], deque[Spot]] = {}
+    for j, message in enumerate(after):
+        for at, part in enumerate(message.parts):
+            if isinstance(part, (ToolCall, ToolResult)) and (j, at) not in taken:
+                free.setdefault(_content_key(part), deque()).append((j, at))
+    found: dict[str, str] = {}
+    for i, message in enumerate(before) if free else ():
+        for k, part in enumerate(message.parts):
+            if not isinstance(part, (ToolCall, ToolResult)) or (i, k) in part_of:
+                continue
+            queue = free.get(_content_key(part, found))
+            if queue:
+                j, at = part_of[i, k] = queue.popleft()
+                other = after[j].parts[at]
+                if isinstance(part, ToolCall) and isinstance(other, ToolCall):
+                    found[part.id] = other.id
+
+
+def _content_key(part: ToolCall | ToolResult, found: Mapping[str, str] = MappingProxyType({})) -> tuple[Any, ...]:
+    if isinstance(part, ToolCall):
+        return (part.type, part.name, wire.write(part.arguments))
+    return (part.type, found.get(part.tool_call_id, part.tool_call_id))
 
 
 def _messages_by_parts(before: list[Message], part_of: dict[Spot, Spot]) -> list[int | None]:

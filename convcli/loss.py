@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli import wire
 from convcli.align import Alignment, align
@@ -127,10 +128,11 @@ class _Walk:
 
     def alignment(self) -> Alignment:
         """Who is who; turns off the active branch are nobody when the output has no branches."""
+        made_up = self.made_up | self.made_up_again
         if self.before.head is None or self.after.head is not None:
-            return align(self.before.messages, self.after.messages)
+            return align(self.before.messages, self.after.messages, made_up)
         kept = [i for i, message in enumerate(self.before.messages) if not self.off_branch(message)]
-        return align([self.before.messages[i] for i in kept], self.after.messages).spread(
+        return align([self.before.messages[i] for i in kept], self.after.messages, made_up).spread(
             kept, len(self.before.messages)
         )
 
@@ -267,18 +269,27 @@ class _Walk:
 
     def invented(self, alignment: Alignment) -> None:
         """What the output holds and the source did not; the media of a result that a convention moved are not that."""
+        homes = set(alignment.message_of)
+        homes = set(alignment.message_of)
         for j, message in enumerate(self.after.messages):
+            if j in alignment.after_used and j not in homes:
+                own = msgspec.to_builtins(replace(message, parts=[]))
+                self.add("changed", self.near(j, alignment), "message.grouping", "part of one message", own)
             unmatched = [at for at in range(len(message.parts)) if (j, at) not in alignment.matched_after]
             if j not in alignment.after_used:
                 media = {_media_key(part) for part in message.parts if part.type in MEDIA_TYPES}
                 if media and media <= self.accounted:
                     continue
                 self.add("invented", self.near(j, alignment), "message", MISSING, msgspec.to_builtins(message))
-            elif unmatched:
-                for at in unmatched:
-                    self.add(
-                        "invented", self.near(j, alignment), message.parts[at].type, MISSING, _brief(message.parts[at])
-                    )
+                continue
+            if j not in homes:
+                said = msgspec.to_builtins(message)
+                del said["parts"]
+                self.add("invented", self.near(j, alignment), "message.grouping", MISSING, said)
+            for at in unmatched:
+                self.add(
+                    "invented", self.near(j, alignment), message.parts[at].type, MISSING, _brief(message.parts[at])
+                )
 
     def near(self, j: int, alignment: Alignment) -> Path:
         """The place of the source message that stands at or before message `j` of the output."""
@@ -456,20 +467,28 @@ def climb(place: Path, steps: Path) -> Path:
 def _exact_message(before: Message, after: Message) -> bool:
     """Two equal messages: do their JSON values have the same types and key order too?"""
     for part, other in zip(before.parts, after.parts, strict=True):
-        if isinstance(part, ToolCall):
-            if not wire.exact(part.arguments, other.arguments):  # type: ignore[union-attr]
-                return False
-        elif isinstance(part, ToolResult) and part.kind == "data" and not wire.exact(part.value, other.value):  # type: ignore[union-attr]
-            return False
-        if part.extras is not None and not wire.exact(part.extras, other.extras):
-            return False
-        if part.metadata is not None and not wire.exact(part.metadata, other.metadata):
+        if not (_exact_value(part, other) and _exact_context(part, other)):
             return False
     return before.extras is None or wire.exact(before.extras, after.extras)
 
 
+def _exact_value(part: Part, other: Part) -> bool:
+    if isinstance(part, ToolCall):
+        return wire.exact(part.arguments, other.arguments)  # type: ignore[union-attr]
+    return part.type != "tool_result" or part.kind != "data" or wire.exact(part.value, other.value)  # type: ignore[union-attr]
+
+
+def _exact_context(record: Any, other: Any) -> bool:
+    return (record.extras is None or wire.exact(record.extras, other.extras)) and (
+        record.metadata is None or wire.exact(record.metadata, other.metadata)
+    )
+
+
 def _exact_tool(before: ToolDefinition, after: ToolDefinition) -> bool:
-    return wire.exact(_plain(before), _plain(after))
+    return all(
+        wire.exact(getattr(before, name), getattr(after, name))
+        for name in ("parameters", "output_schema", "annotations", "extras")
+    )
 
 
 def _plain(value: Any) -> Any:
