@@ -31,7 +31,7 @@ class Pairing:
         self._count = 0
         self._names: dict[str, str] = {}
         self._open: dict[str, str] = {}
-        self._by_name: dict[str, deque[str]] = {}
+        self._by_name: dict[str, deque[str]] | None = None  # made when the first result without an id asks
         self.invented: set[str] = set()
         self.adopted: dict[str, str] = {}
         """Ids that were made up for calls, and those that the calls got from their results."""
@@ -42,7 +42,8 @@ class Pairing:
             id_ = self._new_id()
         self._names[id_] = name
         self._open[id_] = name
-        self._by_name.setdefault(name, deque()).append(id_)
+        if self._by_name is not None:
+            self._by_name.setdefault(name, deque()).append(id_)
         return id_
 
     def result(self, id_: str | None, name: str | None) -> tuple[str, str]:
@@ -81,6 +82,10 @@ class Pairing:
     def _oldest(self, name: str | None) -> str | None:
         if name is None:
             return next(iter(self._open), None)
+        if self._by_name is None:
+            self._by_name = {}
+            for id_, called in self._open.items():
+                self._by_name.setdefault(called, deque()).append(id_)
         queue = self._by_name.get(name, deque())
         while queue and queue[0] not in self._open:
             queue.popleft()

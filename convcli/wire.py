@@ -26,6 +26,7 @@ __all__ = [
     "locate",
     "locate_all",
     "parse",
+    "parse_text",
     "pointer",
     "resolve",
     "write",
@@ -45,15 +46,26 @@ def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: 
     `wrong-encoding`, `not-utf8`, `misplaced-bom`, `not-json`, `not-finite`, `number-overflow`, `duplicate-key`,
     `control-character`, `too-deep`, `big-number`.
     """
+    return _parse(data, duplicate_keys, start)[0]
+
+
+def parse_text(text: str) -> tuple[Any, bool]:
+    """JSON inside a string: its value, and whether `write_text` gives the same text again. Raises as `parse` does."""
+    return _parse(text, "error", BEGIN)
+
+
+def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Place) -> tuple[Any, bool]:
     try:
         raw = data if isinstance(data, bytes) else data.encode()
         value = orjson.loads(raw)
         again = _dump_within_depth(value, raw)
     except (ValueError, TypeError):  # refused by orjson, raw surrogates in a str, or too deep to be written
-        return strict.read(data, duplicate_keys=duplicate_keys, start=start)
-    if again == raw or _proved(raw, again, duplicate_keys):
-        return value
-    return strict.read(data, duplicate_keys=duplicate_keys, start=start)
+        return strict.read(data, duplicate_keys=duplicate_keys, start=start), False
+    if again == raw:
+        return value, True
+    if _proved(raw, again, duplicate_keys):
+        return value, False
+    return strict.read(data, duplicate_keys=duplicate_keys, start=start), False
 
 
 def _proved(raw: bytes, again: bytes, duplicate_keys: DuplicateKeys) -> bool:

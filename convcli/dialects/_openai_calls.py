@@ -6,19 +6,32 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli import wire
-from convcli.fields import Keys, Native, Spelling, carried_by, extras_of, read_arguments, write_arguments
+from convcli.fields import (
+    Keys,
+    Native,
+    Spelling,
+    carried_by,
+    extras_of,
+    read_arguments,
+    read_written_arguments,
+    write_arguments,
+)
 from convcli.pairing import Pairing
 from convcli.transcript import Media, Message, Opaque, Origin, Part, Text, ToolCall, ToolResult
 
 CALL = Keys("id type function custom")
 ARGUMENTS = Keys("name arguments")
 CUSTOM = Keys("name input")
+PLAIN = ("id", "type", "function")
+PLAIN_FUNCTION = ("name", "arguments")
 BODY = {"function": ARGUMENTS, "custom": CUSTOM}
 """The member of a call that holds its name and arguments, by the type of the call."""
 
 
 def lift_call(native: Native, pairing: Pairing, origin: Origin, dialect: str) -> Part:
     """A call of a function or of a custom tool; one of another type is opaque."""
+    if _is_plain(native):
+        return _lift_plain_call(native, pairing, origin)
     kind = native.get("type") or "function"
     body = native.get(kind)
     if kind not in BODY or not isinstance(body, dict):
@@ -36,12 +49,26 @@ def lift_call(native: Native, pairing: Pairing, origin: Origin, dialect: str) ->
     return call
 
 
+def _is_plain(native: Native) -> bool:
+    """What nearly every call looks like: all its keys, in order, and arguments as text."""
+    if tuple(native) != PLAIN or not native["id"] or native["type"] != "function":
+        return False
+    function = native["function"]
+    return isinstance(function, dict) and tuple(function) == PLAIN_FUNCTION and isinstance(function["arguments"], str)
+
+
+def _lift_plain_call(native: Native, pairing: Pairing, origin: Origin) -> ToolCall:
+    call, written = read_call(native["function"], native["id"], pairing)
+    origin.spell(call, written)
+    return call
+
+
 def read_call(function: Native, id_: str | None, pairing: Pairing) -> tuple[ToolCall, Spelling]:
     """The call, and how its arguments were written where they are not the compact JSON of an object."""
     written = function.get("arguments")
     if isinstance(written, str):
-        arguments, raw = read_arguments(written)
-        odd: Spelling = {} if raw is not None or wire.write_text(arguments) == written else {"arguments": written}
+        arguments, raw, same = read_written_arguments(written)
+        odd: Spelling = {} if same or raw is not None else {"arguments": written}
     else:
         arguments, raw, odd = written or {}, None, {"arguments": written}
     name = function["name"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from convcli.dialects import _openai as common
 from convcli.dialects._openai_calls import (
@@ -29,6 +29,7 @@ from convcli.transcript import (
     Path,
     Reasoning,
     Refusal,
+    Step,
     Text,
     ToolCall,
     ToolResult,
@@ -45,6 +46,8 @@ MESSAGE = Keys(
 )
 AUDIO = Keys("id data expires_at transcript", carried="expires_at transcript")
 RESULT = Keys("role tool_call_id name content")
+PLAIN = ("role", "content")
+RESULT_ROLES = ("tool", "function")
 
 
 def is_own(transcript: Transcript) -> bool:
@@ -59,8 +62,13 @@ def lift_messages(natives: list[Native], prefix: Path, document: Any, origin: Or
     origin.invented = pairing.invented
     messages: list[Message] = []
     for i, native in enumerate(natives):
-        lift_one = _lift_result if native["role"] in ("tool", "function") else lift_message
-        message, spots = lift_one(native, pairing, origin)
+        content = native.get("content")
+        if content.__class__ is str and content and tuple(native) == PLAIN and native["role"] not in RESULT_ROLES:
+            message, spots = Message(native["role"], [Text(content)]), None  # most messages, without detours
+        elif native["role"] in RESULT_ROLES:
+            message, spots = _lift_result(native, pairing, origin), None
+        else:
+            message, spots = lift_message(native, pairing, origin)
         messages.append(message)
         origin.places.append(((*prefix, i), spots))
     return messages
@@ -85,58 +93,71 @@ def lower_messages(transcript: Transcript) -> list[Native]:
 
 
 def lift_message(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, list[Path] | None]:
+    """A message that is no result: its parts in the order in which they were made, and where they stand."""
     carried, spelling = MESSAGE.take(native)
-    content = native.get("content")
-    spots: list[Path] | None = None
+    lifting = _Lifting([], [], pairing, origin, spelling or {})
+    for key in native if spelling is None else MESSAGE.sorted(native):
+        if key in SAYING and native[key]:
+            SAYING[key](native[key], key, lifting)
+    if "content" not in native:
+        lifting.spelling.setdefault("keys", list(native))
+    message = Message(native["role"], lifting.parts, name=native.get("name") or None, extras=extras_of(NAME, carried))
+    origin.spell(message, lifting.spelling)
+    return message, lifting.spots
+
+
+class _Lifting(NamedTuple):
+    """What the lift of one message adds to."""
+
+    parts: list[Part]
+    spots: list[Path]
+    pairing: Pairing
+    origin: Origin
+    spelling: Spelling
+
+    def add(self, part: Part, *spot: Step) -> None:
+        self.parts.append(part)
+        self.spots.append(spot)
+
+
+def _content(content: str | list[Native], key: str, lifting: _Lifting) -> None:
     if isinstance(content, str):
-        parts: list[Part] = [Text(content)] if content else []
-    else:
-        parts = [_lift_part(part, origin) for part in content or ()]
-        spots = [("content", j) for j in range(len(parts))]
-        if len(parts) == 1 and is_bare_text(parts[0]):
-            spelling = {**(spelling or {}), "content": "list"}
-    if len(native) > 2 or "content" not in native:
-        if "content" not in native:
-            spelling = {"keys": list(native), **(spelling or {})}
-        spots = _lift_answer(native, parts, spots or [("content",)] * len(parts), pairing, origin)
-    message = Message(native["role"], parts, name=native.get("name") or None, extras=extras_of(NAME, carried))
-    if spelling:
-        origin.spell(message, spelling)
-    return message, spots
+        lifting.add(Text(content), key)
+        return
+    for j, native in enumerate(content):
+        lifting.add(_lift_part(native, lifting.origin), key, j)
+    if len(content) == 1 and is_bare_text(lifting.parts[-1]):
+        lifting.spelling["content"] = "list"
 
 
-def _lift_answer(native: Native, parts: list[Part], spots: list[Path], pairing: Pairing, origin: Origin) -> list[Path]:
-    """Add what only an assistant says, in the order in which it was made; where all parts stand."""
-    reasoning = _lift_reasoning(native, origin)
-    parts[:0] = [part for part, _ in reasoning]
-    spots = [spot for _, spot in reasoning] + spots
-    if native.get("refusal"):
-        parts.append(Refusal(native["refusal"]))
-        spots.append(("refusal",))
-    if native.get("audio"):
-        parts.append(_lift_answer_audio(native["audio"], origin))
-        spots.append(("audio",))
-    for j, call in enumerate(native.get("tool_calls") or ()):
-        parts.append(lift_call(call, pairing, origin, NAME))
-        spots.append(("tool_calls", j))
-    if native.get("function_call"):
-        parts.append(_lift_legacy_call(native["function_call"], pairing, origin))
-        spots.append(("function_call",))
-    return spots
-
-
-def _lift_reasoning(native: Native, origin: Origin) -> list[tuple[Part, Path]]:
+def _reasoning(text: str, key: str, lifting: _Lifting) -> None:
     """Servers that write the same reasoning under both keys say it once."""
-    found: dict[str, list[str]] = {}
-    for key in REASONING_KEYS:
-        if native.get(key):
-            found.setdefault(native[key], []).append(key)
-    lifted: list[tuple[Part, Path]] = []
-    for text, keys in found.items():
-        part = Reasoning(text)
-        origin.spell(part, {"in": keys})
-        lifted.append((part, (keys[0],)))
-    return lifted
+    before = lifting.parts[-1] if lifting.parts else None
+    if isinstance(before, Reasoning) and before.text == text:
+        lifting.origin.spellings[id(before)]["in"].append(key)
+        return
+    part = Reasoning(text)
+    lifting.origin.spell(part, {"in": [key]})
+    lifting.add(part, key)
+
+
+def _calls(calls: list[Native], key: str, lifting: _Lifting) -> None:
+    for j, call in enumerate(calls):
+        lifting.add(lift_call(call, lifting.pairing, lifting.origin, NAME), key, j)
+
+
+SAYING: dict[str, Callable[[Any, str, _Lifting], None]] = {
+    "reasoning_content": _reasoning,
+    "reasoning": _reasoning,
+    "content": _content,
+    "refusal": lambda text, key, lifting: lifting.add(Refusal(text), key),
+    "audio": lambda native, key, lifting: lifting.add(_lift_answer_audio(native, lifting.origin), key),
+    "tool_calls": _calls,
+    "function_call": lambda native, key, lifting: lifting.add(
+        _lift_legacy_call(native, lifting.pairing, lifting.origin), key
+    ),
+}
+"""The keys of a message that hold its parts."""
 
 
 def _lift_answer_audio(native: Native, origin: Origin) -> Media:
@@ -378,17 +399,21 @@ def _lift_legacy_call(native: Native, pairing: Pairing, origin: Origin) -> ToolC
     return call
 
 
-def _lift_result(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, list[Path] | None]:
+def _lift_result(native: Native, pairing: Pairing, origin: Origin) -> Message:
     carried, spelling = RESULT.take(native)
     id_, name = pairing.result(native.get("tool_call_id") or None, native.get("name") or None)
     content = native.get("content")
-    odd: Spelling = {"role": "function"} if native["role"] == "function" else {}
-    odd |= {key: bool(native.get(key)) for key in ("name", "tool_call_id") if bool(native.get(key)) != (key != "name")}
+    odd: Spelling = spelling or {}
+    if native["role"] == "function":
+        odd["role"] = "function"
+    if native.get("name"):
+        odd["name"] = True
+    if not native.get("tool_call_id"):
+        odd["tool_call_id"] = False
     kind, value = ("text", content or "") if not isinstance(content, list) else _lift_result_parts(content, origin, odd)
-    result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
-    message = Message("tool", [result], extras=extras_of(NAME, carried))
-    origin.spell(message, {**(spelling or {}), **odd})
-    return message, None
+    message = Message("tool", [ToolResult(id_, name, kind, value)], extras=extras_of(NAME, carried))  # type: ignore[arg-type]
+    origin.spell(message, odd)
+    return message
 
 
 def _lift_result_parts(content: list[Native], origin: Origin, odd: Spelling) -> tuple[str, Any]:
