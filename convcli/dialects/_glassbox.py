@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from convcli.dialects._histories import has_failed, in_words, silent, without
 from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
 from convcli.pairing import Pairing
-from convcli.transcript import Origin, Part, Path, Reasoning, Text, ToolCall, ToolResult
+from convcli.transcript import Origin, Part, Path, Reasoning, Refusal, Text, ToolCall, ToolResult
 
 FAILED = "Error: "
 """What the agent writes before the text of a call that failed."""
@@ -38,7 +38,7 @@ def lift_answer(native: Native, dialect: str, pairing: Pairing, origin: Origin) 
 def lower_answer(parts: Sequence[Part], dialect: str, spelling: Spelling) -> Native:
     """The object for an answer with at most one call, whose spelling is `spelling`; texts are joined."""
     native: Native = {}
-    for key, kind in (("thought", Reasoning), ("response", Text)):
+    for key, kind in (("thought", Reasoning), ("response", (Text, Refusal))):
         texts = [part.text for part in parts if isinstance(part, kind)]
         if texts:
             native[key] = "\n".join(texts)

@@ -30,6 +30,7 @@ from convcli.transcript import (
     Origin,
     Part,
     Path,
+    Refusal,
     Text,
     ToolCall,
     ToolDefinition,
@@ -215,7 +216,7 @@ class _Reader:
 
 def _form(role: str, parts: list[Part]) -> str:
     """How the content of a message is written: an answer is a list of blocks, a question a string where it can be."""
-    bare = not parts or (len(parts) == 1 and isinstance(parts[0], Text))
+    bare = not parts or (len(parts) == 1 and isinstance(parts[0], (Text, Refusal)))
     return "string" if bare and role != "assistant" else "list"
 
 
@@ -263,7 +264,7 @@ class _Writer:
         if form == "answer":
             native["content"] = self._answer(inside, carried.pop("content", None), spelling["answer"])
         elif form == "string":
-            native["content"] = "".join(part.text for part in inside if isinstance(part, Text))
+            native["content"] = "".join(part.text for part in inside if isinstance(part, (Text, Refusal)))
         else:
             native["content"] = [block for _, block in blocks if block is not None]
         if len(inside) < len(parts):
@@ -278,7 +279,7 @@ class _Writer:
         """One block; None for what the history has no block for."""
         spelling = self.spelling(part)
         carried = carried_by(part.extras, NAME)
-        if isinstance(part, Text):
+        if isinstance(part, (Text, Refusal)):
             return TEXT.put({"type": "text", "text": part.text}, carried, spelling)
         if isinstance(part, ToolCall):
             native = {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}
@@ -319,7 +320,7 @@ DIALECT = Dialect(
         "message.role": "there is only one role for instructions",
         "text": "the system text is one string",
         "reasoning": "the history has no block for thinking",
-        "refusal": "the history has no block for a refusal",
+        "refusal": "the history has no block for a refusal: it is written as text",
         "tool.description": "a tool needs a description",
         "tool.parameters": "a tool needs an input_schema",
         "tool.strict": "a tool has no strict mode",

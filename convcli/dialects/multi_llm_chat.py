@@ -27,7 +27,7 @@ from convcli.dialects._histories import Answers, has_failed, has_media, in_words
 from convcli.errors import ContentError
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_first
 from convcli.pairing import UNKNOWN, Pairing
-from convcli.transcript import Message, Opaque, Origin, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.transcript import Message, Opaque, Origin, Part, Path, Refusal, Text, ToolCall, ToolResult, Transcript
 
 NAME = "multi-llm-chat"
 AUTHORS = ("gemini", "chatgpt")
@@ -330,7 +330,7 @@ class _Writer:
     def _part(self, part: Part) -> Any:
         """One item of the content; None for what the program has no part for."""
         spelling = self.spelling(part)
-        if isinstance(part, Text):
+        if isinstance(part, (Text, Refusal)):
             native = {"type": "text", "content": part.text}
             return part.text if spelling.get("bare") else TEXT.put(native, carried_by(part.extras, NAME), spelling)
         if isinstance(part, ToolCall):
@@ -402,7 +402,7 @@ DIALECT = Dialect(
         "message.role": "there is only one role for instructions",
         "text": "the system prompt is one text",
         "reasoning": "the history keeps no thinking",
-        "refusal": "the history has no part for a refusal",
+        "refusal": "the history has no part for a refusal: it is written as text",
         "tools": "the tools are not stored in the history",
         "tool": "the tools are not stored in the history",
         "toolChoice": "the history holds no settings of a request",
