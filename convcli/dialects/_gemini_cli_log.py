@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from convcli.dialects._google import words
 from convcli.fields import Native
 from convcli.transcript import Path
 
 UPDATE, REWIND = "$set", "$rewindTo"
+OF_A_LOG = words(
+    "$set $rewindTo sessionId projectHash startTime lastUpdated kind directories messages summary memoryScratchpad"
+)
+"""Keys that mean something else in a log than in a record."""
 
 
 class Replay(NamedTuple):

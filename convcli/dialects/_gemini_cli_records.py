@@ -14,6 +14,7 @@ from convcli.dialects._gemini_cli_calls import (
     lower_entry,
     settle,
 )
+from convcli.dialects._gemini_cli_log import OF_A_LOG
 from convcli.dialects._google import Writer
 from convcli.dialects._google_parts import DATA, PART, Piece, lift_part, lower_part, take_part
 from convcli.dialects._google_results import asked, lift_result, lower_result
@@ -219,6 +220,7 @@ def _lift_calls(
     known = [part for part in message.parts if isinstance(part, ToolCall)]
     answers = answered(following) if entries else Answers(set(), set())
     both, results = bool(known), Lifted()
+    alike = len({entry.get("id") for entry in entries}) < len(entries)
     for i, entry in enumerate(entries):
         twin = _twin(entry, known, context.reader.pairing.invented)
         known = [call for call in known if call is not twin]
@@ -229,7 +231,7 @@ def _lift_calls(
         if both:
             context.spell(call, {"at": i})
         if answer is not None:
-            context.spell(answer, {"join": True})
+            context.spell(answer, {"join": True, "of": i} if alike else {"join": True})
             results.append((answer, (*path, "toolCalls", i), [("result",)]))
         elif entry.get("status"):
             context.states[call.id] = entry["status"]
@@ -305,8 +307,8 @@ def lower_record(group: list[Message], frame: Native, writer: Writer) -> Native:
         _lower_answer(first, group[1:], native, writer, frame.get("timestamp"))
         carried = {key: value for key, value in carried.items() if key != "tokens"}
     if not writer.own:
-        carried = {key: value for key, value in carried.items() if key not in native}
-        carried = {key: value for key, value in carried.items() if key == "displayContent" or key not in _ORDER.split()}
+        known = {*native, *_ORDER.split(), *OF_A_LOG} - {"displayContent"}
+        carried = {key: value for key, value in carried.items() if key not in known}
     native = {key: native[key] for key in KEYS[role].sorted(native)}
     return KEYS[role].put(native, carried, spelling)
 
@@ -357,16 +359,18 @@ def _lower_entries(calls: list[ToolCall], answers: list[Message], time: Any, wri
     """The entries, each with the first result of its id that no other entry has taken."""
     left = list(answers)
     entries: list[Native] = []
-    for call in calls:
-        answer = next((message for message in left if _answers(message, call)), None)
+    for i, call in enumerate(calls):
+        answer = next(
+            (message for message in left if _answers(message, call, writer.spelling(message).get("of", i) == i)), None
+        )
         left = [message for message in left if message is not answer]
         entries.append(lower_entry(call, answer, time, writer))
     return entries
 
 
-def _answers(message: Message, call: ToolCall) -> bool:
+def _answers(message: Message, call: ToolCall, here: bool) -> bool:
     result = message.parts[0] if message.parts else None
-    return isinstance(result, ToolResult) and result.tool_call_id == call.id
+    return here and isinstance(result, ToolResult) and result.tool_call_id == call.id
 
 
 def _lower_thought(part: Reasoning, time: Any, writer: Writer) -> Native:

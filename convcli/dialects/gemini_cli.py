@@ -24,7 +24,7 @@ from convcli import wire
 from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects import _google_tables
 from convcli.dialects._gemini_cli_calls import FLAVOR, NAME, Context
-from convcli.dialects._gemini_cli_log import in_order, kind_of, rebuild, replay
+from convcli.dialects._gemini_cli_log import OF_A_LOG, in_order, kind_of, rebuild, replay
 from convcli.dialects._gemini_cli_records import SHOWN, lift_record, lower_record
 from convcli.dialects._google import Writer
 from convcli.dialects._google_contents import adopt
@@ -287,7 +287,9 @@ class _Records:
         value = part.value if isinstance(part, Opaque) and part.dialect == NAME else None
         if not isinstance(value, dict) or value.get("type") not in SHOWN or kind_of(value) != "record":
             return []
-        if message.id is None:  # it did not count any more
+        if message.id is None or not OF_A_LOG.isdisjoint(
+            value
+        ):  # it did not count any more, or would be read as something else
             return []
         return [{**value, **self.frame(message)}]
 
