@@ -128,17 +128,18 @@ def _put_tool(native: Native, builtin: Native | None, tool: ToolDefinition, writ
 
 
 def _lower_builtin(tool: ToolDefinition, writer: Writer) -> Native | None:
-    carried = carried_by(tool.extras, FAMILY).get("tool")
-    if not isinstance(carried, dict):
-        return None
-    known = writer.known(carried, TOOL)
-    return known or None
+    return writer.known(_own_builtin(tool), TOOL) or None
+
+
+def _own_builtin(tool: ToolDefinition) -> Native:
+    whole = carried_by(tool.extras, FAMILY).get("tool")
+    return whole if isinstance(whole, dict) and list(whole) == [tool.name] else {}
 
 
 def is_builtin(tool: ToolDefinition) -> bool:
     """A tool that a vendor runs by itself has nothing but a name and its owner's own keys."""
-    owned = any("tool" in carried for carried in (tool.extras or {}).values())
-    return tool.description is None and tool.parameters is None and owned
+    owned = any("tool" in carried for name, carried in (tool.extras or {}).items() if name != FAMILY)
+    return bool(_own_builtin(tool)) or (owned and tool.description is None and tool.parameters is None)
 
 
 def lower_declaration(tool: ToolDefinition, writer: Writer) -> Native:
@@ -208,12 +209,18 @@ def lower_choice(transcript: Transcript, writer: Writer) -> Native:
         return dict(written)
     if "functionCallingConfig" in rest:
         rest = {**rest, "functionCallingConfig": writer.known(rest["functionCallingConfig"], CALLING)}
-    usable = writer.own or _has_functions(transcript)
-    return _write_choice(choice if usable else None, rest, writer.rename)
+    return _write_choice(choice if writer.own else _usable(choice, transcript), rest, writer.rename)
 
 
-def _has_functions(transcript: Transcript) -> bool:
-    return any(not is_builtin(tool) for tool in transcript.tools or ())
+def _usable(choice: ToolChoice | None, transcript: Transcript) -> ToolChoice | None:
+    """The choice as far as it is one among declared functions."""
+    declared = {tool.name for tool in transcript.tools or () if not is_builtin(tool)}
+    if not isinstance(choice, dict):
+        return choice if declared else None
+    if "name" in choice:
+        return choice if choice["name"] in declared else None
+    names = [name for name in choice["names"] if name in declared]
+    return {"names": names} if names else None
 
 
 # ---------------------------------------------------------------- settings

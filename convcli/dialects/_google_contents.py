@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialects._google import Reader, Shape, Writer, extras_of_family, listed, unlisted
+from convcli.dialects._google import FAMILY, Reader, Shape, Writer, extras_of_family, listed, unlisted
 from convcli.dialects._google_parts import Piece, lift_part, lower_part, take_part
 from convcli.dialects._google_results import asked, lift_result, lower_result
-from convcli.fields import Native, Spelling, active, results_first
+from convcli.fields import Native, Spelling, active, carried_by, results_first
 from convcli.transcript import Message, Path, Text, ToolCall, ToolResult, Transcript
 
 CONTENT = Shape("role parts")
 ROLE_OF = {"assistant": "model"}
 """The role of a content by that of its first message; in a conversation every other one is the user's."""
-OF_ANSWERS = ("candidate", "usageMetadata")
-"""Extras of a message that do not stand in its content."""
 
 
 # ---------------------------------------------------------------- lift
@@ -30,7 +28,6 @@ def lift_contents(value: Any, path: Path, reader: Reader) -> list[Message]:
     for i, native in enumerate(natives):
         place = path if spelling else (*path, i)
         messages += lift_content(native, place, reader, messages[-1] if messages else None)
-    adopt(messages, reader)
     return messages
 
 
@@ -55,7 +52,7 @@ def lift_content(native: Native, path: Path, reader: Reader, before: Message | N
     first = messages[0]
     if native.get("role") != ROLE_OF.get(first.role, "user"):
         spelling["role"] = native.get("role")
-    first.extras = extras_of_family(carried)
+    first.extras = extras_of_family({"content": carried} if carried else {})
     for message, grouping in zip(messages, _groupings(messages, before), strict=True):
         reader.origin.spell(message, {**(spelling if message is first else {}), **grouping})
     return messages
@@ -123,19 +120,22 @@ def _own_turns(messages: list[Message], writer: Writer) -> list[list[Message]]:
 def _turns(messages: list[Message]) -> list[list[Message]]:
     """All answers to one turn are one turn, in the order of the calls; a turn that calls joins one of the model."""
     turns: list[list[Message]] = []
-    order: dict[str, int] = {}
+    calls: list[str] = []
     for message in messages:
-        role = message.role
-        if role in ("system", "developer"):
-            continue
-        last = turns[-1][-1] if turns else None
-        calls = [part.id for part in message.parts if isinstance(part, ToolCall)] if role == "assistant" else []
-        if _joins(message, last) or (calls and last is not None and last.role == "assistant"):
-            turns[-1].append(message)
-        else:
+        if message.role not in ("system", "developer"):
+            calls += (part.id for part in message.parts if isinstance(part, ToolCall))
             turns.append([message])
-        order.update((id_, len(order)) for id_ in calls)
+            while len(turns) > 1 and _are_one(*turns[-2:]):
+                turns[-2:] = [turns[-2] + turns[-1]]
+    order = {id_: i for i, id_ in enumerate(calls)}
     return [sorted(turn, key=lambda message: _rank(message, order)) for turn in turns]
+
+
+def _are_one(before: list[Message], after: list[Message]) -> bool:
+    if _joins(after[0], before[-1]):
+        return True
+    both = before[-1].role == after[0].role == "assistant"
+    return both and any(isinstance(part, ToolCall) for message in after for part in message.parts)
 
 
 def _rank(message: Message, order: dict[str, int]) -> int:
@@ -186,7 +186,7 @@ def lift_whole(native: Native, role: str, path: Path, reader: Reader) -> Message
     parts = [lift_part(take_part(part, reader), reader) for part in natives]
     if native.get("role") != ROLE_OF.get(role):
         spelling["role"] = native.get("role")
-    message = Message(role, parts, extras=extras_of_family(carried))
+    message = Message(role, parts, extras=extras_of_family({"content": carried} if carried else {}))
     reader.origin.places.append((path, [("parts",) if single else ("parts", j) for j in range(len(parts))]))
     reader.origin.spell(message, {**spelling, **single})
     return message
@@ -224,5 +224,4 @@ def _content(first: Message, role: str | None, parts: list[Native], writer: Writ
     role = spelling.get("role", role)
     native: Native = {} if role is None else {"role": role}
     native["parts"] = unlisted(parts, spelling)
-    carried = writer.carried(first.extras, CONTENT)
-    return CONTENT.put(native, {key: value for key, value in carried.items() if key not in OF_ANSWERS}, spelling)
+    return CONTENT.put(native, writer.known(carried_by(first.extras, FAMILY).get("content", {}), CONTENT), spelling)

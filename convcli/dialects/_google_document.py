@@ -8,6 +8,7 @@ from convcli.dialect import Options
 from convcli.dialects import _google_config as config
 from convcli.dialects._google import FAMILY, Flavor, Reader, Shape, Writer, extras_of_family, words
 from convcli.dialects._google_contents import (
+    adopt,
     lift_contents,
     lift_system,
     lift_whole,
@@ -54,12 +55,14 @@ REASON_OF = {
 
 def lift(document: Any, flavor: Flavor) -> Transcript:
     """The transcript of a request, a response or a list of contents."""
-    origin = Origin(flavor.name)
-    reader = Reader(flavor, origin, document)
+    reader = Reader(flavor, Origin(flavor.name), document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        return Transcript(lift_contents(document, (), reader), origin=origin)
-    return _lift_request(document, reader) if "contents" in document else _lift_response(document, reader)
+        reader.origin.document = {"form": "list"}
+        transcript = Transcript(lift_contents(document, (), reader), origin=reader.origin)
+    else:
+        transcript = (_lift_request if "contents" in document else _lift_response)(document, reader)
+    adopt(transcript.messages, reader)
+    return transcript
 
 
 def _lift_request(document: Native, reader: Reader) -> Transcript:
@@ -213,7 +216,10 @@ def _lower_response(transcript: Transcript, writer: Writer) -> Native:
     answers = [message for message in transcript.messages if message.role == "assistant"]
     natives = [_lower_candidate(message, i, len(answers), writer) for i, message in enumerate(answers)]
     native: Native = {"candidates": natives}
-    usage = next((message for message in answers if message.usage or _counted(message)), None)
+    counted = (
+        message for message in answers if message.usage or _counted(message) or writer.spelling(message).get("usage")
+    )
+    usage = next(counted, None)
     if usage is not None:
         native["usageMetadata"] = _lower_usage(usage, writer)
     for key, value in (

@@ -70,6 +70,7 @@ PLACES: dict[str, Path] = {
     "message.stopReason": ("..", "finishReason"),
     "message.usage": ("..", "..", "..", "usageMetadata"),
     **{f"message.usage.{ours}": ("..", "..", "..", "usageMetadata", theirs) for ours, theirs in COUNT_KEYS.items()},
+    "extras.content": (),
     "extras.candidate": ("..",),
     "extras.usageMetadata": ("..", "..", "..", "usageMetadata"),
     "extras.tool": (),
