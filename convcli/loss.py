@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from convcli import wire
 from convcli.align import Alignment, align
@@ -249,7 +248,8 @@ class _Walk:
         if same:
             skip = ("kind", "value", "is_error")
         elif self.by_convention(result, other, place):
-            skip = ("kind", "value", "is_error") if result.kind != "multimodal" else ("kind", "value")
+            flagged = result.kind == "multimodal" and other.kind != "error"
+            skip = ("kind", "value") if flagged else ("kind", "value", "is_error")
         self.record(result, other, "tool_result", place, skip)
 
     def by_convention(self, result: ToolResult, other: ToolResult, place: Path) -> bool:
@@ -270,11 +270,7 @@ class _Walk:
     def invented(self, alignment: Alignment) -> None:
         """What the output holds and the source did not; the media of a result that a convention moved are not that."""
         homes = set(alignment.message_of)
-        homes = set(alignment.message_of)
         for j, message in enumerate(self.after.messages):
-            if j in alignment.after_used and j not in homes:
-                own = msgspec.to_builtins(replace(message, parts=[]))
-                self.add("changed", self.near(j, alignment), "message.grouping", "part of one message", own)
             unmatched = [at for at in range(len(message.parts)) if (j, at) not in alignment.matched_after]
             if j not in alignment.after_used:
                 media = {_media_key(part) for part in message.parts if part.type in MEDIA_TYPES}
