@@ -102,7 +102,7 @@ def test_calls_and_results_that_are_stored_twice_are_lifted_once() -> None:
     calls, results = parts(transcript, ToolCall), parts(transcript, ToolResult)
     assert [(call.id, call.arguments) for call in calls] == [("s_1", {"q": "moss"}), ("s_2", {"q": "fern"})]
     assert [(result.tool_call_id, result.kind) for result in results[:2]] == [("s_1", "text"), ("s_2", "error")]
-    assert [message.id for message in transcript.messages if message.role == "tool"][0] == "u2"
+    assert next(message.id for message in transcript.messages if message.role == "tool") == "u2"
     assert [thought.text for thought in parts(transcript, Reasoning)] == ["I think."]
 
 
@@ -194,7 +194,7 @@ def test_results_stand_in_their_calls_and_those_of_no_call_in_a_record_of_the_us
 def test_an_order_that_only_the_content_has_makes_the_content_whole() -> None:
     mixed = [ToolCall("a", "f", {}), Text("after"), Reasoning("late")]
     conversion = pipeline.lower(Transcript([Message("assistant", mixed)]), GEMINI_CLI)
-    assert [list(part)[0] for part in conversion.document[1]["content"]] == ["functionCall", "text", "text"]
+    assert [next(iter(part)) for part in conversion.document[1]["content"]] == ["functionCall", "text", "text"]
     assert conversion.document[1]["toolCalls"][0]["id"] == "a"
     assert not [loss for loss in conversion.losses if loss.level == "content"]
 

@@ -15,6 +15,7 @@ from convcli.dialects._gemini_cli_calls import (
     settle,
 )
 from convcli.dialects._gemini_cli_log import OF_A_LOG
+from convcli.dialects._gemini_cli_thoughts import lift_thought, lower_thought, lower_tokens, read_tokens
 from convcli.dialects._google import Writer
 from convcli.dialects._google_parts import DATA, PART, Piece, lift_part, lower_part, take_part
 from convcli.dialects._google_results import asked, lift_result, lower_result
@@ -30,15 +31,6 @@ KEYS = {
     "assistant": Keys(_ORDER, carried="displayContent"),
     "user": Keys(_ORDER, carried="displayContent thoughts tokens model toolCalls"),
 }
-THOUGHT = Keys("subject description timestamp", carried="timestamp")
-TOKENS = {
-    "input": "inputTokens",
-    "output": "outputTokens",
-    "cached": "cacheReadTokens",
-    "thoughts": "reasoningTokens",
-    "total": "totalTokens",
-}
-
 Lifted = list[tuple[Message, Path, list[Path]]]
 
 
@@ -176,40 +168,9 @@ def _lift_thoughts(native: Native, message: Message, spots: list[Path], extras: 
     if thoughts and any(isinstance(part, Reasoning) for part in message.parts):
         extras["thoughts"] = thoughts
         return
-    parts = [_lift_thought(thought, native.get("timestamp"), context) for thought in thoughts]
+    parts = [lift_thought(thought, native.get("timestamp"), context) for thought in thoughts]
     message.parts[:0] = parts
     spots[:0] = [("thoughts", i) for i in range(len(parts))]
-
-
-def _lift_thought(native: Native, time: Any, context: Context) -> Reasoning:
-    """A thought as the program shows it to the model again: its subject in bold before its description."""
-    carried, spelling = THOUGHT.take(native)
-    extras, odd = dict(carried or {}), dict(spelling or {})
-    subject, description = native.get("subject") or "", native.get("description") or ""
-    part = Reasoning(" ".join(word for word in (f"**{subject}**" if subject else "", description) if word))
-    if subject:
-        odd["subject"] = subject
-    for key in ("subject", "description"):
-        if key not in native:
-            odd.setdefault("keys", list(native))
-    if "timestamp" in extras and extras["timestamp"] == time:
-        extras.pop("timestamp")
-        odd["clock"] = True
-    carry(part, extras)
-    context.spell(part, odd)
-    return part
-
-
-def read_tokens(native: Native) -> tuple[dict[str, int], Native]:
-    """Counts, of which zero says nothing; the output of a transcript holds the thoughts too, `tokens.output` not."""
-    counts = {TOKENS[key]: n for key, n in native.items() if key in TOKENS and type(n) is int and n > 0}
-    rest = {
-        key: n for key, n in native.items()
-        if TOKENS.get(key, "") not in counts and n is not None and not (type(n) is int and n == 0)
-    }  # fmt: skip
-    if "outputTokens" in counts and "reasoningTokens" in counts:
-        counts["outputTokens"] += counts["reasoningTokens"]
-    return counts, rest
 
 
 def _lift_calls(
@@ -339,10 +300,10 @@ def _lower_item(part: Part, role: str, writer: Writer) -> Any:
 def _lower_answer(message: Message, answers: list[Message], native: Native, writer: Writer, time: Any) -> None:
     said = {id(part) for part in in_content(message, writer)}
     thoughts = [part for part in message.parts if isinstance(part, Reasoning) and id(part) not in said]
-    lowered = [_lower_thought(part, time, writer) for part in thoughts if part.text or part.summary or writer.own]
+    lowered = [lower_thought(part, time, writer) for part in thoughts if part.text or part.summary or writer.own]
     if lowered:
         native["thoughts"] = lowered
-    tokens = _lower_tokens(message, writer)
+    tokens = lower_tokens(message, writer)
     if tokens:
         native["tokens"] = tokens
     if message.model is not None:
@@ -371,32 +332,3 @@ def _lower_entries(calls: list[ToolCall], answers: list[Message], time: Any, wri
 def _answers(message: Message, call: ToolCall, here: bool) -> bool:
     result = message.parts[0] if message.parts else None
     return here and isinstance(result, ToolResult) and result.tool_call_id == call.id
-
-
-def _lower_thought(part: Reasoning, time: Any, writer: Writer) -> Native:
-    spelling = writer.spelling(part)
-    text = part.text or "\n\n".join(part.summary or ())
-    subject = spelling.get("subject", "")
-    bold = f"**{subject}**"
-    if not subject or not (text == bold or text.startswith(bold + " ")):
-        subject, bold = "", ""
-    native: Native = {"subject": subject, "description": text[len(bold) :].removeprefix(" ") if bold else text}
-    if spelling.get("clock", not writer.own):
-        native["timestamp"] = time
-    return THOUGHT.put(native, carried_by(part.extras, NAME), spelling)
-
-
-def _lower_tokens(message: Message, writer: Writer) -> Native | None:
-    rest = carried_by(message.extras, NAME).get("tokens", {})
-    written = writer.spelling(message).get("tokens")
-    usage = message.usage or {}
-    if written is not None and read_tokens(written) == (usage, rest):
-        return dict(written)
-    if not usage and not rest:
-        return None
-    thoughts = usage.get("reasoningTokens", 0)
-    native = {key: usage.get(name, 0) for key, name in TOKENS.items()}
-    native["output"] = max(native["output"] - thoughts, 0)
-    order = ("input", "output", "cached", "thoughts", "tool", "total")
-    native = {**native, "tool": 0, **(rest if isinstance(rest, dict) else {})}
-    return {key: native[key] for key in [*order, *native]}

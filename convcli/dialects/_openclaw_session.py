@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
 
-from msgspec.structs import replace
-
-from convcli import wire
 from convcli.dialects._openai import is_foreign_builtin
+from convcli.dialects._openclaw_answers import Lifted
 from convcli.dialects._openclaw_blocks import NAME, Reader, Writer, finish
 from convcli.dialects._openclaw_messages import (
     ROLES,
-    Lifted,
     grouped,
     lift_message,
     lift_tool,
     lower_group,
     lower_tool,
 )
-from convcli.fields import Keys, Native, Spelling, carried_by, extras_of, results_apart, results_first
+from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
 from convcli.sources import Rows
 from convcli.transcript import Message, Opaque, Path, ToolDefinition, Transcript
 
@@ -34,11 +29,11 @@ ENVELOPE = ("type", "id", "parentId", "timestamp")
 INLINE = {"branch_summary": "branchSummary", "custom_message": "custom"}
 """Rows that are a message themselves, and its role."""
 
+ROOT = "#"
+"""In the table of places: the header of a session, and nothing in a request."""
 HEAD = "convcli:head"
 EVENT = "convcli."
 """Types of `custom` rows of ours: one whose parent is the head, and events of another dialect, whose name follows."""
-
-EPOCH = "1970-01-01T00:00:00.000Z"
 
 
 def milliseconds(time: str | None) -> int | None:
@@ -59,6 +54,7 @@ def lift_session(document: list[Native], reader: Reader) -> Transcript:
     """The transcript of all rows, with the head where the rows are a tree with more than one branch."""
     origin = reader.origin
     origin.document = {"form": "session"} if isinstance(document, Rows) else {"form": "session", "array": True}
+    origin.renamed = {ROOT: "0", "_sessionId": "id", "_workspaceDir": "cwd"}
     transcript = Transcript([], origin=origin)
     rows = list(enumerate(document))
     if document[0].get("type") == "session":
@@ -70,7 +66,7 @@ def lift_session(document: list[Native], reader: Reader) -> Transcript:
         transcript.head = origin.document["marker"]["parentId"]
     tools: dict[str, tuple[ToolDefinition, Path]] = {}
     for i, row in rows:
-        lifted, place = _lift_row(row, i, reader)
+        lifted, place = _liftrow_of(row, i, reader)
         _lift_envelope(row, lifted[0][0], reader)
         _lift_tools(row, place, lifted[0][0], tools, transcript, reader)
         transcript.messages += [message for message, _ in lifted]
@@ -93,7 +89,7 @@ def _lift_header(native: Native, transcript: Transcript) -> None:
     extras = dict(carried or {})
     if time is not None and not isinstance(time, str):
         extras["timestamp"] = time
-    transcript.extras = extras_of(NAME, extras)
+    transcript.extras = extras_of(NAME, {"header": extras} if extras else None)
     origin.document["header"] = {**(spelling or {}), **({"version": native["version"]} if "version" in native else {})}
 
 
@@ -116,7 +112,7 @@ def _is_marker(row: Native) -> bool:
     return ours and isinstance(row.get("parentId"), str)
 
 
-def _lift_row(row: Native, i: int, reader: Reader) -> tuple[Lifted, Path]:
+def _liftrow_of(row: Native, i: int, reader: Reader) -> tuple[Lifted, Path]:
     kind = row.get("type")
     if kind == "message" and row["message"]["role"] in ROLES:
         return lift_message(row["message"], reader), (i, "message")
@@ -208,16 +204,19 @@ def _spell_tools(transcript: Transcript, tools: dict[str, tuple[ToolDefinition, 
 
 
 def lower_session(transcript: Transcript, writer: Writer) -> list[Native]:
-    """A session as it was; of any other transcript one that pi and OpenClaw can continue."""
-    tools = [tool for tool in transcript.tools or () if not is_foreign_builtin(tool)]
-    writer = writer._replace(tools={tool.name: lower_tool(tool, writer) for tool in tools})
-    if not writer.own:
-        return _Session(transcript, writer).rows()
+    """The session as it was."""
+    writer = with_tools(transcript, writer)
     spelling = transcript.document_spelling(NAME)
     rows = [] if spelling.get("header") is None else [_lower_header(transcript, spelling["header"])]
-    rows += [_lower_row(group, writer) for group in grouped(transcript.messages, writer)]
+    rows += [_lowerrow_of(group, writer) for group in grouped(transcript.messages, writer)]
     rows += [spelling["marker"]] if "marker" in spelling else []
     return rows if spelling.get("array") else Rows(rows)
+
+
+def with_tools(transcript: Transcript, writer: Writer) -> Writer:
+    """The writer with the definitions as they are written; built-in tools of others have none."""
+    tools = [tool for tool in transcript.tools or () if not is_foreign_builtin(tool)]
+    return writer._replace(tools={tool.name: lower_tool(tool, writer) for tool in tools})
 
 
 def _lower_header(transcript: Transcript, spelling: Spelling) -> Native:
@@ -230,21 +229,21 @@ def _lower_header(transcript: Transcript, spelling: Spelling) -> Native:
         "modelId": transcript.model,
     }
     native = {key: value for key, value in native.items() if value is not None}
-    return finish(HEADER, native, carried_by(transcript.extras, NAME), spelling)
+    return finish(HEADER, native, carried_by(transcript.extras, NAME).get("header"), spelling)
 
 
-def _lower_row(group: list[Message], writer: Writer) -> Native:
+def _lowerrow_of(group: list[Message], writer: Writer) -> Native:
     first = group[0]
     envelope = {"id": first.id, "parentId": first.parent_id, "timestamp": first.created_at}
     known = {key: value for key, value in envelope.items() if value is not None}
     if first.role == "event":
-        return _lower_event(first, known) or {}
+        return lower_event(first, known) or {}
     spelling = writer.spelling(first)
     clock = milliseconds(first.created_at) if spelling.get("clock") else None
-    return _row(first, known, lower_group(group, writer, clock), spelling.get("row", {}))
+    return row_of(first, known, lower_group(group, writer, clock), spelling.get("row", {}))
 
 
-def _row(first: Message, envelope: Native, message: Native, spelling: Spelling) -> Native:
+def row_of(first: Message, envelope: Native, message: Native, spelling: Spelling) -> Native:
     outer = carried_by(first.extras, NAME).get("row")
     outer = dict(outer) if isinstance(outer, dict) else {}
     kind = outer.pop("type", "message")
@@ -254,7 +253,7 @@ def _row(first: Message, envelope: Native, message: Native, spelling: Spelling) 
     return finish(ROW, {"type": "message", **envelope, "message": message}, outer, spelling)
 
 
-def _lower_event(message: Message, envelope: Native) -> Native | None:
+def lower_event(message: Message, envelope: Native) -> Native | None:
     """The row of an event; None where a session has none for it."""
     part = message.parts[0] if len(message.parts) == 1 else None
     if not isinstance(part, Opaque):
@@ -265,129 +264,9 @@ def _lower_event(message: Message, envelope: Native) -> Native | None:
     return {**part.value, **envelope} if isinstance(part.value, dict) else None
 
 
-def _is_event(row: Native) -> bool:
+def is_event(row: Native) -> bool:
     """Would `lift` read this row as an event again?"""
     kind, message = row.get("type"), row.get("message")
     if kind == "message":
         return isinstance(message, dict) and isinstance(message.get("role"), str) and message["role"] not in ROLES
     return isinstance(kind, str) and kind != "session" and kind not in INLINE and not _is_marker(row)
-
-
-class _Session:
-    """A session of version 3 while it is written: every row gets an id, a parent and a time."""
-
-    def __init__(self, transcript: Transcript, writer: Writer) -> None:
-        self.transcript, self.writer = transcript, writer
-        self.tree = transcript.head is not None
-        self.taken = {message.id for message in transcript.messages}
-        self.used: set[str] = set()
-        self.count = 0
-        self.last: str | None = None
-        self.root: str | None = None
-        self.row_of: dict[str, str | None] = {}
-        known = (message.created_at for message in transcript.messages if message.created_at is not None)
-        self.time = transcript.created_at or next(known, EPOCH)
-        self.start = self.time
-
-    def rows(self) -> list[Native]:
-        rows: list[Native] = []
-        if self.transcript.title is not None:
-            rows.append({"type": "session_info", **self.envelope(None, None, None), "name": self.transcript.title})
-            self.root = self.last
-        messages = self.ordered()
-        added = list(self.writer.tools.values())
-        first = next((message for message in messages if message.role != "event"), None)
-        if added and (first is None or first.role not in ("system", "developer")):
-            rows += self.message(Message("system", []))
-            self.root = self.last
-        for message in messages:
-            rows += self.message(message)
-        if self.transcript.tools is not None:
-            _put_tools(rows, added)
-        head = self.row_of.get(self.transcript.head or "")
-        if head is not None and head != head_of(rows):
-            rows.append({"type": "custom", **self.envelope(None, head, None), "customType": HEAD, "data": {}})
-        return Rows([self.header(rows), *rows])
-
-    def ordered(self) -> list[Message]:
-        """Results directly behind their call, where nothing but the order says what belongs together."""
-        messages = self.transcript.messages
-        if self.tree:
-            return messages
-        said = [message for message in messages if message.role != "event"]
-        in_order = results_first(said)
-        same = len(said) == len(in_order) and all(a is b for a, b in zip(said, in_order, strict=True))
-        return messages if same else results_first(messages)
-
-    def header(self, rows: list[Native]) -> Native:
-        header: Native = {
-            "type": "session",
-            "version": 3,
-            "id": self.transcript.id or _digest(rows),
-            "timestamp": self.start,
-            "cwd": self.transcript.cwd or "",
-        }
-        carried = {k: v for k, v in carried_by(self.transcript.extras, NAME).items() if k == "parentSession"}
-        return finish(HEADER, header, carried, {})
-
-    def message(self, message: Message) -> list[Native]:
-        if message.role == "event":
-            return self.event(message)
-        rows: list[Native] = []
-        for piece in results_apart(message):
-            envelope = self.envelope(piece.id, self.parent(piece, rows), piece.created_at)
-            if piece.role == "assistant" and piece.model is None and self.transcript.model is not None:
-                piece = replace(piece, model=self.transcript.model)
-            native = lower_group([piece], self.writer, milliseconds(envelope["timestamp"]))
-            rows.append(_row(piece, envelope, native, {}))
-        if message.id is not None:
-            self.row_of.setdefault(message.id, self.last)
-        return rows
-
-    def event(self, message: Message) -> list[Native]:
-        parent = self.parent(message, [])
-        row = _lower_event(message, {})
-        if row is None or not _is_event(row):
-            if message.id is not None:
-                self.row_of.setdefault(message.id, parent)
-            return []
-        envelope = self.envelope(message.id, parent, message.created_at)
-        if message.id is not None:
-            self.row_of.setdefault(message.id, self.last)
-        return [_lower_event(message, envelope) or {}]
-
-    def parent(self, message: Message, before: list[Native]) -> str | None:
-        """The row above: in a tree the parent's, and for a result without an id of its own the row before."""
-        if not self.tree or before or message.id is None:
-            return self.last
-        return self.row_of.get(message.parent_id, self.root) if message.parent_id is not None else self.root
-
-    def envelope(self, id_: str | None, parent: str | None, time: str | None) -> Native:
-        if not id_ or id_ in self.used:
-            id_ = self.new_id()
-        self.used.add(id_)
-        self.last = id_
-        self.time = time or self.time
-        return {"id": id_, "parentId": parent, "timestamp": self.time}
-
-    def new_id(self) -> str:
-        while True:
-            self.count += 1
-            id_ = f"{self.count:08x}"
-            if id_ not in self.taken and id_ not in self.used:
-                return id_
-
-
-def _put_tools(rows: list[Native], added: list[Native]) -> None:
-    """The tools stand in the first message when it is the system's."""
-    message = next((row["message"] for row in rows if row["type"] == "message"), None)
-    if message is not None and message["role"] == "system":
-        message["toolsAdded"] = added
-        for key in [key for key in message if key not in ("role", "content", "sections", "toolsAdded")]:
-            message[key] = message.pop(key)
-
-
-def _digest(value: Any) -> str:
-    """A UUID of version 8, made of what is written: the same session always has the same one."""
-    hexed = hashlib.sha256(wire.write(value)).hexdigest()
-    return f"{hexed[:8]}-{hexed[8:12]}-8{hexed[13:16]}-8{hexed[17:20]}-{hexed[20:32]}"

@@ -26,6 +26,7 @@ from convcli.dialects import _google_tables
 from convcli.dialects._gemini_cli_calls import FLAVOR, NAME, Context
 from convcli.dialects._gemini_cli_log import OF_A_LOG, in_order, kind_of, rebuild, replay
 from convcli.dialects._gemini_cli_records import SHOWN, lift_record, lower_record
+from convcli.dialects._gemini_cli_thoughts import TOKENS
 from convcli.dialects._google import Writer
 from convcli.dialects._google_contents import adopt
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_apart, results_first
@@ -36,6 +37,8 @@ META = Keys(
     "sessionId projectHash startTime lastUpdated kind directories messages history summary memoryScratchpad",
     carried="projectHash kind directories memoryScratchpad",
 )
+ROOT = "#"
+"""In the table of places: the first row of a log, and nothing in a document."""
 EPOCH = "1970-01-01T00:00:00.000Z"
 
 
@@ -71,6 +74,7 @@ def _detect_records(records: list[Any]) -> Clue | None:
 def lift(document: Any) -> Transcript:
     """The transcript of a session, as a resumed session sees it; rows that do not count any more are events."""
     origin = Origin(NAME, spot=("content",))
+    origin.renamed = {ROOT: "0" if isinstance(document, list) else ".."}
     transcript = Transcript([], origin=origin)
     context = Context.of(transcript, document)
     if isinstance(document, list):
@@ -345,14 +349,16 @@ DIALECT = Dialect(
     },
     places={
         **_google_tables.PLACES,
-        "id": (0, "sessionId"),
-        "createdAt": (0, "startTime"),
-        "updatedAt": (0, "lastUpdated"),
-        "title": (0, "summary"),
+        "id": (ROOT, "sessionId"),
+        "createdAt": (ROOT, "startTime"),
+        "updatedAt": (ROOT, "lastUpdated"),
+        "title": (ROOT, "summary"),
+        **{f"extras.{key}": (ROOT, key) for key in ("projectHash", "kind", "directories", "memoryScratchpad")},
         "message.id": ("id",),
         "message.createdAt": ("timestamp",),
         "message.model": ("model",),
         "message.usage": ("tokens",),
+        **{f"message.usage.{ours}": ("tokens", theirs) for theirs, ours in TOKENS.items()},
     },
     envelope=frozenset(("projectHash", "kind", "timestamp", "tokens")),
 )

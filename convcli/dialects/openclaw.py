@@ -25,8 +25,9 @@ from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects import _openai as common
 from convcli.dialects._openclaw_blocks import NAME, Reader, Writer
 from convcli.dialects._openclaw_messages import RESULT_ROLES, grouped, lift_message, lower_group
+from convcli.dialects._openclaw_new import NewSession
 from convcli.dialects._openclaw_results import IDS, express
-from convcli.dialects._openclaw_session import lift_session, lower_session
+from convcli.dialects._openclaw_session import ROOT, lift_session, lower_session
 from convcli.fields import Keys, Native, active, carried_by, extras_of, results_apart, results_first
 from convcli.pairing import Pairing
 from convcli.transcript import Message, Origin, Path, Transcript
@@ -89,6 +90,7 @@ def lift(document: Any) -> Transcript:
     natives = document if isinstance(document, list) else document["messages"]
     reader = Reader(origin, pairing, _answered(natives))
     origin.document = {"form": "api"}
+    origin.renamed = {ROOT: "..", "modelId": "model"}
     transcript = Transcript([], origin=origin)
     if isinstance(document, list):
         origin.document["list"] = True
@@ -132,7 +134,7 @@ def lower(transcript: Transcript, options: Options) -> Any:
     own = form == spelling.get("form")
     writer = Writer(transcript.spelling(NAME) if own else {}, own, form, {})
     if form == "session":
-        return lower_session(transcript, writer)
+        return lower_session(transcript, writer) if own else NewSession(transcript, writer).rows()
     messages = [lower_group(group, writer) for group in grouped(_api_messages(transcript, own), writer)]
     return messages if own and spelling.get("list") else _lower_request(transcript, messages, own)
 
@@ -203,9 +205,17 @@ DIALECT = Dialect(
         "event": "a session has rows only for events that are one opaque value",
     },
     places={
-        "id": (0, "id"),
-        "createdAt": (0, "timestamp"),
-        "cwd": (0, "cwd"),
+        "id": (ROOT, "_sessionId"),
+        "createdAt": (ROOT, "timestamp"),
+        "cwd": (ROOT, "_workspaceDir"),
+        "model": (ROOT, "modelId"),
+        "title": (),
+        "extras.header": (ROOT,),
+        "extras.section": (),
+        "extras.role": (),
+        "extras.fromId": (),
+        "extras.customType": (),
+        "extras.display": (),
         "message.id": ("..", "id"),
         "message.parentId": ("..", "parentId"),
         "message.createdAt": ("..", "timestamp"),
