@@ -110,9 +110,9 @@ def _lift_facts(native: Native, carried: Native | None, message: Message, said: 
     """What stands beside the content: in responses, and where programs keep responses as messages."""
     extras = dict(carried or {})
     message.id, message.model = native.get("id") or None, native.get("model") or None
-    reason = native.get("stop_reason")
+    reason: str = native.get("stop_reason") or ""
     if reason:
-        ours = message.stop_reason = FINISH.get(reason, reason)
+        message.stop_reason = ours = FINISH.get(reason, reason)
         if FINISH_OF.get(ours, ours) != reason:
             said["stop_reason"] = reason
     if native.get("usage"):

@@ -62,27 +62,23 @@ def detect(document: Any) -> Clue | None:
         return Clue(95, "a message with stop_reason") if own and "stop_reason" in document else None
     request = document if isinstance(document, dict) else {}
     messages = request.get("messages") if request else document
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        return None
-    if any(message.get("role") not in ROLES for message in messages):
+    if not isinstance(messages, list) or any(role not in ROLES for role in _roles_of(messages)):
         return None
     blocks = _blocks_of(messages)
-    if blocks is None:
+    if not all("type" in block for block in blocks):
         return None
     marks = sorted({mark for block in blocks for mark in _marks(block)} | set(_request_marks(request)), reverse=True)
     return Clue(*marks[0]) if marks else None
 
 
-def _blocks_of(messages: list[Native]) -> list[Native] | None:
-    """All blocks; None where content is neither text nor a list of typed blocks."""
-    blocks: list[Native] = []
-    for message in messages:
-        content = message.get("content")
-        if isinstance(content, list) and all(isinstance(block, dict) and "type" in block for block in content):
-            blocks += content
-        elif not isinstance(content, str):
-            return None
-    return blocks
+def _roles_of(messages: list[Any]) -> set[str]:
+    return {str(message["role"]) for message in messages if isinstance(message, dict) and "role" in message}
+
+
+def _blocks_of(messages: list[Any]) -> list[Native]:
+    contents = [message.get("content") for message in messages if isinstance(message, dict)]
+    lists = [content for content in contents if isinstance(content, list)]
+    return [block for content in lists for block in content if isinstance(block, dict)]
 
 
 def _marks(block: Native) -> list[tuple[int, str]]:
@@ -102,7 +98,11 @@ def _request_marks(request: Native) -> list[tuple[int, str]]:
     tools = request.get("tools")
     if isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools):
         return [(95, "tools with input_schema")]
-    if isinstance(request.get("system"), str) or _blocks_of([{"content": request.get("system")}]):
+    first = next(iter(request.get("messages") or ()), None)
+    if isinstance(first, dict) and first.get("role") == "system":
+        return []
+    texts = _blocks_of([{"content": request.get("system")}])
+    if isinstance(request.get("system"), str) or any(block.keys() >= {"type", "text"} for block in texts):
         return [(60, "a system text beside the messages")]
     if "stop_sequences" in request or str(request.get("model")).startswith("claude"):
         return [(60, "the settings of a Messages request")]
