@@ -184,6 +184,7 @@ def test_the_envelope_of_json_rpc_and_of_a_page_is_kept_and_is_no_content() -> N
     transcript = MCP.lift(document)
     assert transcript.extras == {"mcp": {"rpc": {"jsonrpc": "2.0", "id": 1}, "nextCursor": "page-2"}}
     losses = pipeline.convert(document, MCP, dialects.get("openai-chat")).losses
+    assert "/result/nextCursor" in {loss.where for loss in losses}
     levels = {loss.field: loss.level for loss in losses}
     assert (levels["extras.mcp.rpc"], levels["extras.mcp.nextCursor"]) == ("envelope", "context")
 

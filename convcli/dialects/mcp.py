@@ -34,6 +34,15 @@ REQUEST = Keys(
     "toolChoice task _meta",
     carried="includeContext metadata task _meta",
 )
+BESIDE = (
+    *("nextCursor", "ttlMs", "cacheScope", "includeContext", "metadata", "task"),
+    *("modelPreferences", "toolChoice", "stopReason"),
+)
+"""Carried keys that stand only in the payload itself."""
+
+ROOT = "_root"
+"""In `places`: the payload. It is the document, or what JSON-RPC wraps: `Origin.renamed` says where."""
+
 NAMES = WORD + "-."
 LIMIT = 128
 
@@ -128,6 +137,7 @@ def lift(document: Any) -> Transcript:
         transcript.tools = [lift_tool(native, (i,), origin) for i, native in enumerate(document)]
         return transcript
     payload, prefix = _unwrap(document)
+    origin.renamed = {ROOT: str(prefix[0]) if prefix else ".."}
     form = origin.document["form"] = _form_of(payload)
     _LIFT[form](payload, prefix, BlockReader(origin, pairing), transcript)
     if prefix:
@@ -328,13 +338,12 @@ DIALECT = Dialect(
         "moved": "results stand right behind their calls, instructions before the messages",
     },
     places={
-        "model": ("modelPreferences",),
+        "model": (ROOT, "modelPreferences"),
         "message.stopReason": ("stopReason",),
         "tool_call.arguments": ("input",),
         "tool_result.value": ("content",),
         "tool_result.kind": ("content",),
         "tool_result.isError": ("isError",),
-        "tool_result.toolCallId": ("toolUseId",),
         "text.text": ("text",),
         "tool.name": ("name",),
         "tool.title": ("title",),
@@ -342,11 +351,12 @@ DIALECT = Dialect(
         "tool.parameters": ("inputSchema",),
         "tool.outputSchema": ("outputSchema",),
         "tool.annotations": ("annotations",),
-        "toolChoice": ("toolChoice",),
-        "tools": ("tools",),
-        "settings.temperature": ("temperature",),
-        "settings.maxOutputTokens": ("maxTokens",),
-        "settings.stop": ("stopSequences",),
+        "toolChoice": (ROOT, "toolChoice"),
+        "tools": (ROOT, "tools"),
+        "settings.temperature": (ROOT, "temperature"),
+        "settings.maxOutputTokens": (ROOT, "maxTokens"),
+        "settings.stop": (ROOT, "stopSequences"),
+        **{f"extras.{key}": (ROOT, key) for key in BESIDE},
         "extras.block": (),
         "extras.rpc": (),
     },
