@@ -17,6 +17,9 @@ from convcli.transcript import Extras, Origin, Transcript
 FAMILY = "google"
 """The owner of extras and of opaque parts of both dialects."""
 
+CHOICE = "choice_"
+"""How the ids begin that the candidates of one response get."""
+
 INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
@@ -114,7 +117,8 @@ class Writer:
         self.flavor = flavor
         self.own = origin is not None and origin.dialect == flavor.name
         self.spellings = transcript.spelling(flavor.name)
-        self.made_up = origin.invented if origin is not None else set()
+        invented = origin.invented if origin is not None else ()
+        self.made_up = {id_ for id_ in invented if not id_.startswith(CHOICE)}
         allowed = WORD + ".:-"
         names = () if self.own else tool_names(transcript)
         self.rename = Renaming(names, allowed, flavor.names, first=LETTERS + "_")

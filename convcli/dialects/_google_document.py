@@ -6,7 +6,7 @@ from typing import Any
 
 from convcli.dialect import Options
 from convcli.dialects import _google_config as config
-from convcli.dialects._google import FAMILY, Flavor, Reader, Shape, Writer, extras_of_family, words
+from convcli.dialects._google import CHOICE, FAMILY, Flavor, Reader, Shape, Writer, extras_of_family, words
 from convcli.dialects._google_contents import (
     adopt,
     lift_contents,
@@ -122,7 +122,7 @@ def _lift_response(document: Native, reader: Reader) -> Transcript:
         carried = {**carried, "usageMetadata": usage}
     transcript.extras = extras_of_family(carried)
     if len(candidates) > 1:
-        transcript.head = "choice_1"
+        transcript.head = f"{CHOICE}1"
     return transcript
 
 
@@ -155,7 +155,7 @@ def _lift_candidate(document: Native, index: int, count: int, reader: Reader) ->
     if spelling or odd:
         origin.spell(message, {**origin.spellings.get(id(message), {}), "candidate": {**spelling, **odd}})
     if count > 1:
-        message.id = f"choice_{index + 1}"
+        message.id = f"{CHOICE}{index + 1}"
         origin.invented.add(message.id)
     return message
 

@@ -43,7 +43,7 @@ def lift_response(native: Native, origin: Origin, answers: Answers) -> Transcrip
     transcript.model = native.get("model")
     _lift_created(native, transcript, extras)
     _lift_object(native, origin, extras)
-    _name_siblings(transcript)
+    _name_siblings(transcript, origin)
     if transcript.messages and native.get("usage"):
         common.lift_usage(native["usage"], transcript.messages[0], answers.name, origin, answers.usage)
     elif native.get("usage"):
@@ -95,12 +95,13 @@ def _lift_object(native: Native, origin: Origin, extras: Native) -> None:
         extras["object"] = native["object"]
 
 
-def _name_siblings(transcript: Transcript) -> None:
+def _name_siblings(transcript: Transcript, origin: Origin) -> None:
     """Several choices are alternatives: siblings of a tree, of which the first is the head."""
     if len(transcript.messages) < 2:
         return
     for i, message in enumerate(transcript.messages):
         message.id = f"choice_{i + 1}"
+        origin.invented.add(message.id)
     transcript.head = "choice_1"
 
 
