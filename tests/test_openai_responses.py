@@ -419,6 +419,8 @@ def test_items_parts_and_responses_are_recognised_and_shapes_of_others_are_not()
         {"input": "x", "output": "y", "model": "m"},
         [{"role": "user", "content": "x"}],
         {"input": {"a": 1}, "model": "m"},
+        {"prompt": "x", "completion": "y"},
+        [{"type": "function_call", "payload": {}}],
         7,
         [],
         None,

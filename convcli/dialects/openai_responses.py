@@ -60,6 +60,8 @@ ITEM_TYPES = frozenset(
     )
 )  # fmt: skip
 PART_TYPES = frozenset(("input_text", "output_text", "input_image", "input_file"))
+ENVELOPES = frozenset(("payload", "message", "messages", "record_type", "event", "delta", "data", "cwd"))
+"""Keys of rows around items, in logs and streams."""
 ROLES = frozenset(("system", "developer", "user", "assistant"))
 OWN = ("instructions", "max_output_tokens", "text", "tools", "tool_choice", "previous_response_id", "prompt")
 """Keys of a request beside `input`, which others have too."""
@@ -76,7 +78,7 @@ def detect(document: Any) -> Clue | None:
             return Clue(60, "keys of a request of the Responses API") if _is_request(document) else None
     if not isinstance(items, list) or not items or not all(isinstance(item, dict) for item in items):
         return None
-    if any(map(_is_marked, items)):
+    if any(map(_is_marked, items)) and all(item.keys().isdisjoint(ENVELOPES) for item in items):
         return Clue(92, "items and content parts of the Responses API")
     if isinstance(document, dict):
         return Clue(60, "input of messages") if "input" in document and all(map(_is_plain, items)) else None
@@ -88,14 +90,15 @@ def _is_request(document: Native) -> bool:
     given = document.get("input")
     if "messages" in document or "output" in document or not isinstance(given, (str, list, type(None))):
         return False
-    reference = any(document.get(key) for key in ("previous_response_id", "prompt", "conversation"))
+    prompt = document.get("prompt")
+    reference = isinstance(document.get("previous_response_id"), str) or (isinstance(prompt, dict) and "id" in prompt)
     return reference or ("input" in document and not document.keys().isdisjoint(("model", *OWN)))
 
 
 def _is_marked(item: Native) -> bool:
     """An item that no other dialect has: with a type of its own, or with parts of a type of its own."""
     if item.get("type") in ITEM_TYPES:
-        return item.keys().isdisjoint(("payload", "message", "timestamp", "data", "content_block"))
+        return True
     content = item.get("content") if item.get("role") in ROLES else None
     return isinstance(content, list) and any(
         isinstance(part, dict) and part.get("type") in PART_TYPES for part in content
