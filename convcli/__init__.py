@@ -47,9 +47,9 @@ def read(path: str, *, dialect: str | None = None) -> list[Transcript]:
     Raises JobError when the file cannot be opened, ContentError when it cannot be read, RefusedError when a document
     does not pass the schema of its dialect.
     """
-    from convcli import files
+    from convcli.files import documents
 
-    return [document.lift() for document in files.documents(path, dialect)]
+    return [document.lift() for document in documents(path, dialect)]
 
 
 def lift(document: Any, *, dialect: str | None = None) -> Transcript:

@@ -19,6 +19,7 @@ from convcli.files import Document, Input
 from convcli.findings import Finding
 from convcli.judge import finding_of, torn
 from convcli.loss import Level, Loss
+from convcli.restore import Record, record
 from convcli.sources import Rows
 
 LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
@@ -38,6 +39,7 @@ class Job(NamedTuple):
     options: Options = pipeline.BY_DEFAULT
     keep_going: bool = False
     fail_on: Level | None = None
+    restore: Records | None = None
 
     def fails_on(self, loss: Loss) -> bool:
         """Is this loss one that the job does not accept?"""
@@ -126,6 +128,7 @@ class Step(NamedTuple):
     is_read: bool = False
     is_refused: bool = False
     document: Any = None
+    original: Any = None
 
 
 def steps(source: Input, target: Dialect, options: Options = pipeline.BY_DEFAULT) -> Iterator[Step]:
@@ -150,7 +153,8 @@ def _converted(document: Document, target: Dialect, options: Options) -> Step:
     for loss in conversion.losses:
         loss.file = document.file
         loss.line, loss.where = document.place(loss.where)
-    return Step(conversion.losses, document.located(conversion.findings), True, document=conversion.document)
+    findings = document.located(conversion.findings)
+    return Step(conversion.losses, findings, True, False, conversion.document, document.value)
 
 
 def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell) -> Summary:
@@ -191,6 +195,8 @@ class _Run:
             self.tell.finding(finding)
         if step.is_read and self._is_acceptable():
             self._write(step.document)
+            if self.job.restore is not None:
+                self.job.restore.add(record(step.original, step.document, self.source.dialect, self.job.target))
 
     def finish(self) -> None:
         """Let the output appear if all is well."""
@@ -215,7 +221,7 @@ class _Run:
         elif isinstance(document, Rows):
             message = f"{self.job.target.title} has one transcript in a file, and this input has more than one"
             raise JobError("one-transcript-only", message, file=self.source.name)
-        self._output.write(b"".join(_encoded(document, suffix)))
+        self._output.write(b"".join(encoded(document, suffix)))
 
 
 def _suffix(document: Any, target: Dialect, source: Input) -> str:
@@ -225,7 +231,13 @@ def _suffix(document: Any, target: Dialect, source: Input) -> str:
     return ".jsonl" if source.layout == "jsonl" and not source.is_whole else ".json"
 
 
-def _encoded(document: Any, suffix: str) -> Iterator[bytes]:
+def layout(documents: list[Any]) -> str:
+    """How documents are laid out that have no input to be like: one as JSON, more or rows as JSONL."""
+    return ".json" if len(documents) == 1 and not isinstance(documents[0], Rows) else ".jsonl"
+
+
+def encoded(document: Any, suffix: str) -> Iterator[bytes]:
+    """The bytes of one document, as the suffix of its file says."""
     if suffix == ".sse":
         yield from map(_event, document)
     elif isinstance(document, Rows):
@@ -240,6 +252,25 @@ def _event(row: Any) -> bytes:
     is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
     name = f"event: {kind}\n".encode() if is_name else b""
     return name + b"data: " + (row.encode() if isinstance(row, str) else wire.write(row)) + b"\n\n"
+
+
+class Records:
+    """Restore records, one a line, in the order of the documents."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+
+    def add(self, kept: Record) -> None:
+        """Write one record."""
+        self._output.write(wire.write(kept) + b"\n")
+
+    def commit(self) -> None:
+        """Let the file appear."""
+        self._output.commit()
+
+    def discard(self) -> None:
+        """Give it up."""
+        self._output.discard()
 
 
 class LossFile:

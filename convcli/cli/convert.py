@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from convcli.atomic import Output
     from convcli.files import Found
     from convcli.findings import Finding
-    from convcli.job import Job, LossFile, Summary
+    from convcli.job import Job, LossFile, Records, Summary
     from convcli.loss import Loss
 
 LEVELS = {"content": "content", "context": "context", "any": "envelope"}
@@ -46,6 +46,7 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
     help="Write nothing and exit 1 when something is lost: content, content or context, or any (the default).",
 )
 @click.option("--losses", metavar="FILE", help="Write all losses to a file, as a JSON array.")
+@click.option("--restore-file", metavar="FILE", help="Write what convcli restore needs.")
 @click.option("--keep-going", is_flag=True, help="Leave out what cannot be read, convert the rest, and exit 1.")
 @click.option("--form", metavar="FORM", help="What to write where a dialect has several: request, response, …")
 @click.pass_obj
@@ -68,6 +69,7 @@ class Wish(NamedTuple):
     force: bool
     fail_on_loss: str | None
     losses: str | None
+    restore_file: str | None
     keep_going: bool
     form: str | None
     duplicate_keys: Any
@@ -86,7 +88,7 @@ class _Converting:
         """Convert all inputs. Everything that can be wrong with the job is found before the first is read."""
         from convcli import files
         from convcli.atomic import open_output
-        from convcli.job import LossFile
+        from convcli.job import LossFile, Records
 
         job = self._job()
         self.found = files.find(self.wish.paths)
@@ -96,14 +98,19 @@ class _Converting:
         self.losses: LossFile | None = None
         if self.wish.losses is not None:
             self.losses = LossFile(open_output(self.wish.losses, force=self.wish.force, inputs=paths))
+        self.records: Records | None = None
+        if self.wish.restore_file is not None:
+            self.records = Records(open_output(self.wish.restore_file, force=self.wish.force, inputs=paths))
+            job = job._replace(restore=self.records)
         try:
             for found in self.found:
                 with self.codes.guard(found.path):
                     self._one(found, job, output)
             self._finish()
         finally:
-            if self.losses is not None:
-                self.losses.discard()
+            for beside in (self.losses, self.records):
+                if beside is not None:
+                    beside.discard()
         return self.codes.worst
 
     def _job(self) -> Job:
@@ -126,6 +133,8 @@ class _Converting:
             raise JobError("usage", "-o and --out-dir exclude each other")
         if wish.out_dir is not None:
             return None
+        if wish.restore_file is not None and len(paths) > 1:
+            raise JobError("several-inputs", "--restore-file is for one input")
         if len(paths) > 1:
             raise JobError(
                 "several-inputs", f"{len(paths):,} inputs cannot go into one output", help="use --out-dir DIR"
@@ -183,9 +192,11 @@ class _Converting:
         from convcli.report.losses import summary
 
         self.teller.finish()
-        if self.losses is not None:
+        written = self.total is not None and self.total.outputs
+        for beside in (self.losses, self.records if written else None):
             try:
-                self.losses.commit()
+                if beside is not None:
+                    beside.commit()
             except OutputError as error:
                 self.screen.error(error)
                 self.codes.add(error.exit_code)

@@ -277,7 +277,7 @@ def lower_message(message: Message, spellings: dict[int, Spelling], own: bool) -
 
 def _lift_part(native: Native, origin: Origin) -> Part:
     kind = native["type"]
-    body = native.get(PART_BODY.get(kind, ""))
+    body: Any = native.get(PART_BODY.get(kind, ""))
     if not isinstance(body, dict if kind in BODY_KEYS else str):
         return Opaque(NAME, native)
     outer, spelling = PART_KEYS[kind].take(native)

@@ -1,0 +1,56 @@
+"""convert --restore-file and restore: there and back again, as a user would."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli_cases import run
+from tests.support import SAMPLES
+
+ORIGINALS = ["openai-chat/request-all-settings.json", "openai-chat/fine-tuning.jsonl", "openclaw/twin-weather.jsonl"]
+
+
+def values(text: str) -> list[str]:
+    try:
+        return [json.dumps(json.loads(text))]
+    except ValueError:
+        return [json.dumps(json.loads(line)) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("name", ORIGINALS)
+def test_what_was_converted_comes_back_exactly(name: str, tmp_path: Path) -> None:
+    original, out, kept, back = SAMPLES / name, tmp_path / "out", tmp_path / "kept.jsonl", tmp_path / "back"
+    done = run("convert", original, "--to", "anthropic", "-o", out, "--restore-file", kept)
+    assert done.returncode == 0, done.stderr
+    done = run("restore", out, "--restore-file", kept, "-o", back)
+    assert done.returncode == 0, done.stderr
+    assert values(back.read_text("utf-8")) == values(original.read_text("utf-8"))
+
+
+def test_an_edited_output_is_not_restored(tmp_path: Path) -> None:
+    out, kept = tmp_path / "out.json", tmp_path / "kept.jsonl"
+    run("convert", SAMPLES / ORIGINALS[0], "--to", "anthropic", "-o", out, "--restore-file", kept)
+    out.write_text('{"messages": []}')
+    done = run("restore", out, "--restore-file", kept, "--force", "-o", tmp_path / "back")
+    assert done.returncode == 1
+    assert not (tmp_path / "back").exists()
+
+
+def test_a_refused_conversion_leaves_no_restore_file(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    done = run(
+        "convert",
+        SAMPLES / ORIGINALS[0],
+        "--to",
+        "anthropic",
+        "--fail-on-loss",
+        "-o",
+        tmp_path / "o",
+        "--restore-file",
+        kept,
+    )
+    assert done.returncode == 1
+    assert list(tmp_path.iterdir()) == []
