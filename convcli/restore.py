@@ -6,6 +6,7 @@ from what reading the converted document back gives to the original. Where nothi
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 from convcli import __version__, catalog, dialects, wire
@@ -23,6 +24,7 @@ SCHEMA = "restore"
 def record(original: Any, converted: Any, source: Dialect, target: Dialect) -> Record:
     """What `restore` needs beside the converted document; its `patch` is empty when that alone gives the original."""
     head = {"convcli": 1, "version": __version__, "source": source.name, "target": target.name}
+    sums = {"original": checksum(original), "converted": checksum(converted)}
     best = patch(_back(converted, source, target, None), original)
     form: str | None = None
     if best:
@@ -30,7 +32,7 @@ def record(original: Any, converted: Any, source: Dialect, target: Dialect) -> R
             operations = patch(_back(converted, source, target, other), original)
             if len(wire.write(operations)) < len(wire.write(best)):
                 best, form = operations, other
-    return {**head, **({} if form is None else {"form": form}), "patch": best}
+    return {**head, **({} if form is None else {"form": form}), "sha256": sums, "patch": best}
 
 
 def restore(converted: Any, kept: Record) -> Any:
@@ -38,6 +40,8 @@ def restore(converted: Any, kept: Record) -> Any:
     found = catalog.findings(SCHEMA, kept)
     if found:
         raise ContentError("not-a-restore-file", f"this is no restore record: {found[0].message}", where=found[0].where)
+    if checksum(converted) != kept["sha256"]["converted"]:
+        raise _does_not_fit("the converted document is not the one that the restore record belongs to")
     source, target = dialects.get(kept["source"]), dialects.get(kept["target"])
     original = apply(_back(converted, source, target, kept.get("form")), kept["patch"])
     return (
@@ -45,6 +49,15 @@ def restore(converted: Any, kept: Record) -> Any:
         if isinstance(original, list) and _is_rows(source)
         else original
     )
+
+
+def checksum(document: Any) -> str:
+    """SHA-256 of a document as compact JSON: equal for equal values and key order, whatever the layout of the file."""
+    return sha256(wire.write(document)).hexdigest()
+
+
+def _does_not_fit(message: str) -> ContentError:
+    return ContentError("patch-does-not-fit", message, help="restore needs the file exactly as convert wrote it")
 
 
 def _back(converted: Any, source: Dialect, target: Dialect, form: str | None) -> Any:

@@ -281,7 +281,7 @@ def _lift_part(native: Native, origin: Origin) -> Part:
     if not isinstance(body, dict if kind in BODY_KEYS else str):
         return Opaque(NAME, native)
     outer, spelling = PART_KEYS[kind].take(native)
-    inner, inner_spelling = BODY_KEYS[kind].take(body) if kind in BODY_KEYS else (None, None)
+    inner, inner_spelling = BODY_KEYS[kind].take(native[kind]) if kind in BODY_KEYS else (None, None)
     part = LIFT_PART[kind](body, extras_of(NAME, {**(outer or {}), **({kind: inner} if inner else {})}))
     if part is None:
         return Opaque(NAME, native)
