@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli import wire
+from convcli.dialects._openai import is_foreign_builtin
 from convcli.fields import (
     Keys,
     Native,
@@ -96,15 +97,6 @@ def _lower_tool(tool: ToolDefinition, dialect: str, spelling: Spelling, own: boo
     if tool.strict is not None:
         native["strict"] = tool.strict
     return TOOL.put(native, carried, spelling)
-
-
-def is_foreign_builtin(tool: ToolDefinition) -> bool:
-    """A tool that a vendor runs by itself: it has nothing but a name and its owner's own keys."""
-    return (
-        tool.description is None
-        and tool.parameters is None
-        and any("tool" in carried for carried in (tool.extras or {}).values())
-    )
 
 
 # ---------------------------------------------------------------- tool choice
