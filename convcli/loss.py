@@ -17,6 +17,7 @@ from convcli import wire
 from convcli.align import Alignment, align
 from convcli.dialect import Dialect, LossKind
 from convcli.fields import active
+from convcli.places import Places
 from convcli.transcript import (
     TRANSCRIPT_FIELDS,
     Message,
@@ -88,8 +89,7 @@ class _Walk:
         self.before, self.after, self.source, self.target = before, after, source, target
         self.losses: list[Loss] = []
         origin = before.origin
-        self.places = origin.places if origin is not None and len(origin.places) == len(before.messages) else None
-        self.spot = origin.spot if origin is not None else ()
+        self.places = Places(before, source)
         self.made_up = origin.invented if origin is not None else set()
         self.made_up_again = after.origin.invented if after.origin is not None else set()
         self.accounted: set[int] = set()
@@ -135,16 +135,13 @@ class _Walk:
             kept, len(self.before.messages)
         )
 
-    def root(self, field: str) -> Path:
-        return self.step(field, ())
-
     def tools(self, before: list[ToolDefinition] | None, after: list[ToolDefinition] | None) -> None:
         if (before is None) != (after is None) and not before and not after:
-            self.add("dropped" if after is None else "invented", self.root("tools"), "tools", before, after)
+            self.add("dropped" if after is None else "invented", self.places.field("tools", ()), "tools", before, after)
         left = list(enumerate(after or ()))
         last = -1
         for i, tool in enumerate(before or ()):
-            place = self.tool_place(i)
+            place = self.places.tool(i)
             found = next((pair for pair in left if pair[1].name == tool.name), None)
             if found is None and len(before or ()) == len(after or ()) and (i, (after or [])[i]) in left:
                 found = (i, (after or [])[i])
@@ -158,13 +155,7 @@ class _Walk:
             last = max(last, found[0])
             self.record(tool, found[1], "tool", place)
         for _, tool in left:
-            self.add("invented", self.root("tools"), "tool", MISSING, msgspec.to_builtins(tool))
-
-    def tool_place(self, index: int) -> Path:
-        origin = self.before.origin
-        if origin is not None and len(origin.tools) == len(self.before.tools or ()):
-            return origin.tools[index]
-        return ("tools", index)
+            self.add("invented", self.places.field("tools", ()), "tool", MISSING, msgspec.to_builtins(tool))
 
     # ------------------------------------------------------------ messages and parts
 
@@ -175,7 +166,7 @@ class _Walk:
             if j is None:
                 self.dropped_message(i, message, alignment)
                 continue
-            place = self.place(i)
+            place = self.places.message(i)
             other = self.after.messages[j]
             if i in alignment.moved or (i in alignment.joined and j != last):
                 self.add("moved", place, "message", i, j)
@@ -192,14 +183,12 @@ class _Walk:
         """A row that no model saw, a turn off the active branch or an empty one is one loss; else its parts are."""
         whole = "event" if message.role == "event" else "branch" if self.off_branch(message) else "message"
         if whole != "message" or not message.parts:
-            self.add("dropped", self.place(i), whole, msgspec.to_builtins(message))
+            self.add("dropped", self.places.message(i), whole, msgspec.to_builtins(message))
             return
         self.parts(i, message, alignment)
-        said = msgspec.to_builtins(message)
-        self.add(
-            "dropped", self.place(i), "message", {key: said[key] for key in said if key not in ("parts", "extras")}
-        )
-        self.extras(message.extras, None, self.place(i))
+        said = {key: value for key, value in msgspec.to_builtins(message).items() if key not in ("parts", "extras")}
+        self.add("dropped", self.places.message(i), "message", said)
+        self.extras(message.extras, None, self.places.message(i))
 
     def off_branch(self, message: Message) -> bool:
         if self.branch is None:
@@ -211,7 +200,7 @@ class _Walk:
         last = -1
         for k, part in enumerate(message.parts):
             match = alignment.part_of.get((i, k))
-            place = self.part_place(i, k)
+            place = self.places.part(i, k)
             if match is None:
                 self.dropped_part(part, place)
                 continue
@@ -290,7 +279,7 @@ class _Walk:
     def near(self, j: int, alignment: Alignment) -> Path:
         """The place of the source message that stands at or before message `j` of the output."""
         at = max((i for i, to in enumerate(alignment.message_of) if to is not None and to <= j), default=None)
-        return self.place(at) if at is not None else ()
+        return self.places.message(at) if at is not None else ()
 
     # ------------------------------------------------------------ records and values
 
@@ -316,10 +305,10 @@ class _Walk:
         if x is y or wire.exact(_plain(x), _plain(y)):
             return
         if field in SCHEMAS and isinstance(x, dict) and isinstance(y, dict):
-            self.tree(x, y, field, self.step(field, place))
+            self.tree(x, y, field, self.places.field(field, place))
             return
         kind: LossKind = "invented" if x is None else "dropped" if y is None else "changed"
-        self.add(kind, self.step(field, place), field, MISSING if x is None else x, MISSING if y is None else y)
+        self.add(kind, self.places.field(field, place), field, MISSING if x is None else x, MISSING if y is None else y)
 
     def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
         """Two JSON values that differ, down to the keys and items that make the difference."""
@@ -345,7 +334,7 @@ class _Walk:
             if x is MISSING or y is MISSING or not wire.exact(_plain(x), _plain(y)):
                 kind: LossKind = "invented" if x is MISSING else "dropped" if y is MISSING else "changed"
                 name = f"{field}.{key}"
-                self.add(kind, self.step(name, place), name, x, y)
+                self.add(kind, self.places.field(name, place), name, x, y)
 
     def extras(self, before: Any, after: Any, place: Path) -> None:
         """Facts that only one dialect can say, by dialect and key."""
@@ -357,43 +346,14 @@ class _Walk:
                 x, y = mine.get(key, MISSING), other.get(key, MISSING)
                 if x is MISSING or y is MISSING or not wire.exact(x, y):
                     kind: LossKind = "invented" if x is MISSING else "dropped" if y is MISSING else "changed"
-                    self.add(kind, self.extras_place(dialect, key, place, x), f"extras.{dialect}.{key}", x, y)
+                    at = self.places.extras(dialect, key, place, x is not MISSING)
+                    self.add(kind, at, f"extras.{dialect}.{key}", x, y)
             if (not mine and not other) and (dialect in (before or {})) != (dialect in (after or {})):
                 self.add(
                     "dropped" if dialect in (before or {}) else "invented", place, f"extras.{dialect}", mine, other
                 )
 
-    # ------------------------------------------------------------ places and reasons
-
-    def place(self, i: int) -> Path:
-        return self.places[i][0] if self.places is not None else ("messages", i)
-
-    def part_place(self, i: int, k: int) -> Path:
-        if self.places is None:
-            return ("messages", i, "parts", k)
-        place, spots = self.places[i]
-        return climb(place, spots[k] if spots is not None and k < len(spots) else self.spot)
-
-    def step(self, field: str, place: Path) -> Path:
-        """Where a field stands, from the table of the source dialect."""
-        if self.source is None or self.before.origin is None:
-            return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
-        table = self.source.places
-        return self.climb(place, table.get(field) or table.get(field.rpartition(".")[0], ()))
-
-    def climb(self, place: Path, steps: Path) -> Path:
-        """`steps` from `place`, by the names that the source has for them."""
-        names = self.before.origin.renamed if self.before.origin is not None else {}
-        return climb(place, tuple(names.get(step, step) if isinstance(step, str) else step for step in steps))
-
-    def extras_place(self, dialect: str, key: str, place: Path, value: Any) -> Path:
-        """Keys of the source stand where they stood; what another dialect left has no place of its own."""
-        origin = self.before.origin
-        if self.source is None or origin is None or "extras" in self.source.places:
-            return (*place, "extras", dialect, key)
-        if not self.source.owns(dialect) or value is MISSING:
-            return place
-        return self.climb(place, self.source.places.get(f"extras.{key}", (key,)))
+    # ------------------------------------------------------------ reasons
 
     def add(
         self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
@@ -451,13 +411,6 @@ def _general(field: str) -> Iterator[str]:
         yield ".".join(parts[:end])
     if len(parts) > 1:
         yield ".".join(parts[1:])
-
-
-def climb(place: Path, steps: Path) -> Path:
-    """`place` and `steps`, where `..` takes one step off."""
-    for step in steps:
-        place = place[:-1] if step == ".." else (*place, step)
-    return place
 
 
 def _exact_message(before: Message, after: Message) -> bool:

@@ -1,0 +1,67 @@
+"""Where a node of a transcript stands in the document that it was lifted from.
+
+The lift leaves the paths of messages and parts in `Origin.places`; `Dialect.places` says where the fields of a node
+are, relative to it. A transcript without an origin has the paths of the intermediate format.
+"""
+
+from __future__ import annotations
+
+from convcli.dialect import Dialect
+from convcli.transcript import Path, Transcript
+
+
+class Places:
+    """The paths of one transcript; `source` is the dialect of its document, None for one that was never in any."""
+
+    __slots__ = ("_named", "_origin", "_source", "_spot", "_tools", "_turns")
+
+    def __init__(self, transcript: Transcript, source: Dialect | None) -> None:
+        origin = transcript.origin
+        self._origin, self._source = origin, source
+        whole = origin is not None and len(origin.places) == len(transcript.messages)
+        self._turns = origin.places if origin is not None and whole else None
+        self._spot = origin.spot if origin is not None else ()
+        known = origin is not None and len(origin.tools) == len(transcript.tools or ())
+        self._tools = origin.tools if origin is not None and known else None
+        self._named = origin.renamed if origin is not None else {}
+
+    def message(self, index: int) -> Path:
+        """The path of a message."""
+        return self._turns[index][0] if self._turns is not None else ("messages", index)
+
+    def part(self, index: int, part: int) -> Path:
+        """The path of a part of a message."""
+        if self._turns is None:
+            return ("messages", index, "parts", part)
+        place, spots = self._turns[index]
+        return climb(place, spots[part] if spots is not None and part < len(spots) else self._spot)
+
+    def tool(self, index: int) -> Path:
+        """The path of a tool definition."""
+        return self._tools[index] if self._tools is not None else ("tools", index)
+
+    def field(self, field: str, place: Path) -> Path:
+        """The path of a field (`tool_call.name`, `settings.topK`) of the node at `place`."""
+        if self._source is None or self._origin is None:
+            return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
+        table = self._source.places
+        return self.climb(place, table.get(field) or table.get(field.rpartition(".")[0], ()))
+
+    def climb(self, place: Path, steps: Path) -> Path:
+        """`steps` from `place`, by the names that the source has for them."""
+        return climb(place, tuple(self._named.get(step, step) if isinstance(step, str) else step for step in steps))
+
+    def extras(self, dialect: str, key: str, place: Path, present: bool) -> Path:
+        """Keys of the source stand where they stood; what another dialect left has no place of its own."""
+        if self._source is None or self._origin is None or "extras" in self._source.places:
+            return (*place, "extras", dialect, key)
+        if not self._source.owns(dialect) or not present:
+            return place
+        return self.climb(place, self._source.places.get(f"extras.{key}", (key,)))
+
+
+def climb(place: Path, steps: Path) -> Path:
+    """`place` and `steps`, where `..` takes one step off."""
+    for step in steps:
+        place = place[:-1] if step == ".." else (*place, step)
+    return place
