@@ -7,7 +7,7 @@ the family, so that it goes from one to the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from convcli.fields import Keys, Native, Spelling, carried_by
@@ -23,12 +23,23 @@ CHOICE = "choice_"
 INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
+def words(text: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(text.split())
+
+
 class Shape:
-    """The keys of one kind of object, which may be written in snake case too: then that is its spelling."""
+    """The keys of one kind of object, which may be written in snake case too: then that is its spelling.
 
-    __slots__ = ("_camel", "_keys", "known")
+    `name` is the key under which such an object stands. Only keys in `free` come from extras: those in `carried`, and
+    those in `odd`, whose value is carried when no field can hold it; all where nothing is said of it.
+    """
 
-    def __init__(self, order: str, *, carried: str = "") -> None:
+    __slots__ = ("_camel", "_keys", "free", "known", "name")
+
+    def __init__(self, name: str, order: str, *, carried: str = "", odd: str = "") -> None:
+        self.name = name
+        self.free = words(f"{carried} {odd}") or words(order)
         self._keys = Keys(order, carried=carried)
         self.known = frozenset(order.split())
         self._camel = {snake(key): key for key in self.known if snake(key) != key}
@@ -70,24 +81,53 @@ def snake(key: str) -> str:
     return INNER_CAPITAL.sub("_", key).lower()
 
 
-def words(text: str) -> frozenset[str]:
-    """The words of a text, as a set."""
-    return frozenset(text.split())
+ONLY_GEMINI: dict[str, type] = {
+    **dict.fromkeys(words("request.serviceTier parts.mediaProcessing thinkingLevel.XHIGH"), str),
+    **dict.fromkeys(words("request.store functionResponse.willContinue"), bool),
+    **dict.fromkeys(words("generationConfig.enableEnhancedCivicAnswers"), bool),
+    **dict.fromkeys(words("toolConfig.includeServerSideToolInvocations"), bool),
+    **dict.fromkeys(words("tools.fileSearch googleSearch.timeRangeFilter response.modelStatus"), dict),
+    **dict.fromkeys(words("parts.toolCall parts.toolResponse parts.partMetadata"), dict),
+    **dict.fromkeys(words("mediaResolution.numTokens candidates.tokenCount"), int),
+    **dict.fromkeys(words("tools.mcpServers"), list),
+    **dict.fromkeys(words("finishReason.LANGUAGE finishReason.MISSING_THOUGHT_SIGNATURE"), str),
+    **dict.fromkeys(words("finishReason.ESCALATION finishReason.PUP_LIMITED_DISABLED"), str),
+}
+"""What the Gemini API has and Vertex AI has not: the name of an object or field with its key or value, and its type."""
+
+ONLY_VERTEX: dict[str, type] = {
+    **dict.fromkeys(words("request.modelArmorConfig request.outputConfig imageConfig.imageOutputOptions"), dict),
+    **dict.fromkeys(words("generationConfig.routingConfig generationConfig.translationConfig"), dict),
+    **dict.fromkeys(words("tools.retrieval tools.enterpriseWebSearch tools.parallelAiSearch tools.exaAiSearch"), dict),
+    **dict.fromkeys(words("googleMaps.groundingTypes"), dict),
+    **dict.fromkeys(words("generationConfig.audioTimestamp generationConfig.enableAffectiveDialog"), bool),
+    **dict.fromkeys(words("functionCallingConfig.streamFunctionCallArguments functionCall.willContinue"), bool),
+    **dict.fromkeys(
+        words("generationConfig.responseFormat googleSearch.excludeDomains functionCall.partialArgs"), list
+    ),
+    **dict.fromkeys(words("groundingMetadata.retrievalQueries groundingMetadata.sourceFlaggingUris"), list),
+    **dict.fromkeys(words("imageConfig.personGeneration imageConfig.prominentPeople safetySettings.method"), str),
+    **dict.fromkeys(words("googleSearch.blockingConfidence promptFeedback.blockReasonMessage"), str),
+    **dict.fromkeys(words("safetyRatings.severity safetyRatings.overwrittenThreshold"), str),
+    **dict.fromkeys(words("safetyRatings.severityScore safetyRatings.probabilityScore"), float),
+}
+"""What Vertex AI has and the Gemini API has not."""
 
 
 class Flavor(NamedTuple):
     """Where the two dialects differ.
 
-    `lacks`: keys of the other one, `functionCall.x` for one that stands in that object. `models`: how the name of a
-    model begins. `names`: the longest name of a function. `subset`: whether a definition is written as the OpenAPI
-    subset `parameters`, or as the JSON Schema that it is.
+    `has` and `lacks`: what only this one has, and what only the other one, as in `ONLY_VERTEX`. `models`: how the
+    path of a model begins. `names`: the longest name of a function. `subset`: whether a definition is written as the
+    OpenAPI subset `parameters`, or as the JSON Schema that it is.
     """
 
     name: str
     models: str
     names: int
     subset: bool
-    lacks: frozenset[str]
+    has: Mapping[str, type]
+    lacks: Mapping[str, type]
 
 
 class Reader:
@@ -126,21 +166,33 @@ class Writer:
     def spelling(self, record: Any) -> Spelling:
         return self.spellings.get(id(record), {}) if self.spellings else {}
 
-    def carried(self, extras: Extras | None, shape: Shape, place: str = "") -> Native:
-        """What rides in the extras of a record and can be written in an object of this shape."""
+    def carried(self, extras: Extras | None, shape: Shape, inside: str = "") -> Native:
+        """What rides in the extras of a record, or there under a key, and can be written in an object of this shape."""
         carried = carried_by(extras, FAMILY)
-        return self.known(carried, shape, place) if carried else carried
+        if inside:
+            carried = carried.get(inside, {})
+        return self.known(carried, shape) if isinstance(carried, dict) else {}
 
-    def known(self, carried: Native, shape: Shape, place: str = "") -> Native:
-        """Everything where it comes from; from a relative only what this dialect knows."""
-        if self.own:
+    def known(self, carried: Native, shape: Shape) -> Native:
+        """Everything where it comes from; from elsewhere only what this dialect knows."""
+        if self.own or not carried:
             return carried
-        lacks = self.flavor.lacks
+        return self.has(shape.name, {key: self._inside(key, carried[key]) for key in carried if key in shape.free})
+
+    def has(self, name: str, native: Native) -> Native:
+        """The object without what the other dialect has alone, and without what is not of its type here."""
+        lacks, mine = self.flavor.lacks, self.flavor.has
+        named = ((f"{name}.{key}", key) for key in native)
         return {
-            key: value
-            for key, value in carried.items()
-            if key in shape.known and key not in lacks and f"{place}.{key}" not in lacks
+            key: native[key]
+            for path, key in named
+            if path not in lacks and (path not in mine or type(native[key]) is mine[path])
         }
+
+    def _inside(self, name: str, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._inside(name, item) for item in value]
+        return self.has(name, value) if isinstance(value, dict) else value
 
 
 def extras_of_family(*carried: Native) -> Extras | None:

@@ -20,12 +20,15 @@ BUILTIN = (
     "googleSearch googleSearchRetrieval codeExecution urlContext googleMaps fileSearch computerUse mcpServers "
     "retrieval enterpriseWebSearch parallelAiSearch exaAiSearch"
 )
-TOOL = Shape(f"functionDeclarations {BUILTIN}")
+TOOL = Shape("tools", f"functionDeclarations {BUILTIN}")
 DECLARATION = Shape(
-    "name description parameters parametersJsonSchema response responseJsonSchema behavior", carried="behavior"
+    "functionDeclarations",
+    "name description parameters parametersJsonSchema response responseJsonSchema behavior",
+    carried="behavior",
+    odd="parametersJsonSchema responseJsonSchema",
 )
-TOOL_CONFIG = Shape("functionCallingConfig retrievalConfig includeServerSideToolInvocations")
-CALLING = Shape("mode allowedFunctionNames streamFunctionCallArguments")
+TOOL_CONFIG = Shape("toolConfig", "functionCallingConfig retrievalConfig includeServerSideToolInvocations")
+CALLING = Shape("functionCallingConfig", "mode allowedFunctionNames streamFunctionCallArguments")
 
 
 def keep(key: str, written: Any, again: Any, reader: Reader) -> None:
@@ -203,11 +206,11 @@ def _write_choice(choice: ToolChoice | None, rest: Native, rename: Callable[[str
 def lower_choice(transcript: Transcript, writer: Writer) -> Native:
     """`toolConfig`. Without functions the service takes no choice among them."""
     choice = transcript.tool_choice
-    rest = writer.known(carried_by(transcript.extras, FAMILY).get("toolConfig", {}), TOOL_CONFIG)
+    rest = writer.carried(transcript.extras, TOOL_CONFIG, "toolConfig")
     written = kept("toolConfig", transcript.document_spelling(writer.flavor.name), (choice, rest), _read_choice)
     if written is not None:
         return dict(written)
-    if "functionCallingConfig" in rest:
+    if isinstance(rest.get("functionCallingConfig"), dict):
         rest = {**rest, "functionCallingConfig": writer.known(rest["functionCallingConfig"], CALLING)}
     return _write_choice(choice if writer.own else _usable(choice, transcript), rest, writer.rename)
 
@@ -238,11 +241,12 @@ SETTINGS = {
 """Settings whose value is the same on both sides, in Google's order."""
 
 GENERATION = Shape(
+    "generationConfig",
     f"{' '.join(SETTINGS)} candidateCount responseLogprobs logprobs responseMimeType responseSchema responseJsonSchema "
     "responseModalities mediaResolution speechConfig thinkingConfig imageConfig enableEnhancedCivicAnswers "
-    "audioTranscriptionConfig audioTimestamp enableAffectiveDialog responseFormat routingConfig translationConfig"
+    "audioTranscriptionConfig audioTimestamp enableAffectiveDialog responseFormat routingConfig translationConfig",
 )
-THINKING = Shape("includeThoughts thinkingBudget thinkingLevel")
+THINKING = Shape("thinkingConfig", "includeThoughts thinkingBudget thinkingLevel")
 EFFORTS = frozenset(("minimal", "low", "medium", "high", "xhigh"))
 JSON_TYPE = "application/json"
 
@@ -285,7 +289,7 @@ def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
 def lower_settings(transcript: Transcript, writer: Writer) -> Native:
     """`generationConfig`."""
     settings = transcript.settings or {}
-    rest = writer.known(carried_by(transcript.extras, FAMILY).get("generationConfig", {}), GENERATION)
+    rest = writer.carried(transcript.extras, GENERATION, "generationConfig")
     spelling = transcript.document_spelling(writer.flavor.name)
     written = kept("generationConfig", spelling, (settings, rest), _read_settings)
     return dict(written) if written is not None else _write_settings(settings, rest, writer.flavor)
@@ -294,7 +298,7 @@ def lower_settings(transcript: Transcript, writer: Writer) -> Native:
 def _write_settings(settings: dict[str, Any], rest: Native, flavor: Flavor) -> Native:
     native: Native = {theirs: settings[ours] for theirs, ours in SETTINGS.items() if ours in settings}
     effort = settings.get("reasoningEffort")
-    if effort in EFFORTS and effort.upper() not in flavor.lacks:
+    if effort in EFFORTS and f"thinkingLevel.{effort.upper()}" not in flavor.lacks:
         native["thinkingConfig"] = {"thinkingLevel": effort.upper()}
     format_ = settings.get("responseFormat") or {}
     if "responseMimeType" not in rest and format_.get("type") in ("json", "json_schema", "text"):
@@ -316,9 +320,10 @@ COUNTS: dict[tuple[str, ...], str] = {
 """Counts by their key. What was read from a cache is part of the prompt; thoughts are not part of the candidates."""
 
 USAGE = Shape(
+    "usageMetadata",
     "promptTokenCount cachedContentTokenCount candidatesTokenCount toolUsePromptTokenCount thoughtsTokenCount "
     "totalTokenCount promptTokensDetails cacheTokensDetails candidatesTokensDetails toolUsePromptTokensDetails "
-    "trafficType"
+    "trafficType",
 )
 
 

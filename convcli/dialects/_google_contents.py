@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialects._google import FAMILY, Reader, Shape, Writer, extras_of_family, listed, unlisted
+from convcli.dialects._google import Reader, Shape, Writer, extras_of_family, listed, unlisted
 from convcli.dialects._google_parts import Piece, lift_part, lower_part, take_part
 from convcli.dialects._google_results import asked, lift_result, lower_result
-from convcli.fields import Native, Spelling, active, carried_by, results_first
+from convcli.fields import Native, Spelling, active, results_first
 from convcli.transcript import Message, Path, Text, ToolCall, ToolResult, Transcript
 
-CONTENT = Shape("role parts")
+CONTENT = Shape("content", "role parts")
 ROLE_OF = {"assistant": "model"}
 """The role of a content by that of its first message; in a conversation every other one is the user's."""
 
@@ -224,4 +224,4 @@ def _content(first: Message, role: str | None, parts: list[Native], writer: Writ
     role = spelling.get("role", role)
     native: Native = {} if role is None else {"role": role}
     native["parts"] = unlisted(parts, spelling)
-    return CONTENT.put(native, writer.known(carried_by(first.extras, FAMILY).get("content", {}), CONTENT), spelling)
+    return CONTENT.put(native, writer.carried(first.extras, CONTENT, "content"), spelling)

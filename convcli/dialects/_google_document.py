@@ -20,16 +20,18 @@ from convcli.fields import Native, Spelling, carried_by, is_response
 from convcli.transcript import Message, Origin, Transcript
 
 ASIDE = "safetySettings cachedContent labels serviceTier continuationToken store modelArmorConfig outputConfig"
-REQUEST = Shape(f"model systemInstruction contents tools toolConfig generationConfig {ASIDE}", carried=ASIDE)
+REQUEST = Shape("request", f"model systemInstruction contents tools toolConfig generationConfig {ASIDE}", carried=ASIDE)
 RESPONSE = Shape(
+    "response",
     "candidates promptFeedback usageMetadata modelVersion createTime responseId modelStatus",
     carried="promptFeedback modelStatus",
+    odd="usageMetadata",
 )
 JUDGED = (
     "finishMessage safetyRatings citationMetadata tokenCount groundingMetadata avgLogprobs logprobsResult "
     "urlContextMetadata continuationToken"
 )
-CANDIDATE = Shape(f"content finishReason index {JUDGED}", carried=JUDGED)
+CANDIDATE = Shape("candidates", f"content finishReason index {JUDGED}", carried=JUDGED, odd="finishReason index")
 
 FINISH = {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter"}
 FILTERED = words(
@@ -120,7 +122,7 @@ def _lift_response(document: Native, reader: Reader) -> Transcript:
         _lift_usage(usage, transcript.messages[0], origin)
     elif usage:
         carried = {**carried, "usageMetadata": usage}
-    transcript.extras = extras_of_family(carried)
+    transcript.extras = extras_of_family({"response": carried} if carried else {})
     if len(candidates) > 1:
         transcript.head = f"{CHOICE}1"
     return transcript
@@ -171,7 +173,7 @@ def write_reason(stop: str, flavor: Flavor, *, own: bool) -> str:
     """The finish reason; one of another vendor is `OTHER`."""
     if stop in REASON_OF:
         return REASON_OF[stop]
-    return stop if own or (stop in REASONS and stop not in flavor.lacks) else "OTHER"
+    return stop if own or (stop in REASONS and f"finishReason.{stop}" not in flavor.lacks) else "OTHER"
 
 
 # ---------------------------------------------------------------- lower
@@ -230,7 +232,7 @@ def _lower_response(transcript: Transcript, writer: Writer) -> Native:
         if value is not None:
             native[key] = value
     spelling = transcript.document_spelling(writer.flavor.name).get("response", {})
-    return RESPONSE.put(native, writer.carried(transcript.extras, RESPONSE), spelling)
+    return RESPONSE.put(native, writer.carried(transcript.extras, RESPONSE, "response"), spelling)
 
 
 def _counted(message: Message) -> Any:
@@ -239,7 +241,7 @@ def _counted(message: Message) -> Any:
 
 def _lower_usage(message: Message, writer: Writer) -> Native:
     """The usage, as its source wrote it where that still says the same."""
-    rest = writer.known(_counted(message) or {}, config.USAGE)
+    rest = writer.carried(message.extras, config.USAGE, "usageMetadata")
     now = message.usage or {}, rest
     written = config.kept("usage", writer.spelling(message), now, config.read_usage)
     return config.write_usage(*now) if written is None else dict(written)
@@ -254,7 +256,7 @@ def _lower_candidate(message: Message, index: int, count: int, writer: Writer) -
         native["finishReason"] = write_reason(message.stop_reason, writer.flavor, own=writer.own)
     if spelling.get("index", count > 1):
         native["index"] = index
-    carried = writer.known(carried_by(message.extras, FAMILY).get("candidate", {}), CANDIDATE)
-    if carried.get("finishReason") in writer.flavor.lacks:
+    carried = writer.carried(message.extras, CANDIDATE, "candidate")
+    if f"finishReason.{carried.get('finishReason')}" in writer.flavor.lacks:
         carried = {key: value for key, value in carried.items() if key != "finishReason"}
     return CANDIDATE.put(native, carried, spelling)

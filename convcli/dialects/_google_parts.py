@@ -6,7 +6,7 @@ from base64 import b64encode
 from typing import Literal, NamedTuple
 
 from convcli.dialects._google import FAMILY, Reader, Shape, Writer, extras_of_family
-from convcli.fields import Native, Spelling, carried_by
+from convcli.fields import Native, Spelling
 from convcli.transcript import Media, Opaque, Part, Reasoning, Refusal, Text, ToolCall
 
 DATA = (
@@ -17,10 +17,10 @@ DATA = (
 
 ASIDE = "videoMetadata mediaResolution partMetadata audioTranscription mediaProcessing speechMetadata"
 
-PART = Shape(f"{' '.join(DATA)} thought thoughtSignature {ASIDE}", carried=ASIDE)
-CALL = Shape("id name args partialArgs willContinue", carried="partialArgs willContinue")
-BLOB = Shape("mimeType data displayName")
-FILE = Shape("mimeType fileUri displayName")
+PART = Shape("parts", f"{' '.join(DATA)} thought thoughtSignature {ASIDE}", carried=ASIDE, odd="thought")
+CALL = Shape("functionCall", "id name args partialArgs willContinue", carried="partialArgs willContinue")
+BLOB = Shape("inlineData", "mimeType data displayName")
+FILE = Shape("fileData", "mimeType fileUri displayName")
 
 MediaKind = Literal["image", "audio", "video", "document"]
 KINDS: tuple[MediaKind, ...] = ("image", "audio", "video")
@@ -172,7 +172,7 @@ def _lower_call(call: ToolCall, writer: Writer) -> Native:
     spelling = writer.spelling(call)
     native: Native = {} if call.id in writer.made_up or spelling.get("id") is False else {"id": call.id}
     native |= {"name": writer.rename(call.name), "args": call.arguments}
-    inner = writer.known(carried_by(call.extras, FAMILY).get("functionCall", {}), CALL, "functionCall")
+    inner = writer.carried(call.extras, CALL, "functionCall")
     return finish(call, {"functionCall": CALL.put(native, inner, spelling.get("inner", {}))}, writer)
 
 
@@ -187,13 +187,12 @@ def media_body(media: Media, writer: Writer) -> Native | None:
     """The data field of media; None for what only its owner can find."""
     spelling = writer.spelling(media).get("inner", {})
     named: Native = {} if media.name is None else {"displayName": media.name}
-    carried = carried_by(media.extras, FAMILY)
     typed = {} if media.media_type is None and writer.own else {"mimeType": media.media_type or _guessed(media)}
     if media.data is not None:
-        inner = writer.known(carried.get("inlineData", {}), BLOB)
+        inner = writer.carried(media.extras, BLOB, "inlineData")
         return {"inlineData": BLOB.put({**typed, "data": media.data, **named}, inner, spelling)}
     if media.url is not None:
-        inner = writer.known(carried.get("fileData", {}), FILE)
+        inner = writer.carried(media.extras, FILE, "fileData")
         typed = {} if media.media_type is None and media.type == "document" else typed
         return {"fileData": FILE.put({**typed, "fileUri": media.url, **named}, inner, spelling)}
     if media.text is not None:
@@ -212,6 +211,6 @@ def _lower_opaque(part: Opaque, writer: Writer) -> Native | None:
     """A part that Google owns; of a relative only one whose every field this dialect has too."""
     if part.dialect != FAMILY or not isinstance(part.value, dict):
         return None
-    if not writer.own and (not part.value or writer.known(part.value, PART) != part.value):
+    if not writer.own and (not PART.known.issuperset(part.value) or writer.has(PART.name, part.value) != part.value):
         return None
     return PART.put(part.value, {}, writer.spelling(part))

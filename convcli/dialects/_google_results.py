@@ -9,15 +9,20 @@ from __future__ import annotations
 from typing import Any
 
 from convcli import wire
-from convcli.dialects._google import FAMILY, Reader, Shape, Writer, extras_of_family
+from convcli.dialects._google import Reader, Shape, Writer, extras_of_family
 from convcli.dialects._google_parts import Piece, finish, lift_media, media_body, take_part
-from convcli.fields import Native, Spelling, carried_by
+from convcli.fields import Native, Spelling
 from convcli.transcript import Media, Text, ToolResult
 
 OUTPUTS = ("output", "result")
 WRAPPERS = (*OUTPUTS, "error")
 
-RESPONSE = Shape("id name response parts willContinue scheduling", carried="willContinue scheduling")
+RESPONSE = Shape(
+    "functionResponse",
+    "id name response parts willContinue scheduling",
+    carried="willContinue scheduling",
+    odd="response parts",
+)
 
 
 def read_response(response: Native) -> tuple[str, Any, bool]:
@@ -113,8 +118,7 @@ def lower_result(result: ToolResult, writer: Writer) -> Native:
     inner_spelling: Spelling = spelling.get("inner", {})
     hidden = result.tool_call_id in writer.made_up or spelling.get("id") is False
     native: Native = {} if hidden else {"id": result.tool_call_id}
-    carried = carried_by(result.extras, FAMILY)
-    inner = writer.known(carried.get("functionResponse", {}), RESPONSE, "functionResponse")
+    inner = writer.carried(result.extras, RESPONSE, "functionResponse")
     native |= {"name": writer.rename(result.name), "response": _lower_response(result, inner_spelling)}
     parts = _lower_media(result, writer)
     if parts:

@@ -16,9 +16,10 @@ from convcli.fields import Native, Spelling
 
 TYPES = frozenset(("string", "number", "integer", "boolean", "array", "object", "null"))
 SUBSET = Shape(
+    "parameters",
     "type format title description nullable enum items properties required propertyOrdering anyOf minItems maxItems "
     "minProperties maxProperties minLength maxLength pattern minimum maximum default example "
-    "additionalProperties defs ref"
+    "additionalProperties defs ref",
 )
 COUNTS = words("minItems maxItems minProperties maxProperties minLength maxLength")
 """64-bit integers, which Google also writes as strings."""

@@ -51,6 +51,11 @@ LOSSES = {
     "cwd": "there is no place for a directory",
 }
 
+SUBSET_LOSSES = {
+    "tool.parameters": "the subset of OpenAPI has no such keyword, or says it in another way",
+    "tool.outputSchema": "the subset of OpenAPI has no such keyword, or says it in another way",
+}
+
 SETTING_KEYS = {
     **{ours: theirs for theirs, ours in config.SETTINGS.items()},
     "responseFormat": "responseMimeType",
@@ -71,6 +76,7 @@ PLACES: dict[str, Path] = {
     "message.usage": ("..", "..", "..", "usageMetadata"),
     **{f"message.usage.{ours}": ("..", "..", "..", "usageMetadata", theirs) for ours, theirs in COUNT_KEYS.items()},
     "extras.content": (),
+    "extras.response": (),
     "extras.candidate": ("..",),
     "extras.usageMetadata": ("..", "..", "..", "usageMetadata"),
     "extras.tool": (),
@@ -91,4 +97,4 @@ PLACES: dict[str, Path] = {
     "tool.outputSchema": ("response",),
 }
 
-ENVELOPE = words("candidate usageMetadata promptFeedback modelStatus")
+ENVELOPE = words("response candidate usageMetadata")

@@ -21,7 +21,7 @@ from typing import Any
 from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects import _google_detect, _google_tables
 from convcli.dialects import _google_document as shared
-from convcli.dialects._google import FAMILY, Flavor, words
+from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor
 from convcli.transcript import Transcript
 
 NAME = "gemini"
@@ -31,11 +31,8 @@ FLAVOR = Flavor(
     models="models/",
     names=64,
     subset=False,
-    lacks=words(
-        "retrieval enterpriseWebSearch parallelAiSearch exaAiSearch modelArmorConfig outputConfig partialArgs "
-        "functionCall.willContinue streamFunctionCallArguments audioTimestamp enableAffectiveDialog responseFormat "
-        "routingConfig translationConfig"
-    ),
+    has=ONLY_GEMINI,
+    lacks=ONLY_VERTEX,
 )
 
 
