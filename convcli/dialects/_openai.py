@@ -57,8 +57,8 @@ def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
     return ToolDefinition(named if isinstance(named, str) else str(kind), extras={dialect: {"tool": native}})
 
 
-def lower_tool(tool: ToolDefinition, dialect: str, spelling: dict[str, Any]) -> Native | None:
-    """The definition as the vendor writes it; None for a built-in tool of another vendor."""
+def lower_tool(tool: ToolDefinition, dialect: str, spelling: dict[str, Any], *, strict: bool = True) -> Native | None:
+    """The definition as the vendor writes it, `strict` where it says so there; None for another's built-in tool."""
     carried = carried_by(tool.extras, dialect)
     if "tool" in carried:
         whole: Native = carried["tool"]
@@ -67,7 +67,7 @@ def lower_tool(tool: ToolDefinition, dialect: str, spelling: dict[str, Any]) -> 
         return None
     native: Native = {"name": tool.name}
     for key, value in (("description", tool.description), ("parameters", tool.parameters), ("strict", tool.strict)):
-        if value is not None:
+        if value is not None and (strict or key != "strict"):
             native[key] = value
     function = FUNCTION.put(native, carried.get("function"), spelling.get("function"))
     outer = {key: value for key, value in carried.items() if key != "function"}
@@ -170,13 +170,13 @@ def lift_tools(native: Native, dialect: str, origin: Origin) -> list[ToolDefinit
     return tools if given else None
 
 
-def lower_tools(transcript: Transcript, dialect: str) -> Native:
+def lower_tools(transcript: Transcript, dialect: str, *, strict: bool = True) -> Native:
     """`tools`, and `functions` where the source wrote those."""
     spellings = transcript.spelling(dialect)
     native: dict[str, Any] = {}
     for tool in transcript.tools or ():
         spelling = spellings.get(id(tool), {})
-        lowered = lower_tool(tool, dialect, spelling)
+        lowered = lower_tool(tool, dialect, spelling, strict=strict)
         if lowered is not None:
             legacy = bool(spelling.get("legacy"))
             native.setdefault("functions" if legacy else "tools", []).append(lowered["function"] if legacy else lowered)

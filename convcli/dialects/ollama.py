@@ -18,8 +18,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from convcli import wire
 from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects import _openai as common
@@ -107,7 +105,7 @@ def lift(document: Any) -> Transcript:
 def lower(transcript: Transcript, options: Options) -> Any:
     """A request, or what the source was; a response when the transcript holds only one answer of a model."""
     form = options.form or transcript.document_spelling(NAME).get("form") or _form_of(transcript)
-    transcript = transcript if is_own(transcript) else _acceptable(transcript)
+    transcript = transcript if is_own(transcript) else common.with_parameters(transcript)
     if form == "response":
         return _lower_response(transcript)
     messages = lower_messages(transcript)
@@ -116,12 +114,6 @@ def lower(transcript: Transcript, options: Options) -> Any:
 
 def _form_of(transcript: Transcript) -> str:
     return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
-
-
-def _acceptable(transcript: Transcript) -> Transcript:
-    """The transcript with tools as the server knows them: with parameters, without strictness."""
-    tools = transcript.tools and [replace(tool, strict=None) for tool in transcript.tools]
-    return common.with_parameters(replace(transcript, tools=tools))
 
 
 def _lift_request(native: Native, origin: Origin) -> Transcript:
@@ -147,7 +139,7 @@ def _lower_request(transcript: Transcript, messages: list[Native]) -> Native:
     settings = transcript.settings or {}
     native: Native = {} if transcript.model is None else {"model": transcript.model}
     native["messages"] = messages
-    native |= common.lower_tools(transcript, NAME)
+    native |= common.lower_tools(transcript, NAME, strict=is_own(transcript))
     native |= _lower_modes(settings)
     options = {theirs: settings[ours] for theirs, ours in OPTIONS.items() if ours in settings}
     options = OPTION_KEYS.put(options, carried.pop("options", None), spelling.get("options"))
