@@ -81,6 +81,11 @@ def test_a_checkpoint_replaces_all_records() -> None:
     assert told(losses, "event") == ["/1", "/2", "/3/$set/messages/1"]
 
 
+def test_a_record_without_an_id_never_counts_in_a_log() -> None:
+    rows = Rows([sample("log.jsonl")[0], {"type": "user", "content": "no id"}])
+    assert [message.role for message in GEMINI_CLI.lift(rows).messages] == ["event"]
+
+
 def test_a_log_as_a_document_holds_only_the_records_that_count() -> None:
     document = GEMINI_CLI.lower(lifted("log-rewound.jsonl"), Options(form="json"))  # type: ignore[misc]
     assert catalog.findings("gemini-cli", document) == []
@@ -189,6 +194,13 @@ def test_results_stand_in_their_calls_and_those_of_no_call_in_a_record_of_the_us
     answer, late = records(transcript)
     assert [(entry["id"], entry["status"]) for entry in answer["toolCalls"]] == [("a", "scheduled"), ("b", "error")]
     assert late["content"] == [{"functionResponse": {"id": "x", "name": "g", "response": {"output": "late"}}}]
+
+
+def test_two_results_of_one_call_stand_in_records_of_their_own() -> None:
+    results = [Message("tool", [ToolResult("a", "f", "text", word)]) for word in ("once", "again")]
+    rows = pipeline.lower(Transcript([Message("assistant", [ToolCall("a", "f", {})]), *results]), GEMINI_CLI).document
+    assert "result" not in rows[1]["toolCalls"][0]
+    assert [result.value for result in parts(GEMINI_CLI.lift(rows), ToolResult)] == ["once", "again"]
 
 
 def test_an_order_that_only_the_content_has_makes_the_content_whole() -> None:

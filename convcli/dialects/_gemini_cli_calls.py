@@ -12,7 +12,7 @@ from convcli.fields import Keys, Native, Spelling, carried_by, says_something
 from convcli.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
 
 NAME = "gemini-cli"
-FLAVOR = Flavor(name=NAME, models="", names=64, subset=False, lacks=frozenset())
+FLAVOR = Flavor(name=NAME, models="", names=64, subset=False, has={}, lacks={})
 
 _DISPLAY = "resultDisplay agentId displayName description renderOutputAsMarkdown"
 ENTRY = Keys(f"id name args result status timestamp {_DISPLAY}", carried=_DISPLAY)

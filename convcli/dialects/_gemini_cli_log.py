@@ -34,7 +34,7 @@ def replay(rows: list[Any]) -> Replay:
     `$set.messages` is a checkpoint that replaces all records; `$rewindTo` removes the record with that id and all
     behind it, and everything when no record has it.
     """
-    live: dict[Any, tuple[Path, Native]] = {}
+    live: dict[str, tuple[Path, Native]] = {}
     done = Replay([], [], {}, {})
     for i, row in enumerate(rows):
         kind = kind_of(row)
@@ -66,21 +66,24 @@ def kind_of(row: Any) -> str:
     return "metadata" if isinstance(row.get(UPDATE), dict) or named else "unknown"
 
 
-def _update(said: Native, i: int, row: Native, live: dict[Any, tuple[Path, Native]], done: Replay) -> None:
-    """Metadata, of which a later value counts; its messages replace all records."""
+def _update(said: Native, i: int, row: Native, live: dict[str, tuple[Path, Native]], done: Replay) -> None:
+    """Metadata, of which a later value counts; the messages of a `$set` replace all records."""
     place: Path = (i, UPDATE, "messages") if UPDATE in row else (i, "messages")
     done.metadata.update((key, value) for key, value in said.items() if key != "messages" and value is not None)
     messages = said.get("messages")
     if not isinstance(messages, list):
         done.kept[i] = row
         return
-    done.dead.extend(live.values())
-    live.clear()
+    if UPDATE in row:
+        done.dead.extend(live.values())
+        live.clear()
     for k, record in enumerate(messages):
-        id_ = record.get("id") if isinstance(record, dict) else None
-        key = id_ if isinstance(id_, str) else (i, k)
-        done.dead.extend([live[key]] if key in live else [])
-        live[key] = ((*place, k), record)
+        id_ = record.get("id")
+        if isinstance(id_, str):
+            done.dead.extend([live[id_]] if id_ in live else [])
+            live[id_] = ((*place, k), record)
+        else:
+            done.dead.append(((*place, k), record))
     emptied = {**said, "messages": []}
     done.kept[i] = {**row, UPDATE: emptied} if UPDATE in row else emptied
 

@@ -15,23 +15,20 @@ Quirks
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
-from msgspec.structs import replace
-
-from convcli import wire
 from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects import _google_tables
 from convcli.dialects._gemini_cli_calls import FLAVOR, NAME, Context
-from convcli.dialects._gemini_cli_log import OF_A_LOG, in_order, kind_of, rebuild, replay
-from convcli.dialects._gemini_cli_records import SHOWN, lift_record, lower_record
+from convcli.dialects._gemini_cli_log import in_order, kind_of, rebuild, replay
+from convcli.dialects._gemini_cli_new import new_session
+from convcli.dialects._gemini_cli_records import lift_record, lower_record
 from convcli.dialects._gemini_cli_thoughts import TOKENS
 from convcli.dialects._google import Writer
 from convcli.dialects._google_contents import adopt
-from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_apart, results_first
+from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
 from convcli.sources import Rows
-from convcli.transcript import Message, Opaque, Origin, Path, ToolCall, ToolResult, Transcript
+from convcli.transcript import Message, Opaque, Origin, Path, Transcript
 
 META = Keys(
     "sessionId projectHash startTime lastUpdated kind directories messages history summary memoryScratchpad",
@@ -39,7 +36,6 @@ META = Keys(
 )
 ROOT = "#"
 """In the table of places: the first row of a log, and nothing in a document."""
-EPOCH = "1970-01-01T00:00:00.000Z"
 
 
 def detect(document: Any) -> Clue | None:
@@ -147,8 +143,7 @@ def lower(transcript: Transcript, options: Options) -> Any:
     if form == spelling.get("form"):
         lower_own = _lower_own_log if form == "log" else _lower_own_document
         return lower_own(transcript, spelling, Writer(FLAVOR, transcript))
-    records = _Records(transcript, Writer(FLAVOR, replace(transcript, origin=None))).all()
-    meta = _lower_meta(transcript, records)
+    meta, records = new_session(transcript)
     return Rows([meta, *records]) if form == "log" else {**meta, "messages": records}
 
 
@@ -196,121 +191,6 @@ def _lower_own_document(transcript: Transcript, spelling: Spelling, writer: Writ
     native[spelling.get("key", "messages")] = records
     native = {key: native[key] for key in META.sorted(native)}
     return META.put(native, carried_by(transcript.extras, NAME), spelling.get("meta"))
-
-
-def _lower_meta(transcript: Transcript, records: list[Any]) -> Native:
-    """The first row: the program takes no session without an id and the hash of its directory."""
-    times = [record["timestamp"] for record in records if isinstance(record.get("timestamp"), str)]
-    start = transcript.created_at or next(iter(times), EPOCH)
-    meta: Native = {
-        "sessionId": transcript.id or _uuid(records),
-        "projectHash": hashlib.sha256((transcript.cwd or "").encode("utf-8", "surrogatepass")).hexdigest(),
-        "startTime": start,
-        "lastUpdated": transcript.updated_at or max([start, *times]),
-    }
-    carried = carried_by(transcript.extras, NAME)
-    known = {"projectHash": str, "kind": str, "directories": list, "memoryScratchpad": dict}
-    meta |= {key: carried[key] for key, kind in known.items() if isinstance(carried.get(key), kind)}
-    if transcript.title is not None:
-        meta["summary"] = transcript.title
-    return {key: meta[key] for key in META.sorted(meta)}
-
-
-def _uuid(value: Any) -> str:
-    """A UUID of version 8, made of what is written: the same session always has the same one."""
-    hexed = hashlib.sha256(wire.write(value)).hexdigest()
-    return f"{hexed[:8]}-{hexed[8:12]}-8{hexed[13:16]}-8{hexed[17:20]}-{hexed[20:32]}"
-
-
-def _with_events(messages: list[Message], said: list[Message]) -> list[Message]:
-    """What was said, and before each message the events that stood before it."""
-    waiting: list[Message] = []
-    before: dict[int, list[Message]] = {}
-    for message in messages:
-        if message.role == "event":
-            waiting.append(message)
-        elif waiting:
-            before[id(message)], waiting = waiting, []
-    return [one for message in said for one in (*before.get(id(message), ()), message)] + waiting
-
-
-class _Records:
-    """The records of a foreign transcript: every one gets an id of its own and a time."""
-
-    def __init__(self, transcript: Transcript, writer: Writer) -> None:
-        self.transcript, self.writer = transcript, writer
-        self.taken = {message.id for message in transcript.messages}
-        self.used: set[str] = set()
-        self.count = 0
-        times = (message.created_at for message in transcript.messages if message.created_at is not None)
-        self.time = transcript.created_at or next(times, EPOCH)
-
-    def all(self) -> list[Native]:
-        records = []
-        for group in self.groups():
-            first = group[0]
-            if first.role == "event":
-                records += self.event(first)
-            elif first.role not in ("system", "developer"):
-                records.append(lower_record(group, self.frame(first), self.writer))
-        return records
-
-    def groups(self) -> list[list[Message]]:
-        """The messages, the results behind an answer with it; a result that answers no call before it stays alone."""
-        groups: list[list[Message]] = []
-        caller: list[Message] = []
-        calls: list[str] = []
-        for message in self.messages():
-            result = message.parts[0] if message.role == "tool" and message.parts else None
-            if isinstance(result, ToolResult) and result.tool_call_id in calls:
-                calls.remove(result.tool_call_id)
-                caller.append(message)
-                continue
-            groups.append([message])
-            if message.role != "event":
-                caller = groups[-1]
-                calls = [part.id for part in message.parts if isinstance(part, ToolCall)]
-                calls = calls if message.role == "assistant" else []
-        return groups
-
-    def messages(self) -> list[Message]:
-        said = results_first(active(self.transcript))
-        if self.transcript.head is None:
-            said = _with_events(self.transcript.messages, said)
-        return [self.modelled(piece) for message in said for piece in results_apart(message)]
-
-    def modelled(self, message: Message) -> Message:
-        """An answer names its model; one that does not was made by that of the whole."""
-        if message.role != "assistant" or message.model is not None or self.transcript.model is None:
-            return message
-        return replace(message, model=self.transcript.model)
-
-    def event(self, message: Message) -> list[Native]:
-        """Information, warnings and errors that this program itself showed."""
-        part = message.parts[0] if len(message.parts) == 1 else None
-        value = part.value if isinstance(part, Opaque) and part.dialect == NAME else None
-        if not isinstance(value, dict) or value.get("type") not in SHOWN or kind_of(value) != "record":
-            return []
-        if message.id is None or not OF_A_LOG.isdisjoint(
-            value
-        ):  # it did not count any more, or would be read as something else
-            return []
-        return [{**value, **self.frame(message)}]
-
-    def frame(self, message: Message) -> Native:
-        id_ = message.id
-        if not id_ or id_ in self.used:
-            id_ = self.new_id()
-        self.used.add(id_)
-        self.time = message.created_at or self.time
-        return {"id": id_, "timestamp": self.time}
-
-    def new_id(self) -> str:
-        while True:
-            self.count += 1
-            id_ = f"message_{self.count}"
-            if id_ not in self.taken:
-                return id_
 
 
 DIALECT = Dialect(
