@@ -116,12 +116,16 @@ def _liftrow_of(row: Native, i: int, reader: Reader) -> tuple[Lifted, Path]:
     kind = row.get("type")
     if kind == "message" and row["message"]["role"] in ROLES:
         return lift_message(row["message"], reader), (i, "message")
-    if kind in INLINE:
+    if _is_inline(row):
         inner = {"role": INLINE[kind], **{key: value for key, value in row.items() if key not in ENVELOPE}}
         return lift_message(inner, reader), (i, "summary" if kind == "branch_summary" else "content")
     if _is_foreign_event(row):
         return [(Message("event", [Opaque(row["customType"].removeprefix(EVENT), row["data"])]), [()])], (i,)
     return [(Message("event", [Opaque(NAME, row)]), [()])], (i,)
+
+
+def _is_inline(row: Native) -> bool:
+    return row.get("type") in INLINE and "role" not in row
 
 
 def _is_foreign_event(row: Native) -> bool:
@@ -139,10 +143,10 @@ def _lift_envelope(row: Native, message: Message, reader: Reader) -> None:
     message.created_at = time if isinstance(time, str) and time else None
     if message.role == "event" and message.parts[0].dialect == NAME:  # type: ignore[union-attr]
         return
-    kind = row["type"]
-    carried, spelling = ROW.take(row if kind not in INLINE else {key: row[key] for key in row if key in ENVELOPE})
+    kind, inline = row["type"], _is_inline(row)
+    carried, spelling = ROW.take(row if not inline else {key: row[key] for key in row if key in ENVELOPE})
     outer = dict(carried or {})
-    if kind in INLINE:
+    if inline:
         outer["type"] = kind
         spelling = {**(spelling or {}), "keys": list(row)}
     if time is not None and not isinstance(time, str):
