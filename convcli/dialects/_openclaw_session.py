@@ -117,7 +117,7 @@ def _liftrow_of(row: Native, i: int, reader: Reader) -> tuple[Lifted, Path]:
     if kind == "message" and row["message"]["role"] in ROLES:
         return lift_message(row["message"], reader), (i, "message")
     if _is_inline(row):
-        inner = {"role": INLINE[kind], **{key: value for key, value in row.items() if key not in ENVELOPE}}
+        inner = {"role": INLINE[row["type"]], **{key: value for key, value in row.items() if key not in ENVELOPE}}
         return lift_message(inner, reader), (i, "summary" if kind == "branch_summary" else "content")
     if _is_foreign_event(row):
         return [(Message("event", [Opaque(row["customType"].removeprefix(EVENT), row["data"])]), [()])], (i,)
