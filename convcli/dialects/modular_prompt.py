@@ -80,7 +80,7 @@ FINISH_OF = {"content_filter": "error", "aborted": "error"}
 def detect(document: Any) -> Clue | None:
     """By calls and results with the keys of their own, or by what a query returns."""
     messages = document.get("messages") if isinstance(document, dict) else document
-    if messages is None:
+    if isinstance(document, dict) and messages is None:
         return _detect_result(document)
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         return None

@@ -30,7 +30,7 @@ from convcli.dialects._openai_response import Answers, lift_response, lower_resp
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
 from convcli.transcript import Origin, Transcript
 
-ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
+ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 REQUEST = Keys(
     "model messages tools tool_choice functions function_call parallel_tool_calls temperature top_p "
@@ -56,6 +56,8 @@ def detect(document: Any) -> Clue | None:
         return Clue(90, sorted(marks)[0])
     if messages and all(message.get("role") in ROLES and _plain(message.get("content")) for message in messages):
         return Clue(40, "messages with the roles and plain content of Chat Completions")
+    if messages and all("role" in message and "content" in message for message in messages):
+        return Clue(20, "messages with role and content")
     return None
 
 
