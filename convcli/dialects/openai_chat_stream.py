@@ -1,0 +1,329 @@
+"""Streams of OpenAI Chat Completions: chunks with deltas, as SSE or one chunk a line.
+
+Specification: `chat.completion.chunk` in the API reference of Chat Completions, as typed by the Python SDK `openai`
+3.51.0; read 2026-11-20.
+
+Quirks
+- A choice grows by its `index`, a call by the index inside `tool_calls`; parallel calls may interleave.
+- Ids and names come in the first delta of a call; compatible servers send them late, twice, or with index 0 for every
+  call: another id together with a name begins another call. A call without an index is whole, or goes on with the last.
+- Usage comes in a last chunk without choices, an error in an object of its own, and `[DONE]` ends the stream.
+- A stream without an end breaks off: what came is kept, its turn has the stop reason `error`.
+- Thinking is streamed as `reasoning_content` (or `reasoning`) by compatible servers, and is written so.
+- It holds one answer: the last turn of the assistant, or all choices of a response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli import streams
+from convcli.dialect import Clue, Dialect, Options
+from convcli.dialects import _openai as common
+from convcli.dialects._openai_messages import NAME as SIBLING
+from convcli.dialects._openai_messages import REASONING_KEYS, lift_message, lower_message
+from convcli.dialects._openai_response import Answers, lift_response, lower_response
+from convcli.fields import Native, Spelling, carried_by, extras_of
+from convcli.sources import Rows
+from convcli.streams import Growing, Slots, fragments
+from convcli.transcript import Message, Origin, Path, Reasoning, Transcript
+
+NAME = "openai-chat-stream"
+CHUNK = "chat.completion.chunk"
+WHOLE = "chat.completion"
+DONE = "[DONE]"
+ONCE = frozenset(("id", "type", "name", "role", "index", "finish_reason"))
+BODIES = {"function": "arguments", "custom": "input"}
+"""The member of a call that holds its name, and the key of the text in it, by the type of the call."""
+
+
+def detect(document: Any) -> Clue | None:
+    """By chunks that say so, or by choices with a delta."""
+    if not isinstance(document, Rows):
+        return None
+    for row in document:
+        if isinstance(row, dict):
+            choices = row.get("choices")
+            if row.get("object") == CHUNK:
+                return Clue(95, "chunks of a chat completion")
+            if isinstance(choices, list) and any(isinstance(one, dict) and "delta" in one for one in choices):
+                return Clue(90, "choices with a delta")
+    return None
+
+
+# ---------------------------------------------------------------- assembling
+
+
+class _Choice:
+    """One choice while its deltas come in."""
+
+    def __init__(self) -> None:
+        self.rest, self.message, self.calls = Growing(), Growing(role="assistant"), Slots()
+        self.latest = 0
+
+    def slot(self, call: Native) -> int:
+        """Which call a delta belongs to."""
+        index, id_ = call.get("index"), call.get("id")
+        slot: int = self.latest if index is None else index
+        before = self.calls[slot].get("id") if slot in self.calls else None
+        named = any((call.get(body) or {}).get("name") for body in BODIES)
+        if before and id_ and before != id_ and (named or index is None):
+            slot = max(self.calls) + 1
+        self.latest = slot
+        return slot
+
+    def whole(self) -> Native:
+        """The choice as the sibling knows it."""
+        message: Native = streams.whole(self.message)
+        calls = [_whole_call(streams.whole(self.calls[slot])) for slot in sorted(self.calls)]
+        if calls:
+            message["tool_calls"] = calls
+        if message.get("function_call"):
+            message["function_call"]["name"] = message["function_call"].get("name") or ""
+        if message.get("audio"):
+            message["audio"].setdefault("id", "")
+        return {**streams.whole(self.rest), "message": message}
+
+
+def _whole_call(call: Native) -> Native:
+    """A call as the sibling knows it: one that broke off before its name has an empty one."""
+    kind = call.get("type") or "function"
+    body = dict(call.get(kind) or {})
+    body["name"] = body.get("name") or ""
+    body[BODIES[kind]] = body.get(BODIES[kind]) or ""
+    return {**{key: value for key, value in call.items() if key != "index"}, kind: body}
+
+
+class _Answer:
+    """A response while its chunks come in; `first` says where each thing was said first."""
+
+    def __init__(self) -> None:
+        self.response = Growing()
+        self.choices: dict[int, _Choice] = {}
+        self.usage: Native | None = None
+        self.error: Any = None
+        self.is_done = False
+        self.first: dict[tuple[int, str, int], Path] = {}
+
+    def take(self, row: Any, at: int) -> None:
+        if isinstance(row, str):
+            self.is_done = True
+            return
+        for key, value in row.items():
+            if value is not None and key not in ("choices", "usage", "error", "obfuscation"):
+                self.response[key] = value
+        self.usage = row.get("usage") or self.usage
+        self.error = row.get("error") or self.error
+        for k, choice in enumerate(row.get("choices") or ()):
+            self._choice(choice, (at, "choices", k))
+
+    def _choice(self, native: Native, place: Path) -> None:
+        index = native.get("index") or 0
+        choice = self.choices.setdefault(index, _Choice())
+        streams.merge(choice.rest, {key: value for key, value in native.items() if key != "delta"}, ONCE)
+        delta = native.get("delta") or {}
+        place = (*place, "delta")
+        self.first.setdefault((index, "", 0), place)
+        rest = {key: value for key, value in delta.items() if key not in ("role", "tool_calls")}
+        for key, value in rest.items():
+            if value:
+                self.first.setdefault((index, key, 0), (*place, key))
+        streams.merge(choice.message, rest, ONCE)
+        for j, call in enumerate(delta.get("tool_calls") or ()):
+            slot = choice.slot(call)
+            self.first.setdefault((index, "tool_calls", slot), (*place, "tool_calls", j))
+            streams.merge(choice.calls.setdefault(slot, Growing()), call, ONCE)
+
+    def whole(self) -> Native:
+        """The response as the sibling knows it."""
+        if self.error is not None and not self.choices:
+            self.choices[0] = _Choice()
+        native = dict(self.response)
+        if native.get("object") == CHUNK:
+            native["object"] = WHOLE
+        native["choices"] = [self.choices[index].whole() for index in sorted(self.choices)]
+        if self.usage:
+            native["usage"] = self.usage
+        return native
+
+    def places(self, origin: Origin) -> None:
+        """Rewrite the places in the response as places in the events."""
+        for i, index in enumerate(sorted(self.choices)):
+            _, spots = origin.places[i]
+            slots = sorted(self.choices[index].calls)
+            home = self.first.get((index, "", 0), ())
+            found = []
+            for spot in spots if spots is not None else [("content",)]:
+                key, slot = str(spot[0]), slots[int(spot[1])] if spot[0] == "tool_calls" else 0
+                found.append(streams.apart(home, self.first.get((index, key, slot), home)))
+            origin.places[i] = (home, found)
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of the answer that the chunks grow to."""
+    answer = _Answer()
+    for at, row in enumerate(document):
+        answer.take(row, at)
+    origin = Origin(NAME, spot=("content",))
+    transcript = lift_response(answer.whole(), origin, ANSWERS)
+    _lift_end(answer, transcript.messages)
+    answer.places(origin)
+    streams.keep(origin, document)
+    return transcript
+
+
+def _lift_end(answer: _Answer, messages: list[Message]) -> None:
+    """A choice that nothing ended broke off; an error is that of the first such choice."""
+    broken = [message for message in messages if message.stop_reason is None]
+    for message in broken if answer.error is not None or not answer.is_done else ():
+        message.stop_reason = "error"
+    if answer.error is not None:
+        message = (broken or messages)[0]
+        rest = dict(answer.error) if isinstance(answer.error, dict) else {"message": answer.error}
+        message.error = rest.pop("message") if isinstance(rest.get("message"), str) else None
+        if rest:
+            message.extras = extras_of(SIBLING, {**carried_by(message.extras, SIBLING), "error": rest})
+
+
+# ---------------------------------------------------------------- lower
+
+
+def lower(transcript: Transcript, options: Options) -> Rows:
+    """The chunks of the answer, as they came unless the transcript or the wish for fragments is another."""
+    rows = None if options.chunk else streams.kept(transcript, NAME, lift)
+    if rows is not None:
+        return rows
+    messages = streams.answers(transcript)
+    answer = streams.as_response(transcript, messages, NAME, SIBLING)
+    return Rows(list(_chunks(lower_response(answer, ANSWERS), messages, options.chunk)))
+
+
+def _lower_message(message: Message, spellings: dict[int, Spelling], own: bool) -> Native:
+    native = lower_message(message, spellings, own)
+    native.pop("error", None)
+    thought = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
+    if thought and not any(key in native for key in REASONING_KEYS):
+        native["reasoning_content"] = thought
+    return native
+
+
+ANSWERS = Answers(SIBLING, lift_message, _lower_message, common.FINISH, common.FINISH_OF, common.USAGE)
+
+
+def _chunks(response: Native, messages: list[Message], size: int) -> Iterator[Any]:
+    head = {key: value for key, value in response.items() if key not in ("choices", "usage")}
+    if head.get("object") == WHOLE:
+        head["object"] = CHUNK
+    for choice, message in zip(response["choices"], messages, strict=True):
+        rest = {key: value for key, value in choice.items() if key not in ("index", "message", "finish_reason")}
+        for delta in _deltas(choice["message"], size):
+            yield _chunk(head, choice, delta, None)
+        if message.stop_reason != "error":
+            default = "tool_calls" if choice["message"].get("tool_calls") else "stop"
+            yield _chunk(head, choice, {}, choice.get("finish_reason") or default, rest)
+        elif rest:
+            yield _chunk(head, choice, {}, None, rest)
+    if not response["choices"] or response.get("usage"):
+        yield {**head, "choices": [], **({"usage": response["usage"]} if response.get("usage") else {})}
+    yield from _ends(messages)
+
+
+def _ends(messages: list[Message]) -> Iterator[Any]:
+    """An error, or the end mark; a stream that broke off has neither."""
+    for message in messages:
+        rest = carried_by(message.extras, SIBLING).get("error")
+        if message.error is not None or rest:
+            said = {} if message.error is None else {"message": message.error}
+            yield {"error": {**said, **(rest if isinstance(rest, dict) else {})}}
+            return
+    if not any(message.stop_reason == "error" for message in messages):
+        yield DONE
+
+
+def _chunk(head: Native, choice: Native, delta: Native, finish: str | None, rest: Native | None = None) -> Native:
+    return {
+        **head,
+        "choices": [{"index": choice.get("index", 0), "delta": delta, **(rest or {}), "finish_reason": finish}],
+    }
+
+
+def _deltas(message: Native, size: int) -> Iterator[Native]:
+    """The deltas of one message: its role, its texts, its calls, and whole what is no text."""
+    texts = {key: message[key] for key in REASONING_KEYS if message.get(key)}
+    texts["content"] = _text(message.get("content"), "text")
+    texts["refusal"] = (message.get("refusal") or "") + _text(message.get("content"), "refusal")
+    yield {"role": "assistant", "content": None if message.get("content") is None else ""}
+    for key, text in texts.items():
+        for piece in fragments(text, size):
+            yield {key: piece}
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        yield from _call_deltas(call, index, size)
+    for key, value in message.items():
+        if key not in ("role", "tool_calls", *texts) and value:
+            yield {key: value}
+
+
+def _text(content: Any, kind: str) -> str:
+    """The text of a content; a stream has no parts, so they become one."""
+    if not isinstance(content, list):
+        return content or "" if kind == "text" else ""
+    return "".join(part.get(kind) or "" for part in content if part.get("type") == kind)
+
+
+def _call_deltas(call: Native, index: int, size: int) -> Iterator[Native]:
+    kind = call.get("type") or "function"
+    body = call.get(kind)
+    if kind not in BODIES or not isinstance(body, dict):
+        yield {"tool_calls": [{"index": index, **call}]}
+        return
+    key = BODIES[kind]
+    text = body.get(key) or ""
+    yield {"tool_calls": [{"index": index, **call, kind: {**body, key: ""}}]}
+    for piece in fragments(text, size):
+        yield {"tool_calls": [{"index": index, kind: {key: piece}}]}
+
+
+DIALECT = Dialect(
+    name=NAME,
+    family=SIBLING,
+    title="streams of OpenAI Chat Completions",
+    specification="chat.completion.chunk of the API reference; Python SDK openai 3.51.0; read 2026-11-20",
+    framings=("sse", "events"),
+    forms=("stream",),
+    detect=detect,
+    lift=lift,
+    lower=lower,
+    reasons={
+        "message": "a stream holds one answer: the last turn of the assistant",
+        "tools": "a stream holds one answer, not what was asked",
+        "tool": "a stream holds one answer, not what was asked",
+        "toolChoice": "a stream holds one answer, not what was asked",
+        "settings": "a stream holds one answer, not what was asked",
+        "text": "text of one answer is one stream: the boundaries of parts are lost",
+        "message.name": "an answer has no name",
+        "message.id": "messages have no id",
+        "message.parentId": "messages have no parent",
+        "message.createdAt": "messages have no time",
+        "message.model": "the model is that of the whole stream",
+        "message.stopReason": "every choice ends with a finish reason",
+        "video": "Chat Completions answers no video",
+        "event": "no model ever saw this row",
+    },
+    places={
+        "id": (0, "id"),
+        "model": (0, "model"),
+        "createdAt": (0, "created"),
+        "message.stopReason": ("..", "finish_reason"),
+        "message.usage": ("..", "..", "..", "usage"),
+        "extras.choice": ("..",),
+        "tool_call.id": ("id",),
+        "tool_call.name": ("function", "name"),
+        "tool_call.arguments": ("function", "arguments"),
+        "tool_call.rawArguments": ("function", "arguments"),
+    },
+    envelope=frozenset(("object", "system_fingerprint", "service_tier", "choice", "created", "usage", "logprobs")),
+)
