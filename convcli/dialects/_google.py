@@ -52,7 +52,7 @@ class Shape:
         return {renamed.get(key, key): value for key, value in native.items()}, list(renamed.values())
 
     def take(self, native: Native, *, whole: Iterable[str] = ()) -> tuple[Native, Native, Spelling]:
-        """The object in camel case, what must be carried, and how it was spelled.
+        """The object in camel case, what must be carried, in Google's order, and how it was spelled.
 
         Of the keys in `whole` it is remembered when they are not there.
         """
@@ -63,7 +63,7 @@ class Shape:
             spelling.setdefault("keys", list(native))
         if snakes:
             spelling["snake"] = snakes
-        return native, carried or {}, spelling
+        return native, self.ordered(carried or {}), spelling
 
     def ordered(self, native: Native) -> Native:
         """The object in Google's order."""

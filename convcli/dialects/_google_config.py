@@ -180,7 +180,7 @@ def _read_choice(value: Native) -> tuple[ToolChoice | None, Native]:
     said = {key: inner for key, inner in calling.items() if inner not in (None, [])}
     if choice is None or _calling(choice) != said:
         rest["functionCallingConfig"] = calling
-    return choice, rest
+    return choice, TOOL_CONFIG.ordered(rest)
 
 
 def _nearest(calling: Native) -> ToolChoice | None:
@@ -271,7 +271,7 @@ def _read_settings(value: Native) -> tuple[dict[str, Any], Native]:
     if isinstance(level, str) and level.isupper() and level.lower() in EFFORTS:
         settings["reasoningEffort"] = level.lower()
         thinking = {key: inner for key, inner in thinking.items() if key != "thinkingLevel"}
-    return settings, {**rest, "thinkingConfig": thinking} if thinking else rest
+    return settings, GENERATION.ordered({**rest, "thinkingConfig": thinking} if thinking else rest)
 
 
 def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
@@ -332,7 +332,7 @@ def read_usage(value: Native) -> tuple[dict[str, int], Native]:
     usage, rest = take_counts(USAGE.camel(value)[0], COUNTS)
     if "reasoningTokens" in usage and "outputTokens" in usage:
         usage["outputTokens"] += usage["reasoningTokens"]
-    return usage, rest
+    return usage, USAGE.ordered(rest)
 
 
 def write_usage(usage: dict[str, int], rest: Native) -> Native:

@@ -121,7 +121,7 @@ def _lift_response(document: Native, reader: Reader) -> Transcript:
     if usage and transcript.messages:
         _lift_usage(usage, transcript.messages[0], origin)
     elif usage:
-        carried = {**carried, "usageMetadata": usage}
+        carried = RESPONSE.ordered({**carried, "usageMetadata": usage})
     transcript.extras = extras_of_family({"response": carried} if carried else {})
     if len(candidates) > 1:
         transcript.head = f"{CHOICE}1"
@@ -153,7 +153,7 @@ def _lift_candidate(document: Native, index: int, count: int, reader: Reader) ->
     if (native.get("index") is not None) != (count > 1):
         odd["index"] = native.get("index") is not None
     if carried:
-        message.extras = extras_of_family(carried_by(message.extras, FAMILY), {"candidate": carried})
+        message.extras = extras_of_family(carried_by(message.extras, FAMILY), {"candidate": CANDIDATE.ordered(carried)})
     if spelling or odd:
         origin.spell(message, {**origin.spellings.get(id(message), {}), "candidate": {**spelling, **odd}})
     if count > 1:
@@ -184,7 +184,8 @@ def lower(transcript: Transcript, options: Options, flavor: Flavor) -> Any:
     writer = Writer(flavor, transcript)
     form = options.form or transcript.document_spelling(flavor.name).get("form")
     if form is None:
-        form = "response" if is_response(transcript) else "request"
+        answered = is_response(transcript) or "response" in carried_by(transcript.extras, FAMILY)
+        form = "response" if answered else "request"
     if form == "response":
         return _lower_response(transcript, writer)
     return lower_contents(transcript, writer) if form == "list" else _lower_request(transcript, writer)
