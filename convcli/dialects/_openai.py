@@ -83,15 +83,18 @@ def is_foreign_builtin(tool: ToolDefinition) -> bool:
     )
 
 
-def with_parameters(transcript: Transcript) -> Transcript:
-    """The transcript with a schema for every function: the empty object where it has none."""
-    tools = transcript.tools or []
-    bare = {i for i, tool in enumerate(tools) if tool.parameters is None and not is_foreign_builtin(tool)}
-    if not bare:
+def with_parameters(transcript: Transcript, *, typed: bool = False) -> Transcript:
+    """The transcript with a schema for every function, empty where it has none; `typed`: with a root type."""
+    if not transcript.tools:
         return transcript
-    empty = {"type": "object", "properties": {}}
-    mended = [replace(tool, parameters=empty) if i in bare else tool for i, tool in enumerate(tools)]
-    return replace(transcript, tools=mended)
+    return replace(transcript, tools=[_with_parameters(tool, typed) for tool in transcript.tools])
+
+
+def _with_parameters(tool: ToolDefinition, typed: bool) -> ToolDefinition:
+    if is_foreign_builtin(tool) or (tool.parameters is not None and ("type" in tool.parameters or not typed)):
+        return tool
+    given = {"properties": {}} if tool.parameters is None else tool.parameters
+    return replace(tool, parameters={"type": "object", **given})
 
 
 def lift_choice(native: Any) -> ToolChoice | None:

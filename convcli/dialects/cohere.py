@@ -131,7 +131,7 @@ def _form_of(transcript: Transcript) -> str:
 def _acceptable(transcript: Transcript) -> Transcript:
     """The transcript with the names and tool schemas that the API takes."""
     names = Renaming(tool_names(transcript), WORD, LONGEST_NAME, first=LETTERS + "_")
-    return common.with_parameters(renamed(transcript, names))
+    return common.with_parameters(renamed(transcript, names), typed=True)
 
 
 def _lift_request(native: Native, origin: Origin) -> Transcript:
@@ -325,7 +325,7 @@ DIALECT = Dialect(
         "settings.parallelToolCalls": "Cohere has no such setting",
         "toolChoice": "Cohere can require or forbid tools; it is auto by default, and no tool can be named",
         "tool.strict": "strictness holds for all tools or none",
-        "tool.parameters": "Cohere needs parameters: an empty object schema stands for none",
+        "tool.parameters": "Cohere needs the schema of an object: an empty one stands for none",
         "tool.name": "a name has letters, digits and _, no digit first",
         "tool_call.name": "a name has letters, digits and _, no digit first",
         "tool_result.name": "a result names its call, not its tool",

@@ -71,8 +71,11 @@ def detect(document: Any) -> Clue | None:
     messages = _messages(document)
     if messages is None or any(key in message for message in messages for key in FOREIGN_KEYS):
         return None
-    mark = next(_marks(document if isinstance(document, dict) else {}, messages), None)
-    return Clue(96, mark) if mark else None
+    request = document if isinstance(document, dict) else {}
+    mark = next(_marks(request, messages), None)
+    if mark is not None:
+        return Clue(96, mark)
+    return Clue(60, "the tool choice any") if request.get("tool_choice") == "any" else None
 
 
 def _messages(document: Any) -> list[Native] | None:
@@ -90,8 +93,6 @@ def _messages(document: Any) -> list[Native] | None:
 
 def _marks(document: Native, messages: list[Native]) -> Iterator[str]:
     yield from (f"the setting {key}" for key in OWN_SETTINGS if key in document)
-    if document.get("tool_choice") == "any":
-        yield "the tool choice any"
     if any("prefix" in message for message in messages):
         yield "messages with prefix"
     if any(_is_own_chunk(chunk) for message in messages for chunk in _list(message.get("content"))):
