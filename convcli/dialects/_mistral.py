@@ -337,7 +337,8 @@ def _lower_result(message: Message, spellings: dict[int, Spelling], own: bool) -
 def _lower_value(result: ToolResult, spellings: dict[int, Spelling], own: bool, spelling: Spelling) -> Any:
     if result.kind == "multimodal":
         chunks = [_lower_chunk(part, "tool", spellings, own) for part in result.value]
-        return [chunk for chunk in chunks if chunk is not None] or ""
+        known = [chunk for chunk in chunks if chunk is not None]
+        return known if own and known else _content(known, {})
     text = said(result)
     return [{"type": "text", "text": text}] if spelling.get("content") == "list" else text
 
