@@ -1,0 +1,94 @@
+"""Asks the vendors' own types about everything that we write: `judge.py PYTHON ORACLE [TARGET…]`.
+
+Every sample of every dialect is converted to every dialect that the judge knows. An error of the judge must be one
+that a finding of ours has named: something that the source lacks. Exit 1 when one is not.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from convcli import dialects, pipeline, wire
+from convcli.errors import ConvcliError
+from tests.support import samples
+
+KNOWN = (
+    {
+        name: name
+        for name in (
+            "openai-chat",
+            "openai-responses",
+            "anthropic",
+            "gemini",
+            "vertexai",
+            "ollama",
+            "bedrock-converse",
+            "mistral",
+            "cohere",
+        )
+    }
+    | {"mcp": "mcp-tools"}
+    | {f"{name}-stream": f"{name}-stream" for name in ("openai-chat", "openai-responses", "anthropic", "gemini")}
+)
+
+
+def outputs(target: str, folder: Path) -> dict[str, bool]:
+    """Convert everything; for each file whether findings of ours speak of what the source lacks."""
+    written: dict[str, bool] = {}
+    for number, sample in enumerate(samples()):
+        if sample.dialect == target:
+            continue  # its samples hold odd things on purpose
+        try:
+            done = pipeline.convert(sample.document, dialects.get(sample.dialect), dialects.get(target))
+        except ConvcliError as error:
+            sys.stdout.write(f"{sample} → {target}: {error.code}\n")
+            continue
+        path = folder / f"{number:04}-{sample.dialect}-{sample.path.stem}-{sample.index}.json"
+        path.write_bytes(wire.write(done.document))
+        written[str(path)] = bool(done.findings)
+    return written
+
+
+def judged(python: str, oracle: str, target: str, folder: Path) -> tuple[int, int, Counter[str]]:
+    """How many outputs are fine, how many are wrong with a finding of ours, and the rules of those without one."""
+    written = outputs(target, folder)
+    command = [python, oracle, KNOWN[target], "--json", "--open-tail", *written]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    fine, told, untold = 0, 0, Counter[str]()
+    for line in done.stdout.splitlines():
+        verdict = json.loads(line)
+        file = verdict["file"].split(", ")[0]
+        if verdict["ok"]:
+            fine += 1
+        elif written.get(file):
+            told += 1
+        else:
+            first = next(finding for finding in verdict["findings"] if finding["severity"] == "error")
+            untold[f"{first['rule'] or first['layer']} {first['path']}: {first['msg'][:90]} ({Path(file).name})"] += 1
+    return fine, told, untold
+
+
+def main() -> int:
+    python, oracle, *targets = sys.argv[1:]
+    wrong = 0
+    for target in targets or [name for name in KNOWN if name in dialects.names()]:
+        with tempfile.TemporaryDirectory() as folder:
+            fine, told, untold = judged(python, oracle, target, Path(folder))
+        sys.stdout.write(
+            f"{target}: {fine} accepted, {told} lack what a finding names, {sum(untold.values())} untold\n"
+        )
+        for text, count in sorted(untold.items()):
+            sys.stdout.write(f"  {count} × {text}\n")
+        wrong += sum(untold.values())
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
