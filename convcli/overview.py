@@ -1,101 +1,296 @@
-"""Transcripts as rows of a table: one for each message, or one for each transcript."""
+"""Transcripts as rows of a table: for each call, result and message, for each tool call, or for each transcript."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
+from itertools import groupby
 from typing import Any, TypeAlias
 
-from convcli.transcript import Message, Part, Reasoning, Refusal, Text, ToolCall, ToolResult, Transcript
+import msgspec
+
+from convcli import wire
+from convcli.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
 
 Row: TypeAlias = dict[str, Any]
 
 LONGEST = 2_000
-"""Characters of a text that a row holds: a table is for looking at."""
+"""Characters of a text that a row holds, unless all is asked for: a table is for looking at."""
 
 
-def by_message(transcript: Transcript) -> Iterator[Row]:
-    """A row for each message: its number from 0, role, parts, and the beginning of its text.
+class Ties:
+    """Which call belongs to which result: both carry the same mark, `#1` for the first call."""
 
-    `calls` and `results` name the tool and the call; a call that nobody answers is marked `open`, a result without a
-    call `orphan`.
-    """
-    answered, called = _ids(transcript)
+    def __init__(self, transcript: Transcript) -> None:
+        self.calls = list(_spots(transcript, ToolCall))
+        self.results = list(_spots(transcript, ToolResult))
+        waiting: dict[str, list[int]] = {}
+        for index, (_, _, call) in reversed(list(enumerate(self.calls))):
+            waiting.setdefault(call.id, []).append(index)
+        self.call_of = {id(result): _pop(waiting, result.tool_call_id) for _, _, result in self.results}
+        self.mark_of = {id(call): f"#{index + 1}" for index, (_, _, call) in enumerate(self.calls)}
+        self.answered = {id(self.calls[index][2]) for index in self.call_of.values() if index is not None}
+        self.unpaired = sum(len(left) for left in waiting.values()) + list(self.call_of.values()).count(None)
+
+    def mark(self, part: ToolCall | ToolResult) -> str:
+        """The mark of a call or a result; `?` for a result that answers none."""
+        if isinstance(part, ToolCall):
+            return self.mark_of[id(part)]
+        index = self.call_of[id(part)]
+        return "?" if index is None else f"#{index + 1}"
+
+    def status(self, part: ToolCall | ToolResult) -> str | None:
+        """`open` and `orphan` for what has no partner; of a result what it says, `error` or `ok`."""
+        if isinstance(part, ToolCall):
+            return None if id(part) in self.answered else "open"
+        if self.call_of[id(part)] is None:
+            return "orphan"
+        return "error" if is_error(part) else part.status or "ok"
+
+
+def _pop(waiting: dict[str, list[int]], name: str) -> int | None:
+    return waiting[name].pop() if waiting.get(name) else None
+
+
+def _spots(transcript: Transcript, kind: Any) -> Iterator[tuple[int, Message, Any]]:
+    """All parts of a kind, with the number of their message and the message."""
     for index, message in enumerate(transcript.messages):
-        yield {
-            "message": index,
-            "role": message.role,
-            "parts": ", ".join(_part(part, answered, called) for part in message.parts),
-            "text": _text(message),
-        }
+        for part in message.parts:
+            if isinstance(part, kind):
+                yield index, message, part
+
+
+def is_error(part: Part) -> bool:
+    """Is this the result of a call that failed?"""
+    return isinstance(part, ToolResult) and (part.kind == "error" or part.is_error is True)
+
+
+# --- one transcript --------------------------------------------------------------------------------------------------
+
+
+def by_message(transcript: Transcript, *, longest: int | None = LONGEST) -> Iterator[Row]:
+    """A row for each call and result, and one for what else stands together in a message.
+
+    `message` counts from 0 · `call` is the mark that a call shares with its result · `size` in characters · `tokens`
+    are those of the answer, in its first row.
+    """
+    ties = Ties(transcript)
+    for index, message in enumerate(transcript.messages):
+        tokens = (message.usage or {}).get("outputTokens")
+        for parts in _together(message.parts):
+            row = {"message": index, "role": message.role, **_said(parts, ties, longest), "tokens": tokens}
+            yield row | {"name": message.name, "model": message.model, "time": message.created_at}
+            tokens = None
+
+
+def _together(parts: list[Part]) -> Iterator[list[Part]]:
+    """Each call and result alone, and neighbours of other kinds; one empty group for an empty message."""
+    if not parts:
+        yield []
+    for alone, group in groupby(parts, lambda part: isinstance(part, (ToolCall, ToolResult, Reasoning))):
+        same = list(group)
+        yield from ([part] for part in same) if alone else [same]
+
+
+def _said(parts: list[Part], ties: Ties, longest: int | None) -> Row:
+    tool = parts[0] if parts and isinstance(parts[0], (ToolCall, ToolResult)) else None
+    texts = list(filter(None, map(part_text, parts)))
+    text = "\n".join(texts)
+    return {
+        "kind": ", ".join(dict.fromkeys(map(_kind, parts))),
+        "tool": tool.name if tool is not None else None,
+        "call": ties.mark(tool) if tool is not None else None,
+        "status": ties.status(tool) if tool is not None else None,
+        "size": sum(map(len, texts)),
+        "text": text if longest is None else text[:longest],
+    }
+
+
+def _kind(part: Part) -> str:
+    return {"tool_call": "call", "tool_result": "result"}.get(part.type, part.type)
+
+
+def part_text(part: Part) -> str:
+    """What a reader sees of a part: its text, else its arguments or value as JSON, else what kind of file it is."""
+    match part:
+        case Text() | Reasoning() | Refusal():
+            return part.text
+        case ToolCall():
+            return part.raw_arguments if part.raw_arguments is not None else _json(part.arguments)
+        case ToolResult():
+            return _value(part.value)
+        case Media():
+            return _medium(part)
+        case Opaque():
+            return _json(part.value)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list) and any(isinstance(item, msgspec.Struct) for item in value):
+        return "\n".join(part_text(item) for item in value)
+    return value if isinstance(value, str) else _json(value)
+
+
+def _medium(part: Media) -> str:
+    """Never its bytes."""
+    if part.text is not None:
+        return part.text
+    where = f"base64 of {len(part.data):,}" if part.data is not None else part.url or part.file_id or part.path or ""
+    return f"[{' '.join(filter(None, (part.type, part.name, part.media_type, where)))}]"
+
+
+def _json(value: Any) -> str:
+    return wire.write_text(msgspec.to_builtins(value))
+
+
+def by_call(transcript: Transcript, *, longest: int | None = LONGEST) -> Iterator[Row]:
+    """A row for each call with its result, then the results that answer no call.
+
+    `asked` and `answered` are numbers of messages · `seconds` between the two, where both say when.
+    """
+    ties = Ties(transcript)
+    result_of = {ties.call_of[id(result)]: (at, message, result) for at, message, result in ties.results}
+    for index, (at, message, call) in enumerate(ties.calls):
+        yield _pair((at, message, call), result_of.get(index), ties, longest)
+    for answer in ties.results:
+        if ties.call_of[id(answer[2])] is None:
+            yield _pair(None, answer, ties, longest)
+
+
+def _pair(asked: Any, answer: Any, ties: Ties, longest: int | None) -> Row:
+    part = (asked or answer)[2]
+    value = "" if answer is None else part_text(answer[2])
+    return {
+        "call": ties.mark(part),
+        "tool": part.name,
+        "status": ties.status(answer[2] if answer is not None else part),
+        "seconds": _seconds(asked, answer),
+        "asked": asked and asked[0],
+        "answered": answer and answer[0],
+        "size": len(value),
+        "arguments": asked and part_text(part)[:longest],
+        "result": answer and value[:longest],
+    }
+
+
+def _seconds(asked: Any, answer: Any) -> float | None:
+    try:
+        begin, end = (datetime.fromisoformat(spot[1].created_at) for spot in (asked, answer))
+        return round((end - begin).total_seconds(), 3)
+    except (TypeError, ValueError):
+        return None
+
+
+# --- many transcripts ------------------------------------------------------------------------------------------------
+
+SUMMED = ("messages", "calls", "results", "errors", "unpaired", "reasoning", "images", "events", "input", "output")
+"""The columns of `by_transcript` that can be added up."""
 
 
 def by_transcript(transcript: Transcript, file: str, line: int, dialect: str) -> Row:
-    """A row of counts. `unpaired` are calls without a result and results without a call; rows that no model saw
-    (role `event`) are no messages."""
-    kinds = Counter(type(part) for message in transcript.messages for part in message.parts)
+    """A row of counts.
+
+    `messages` are those of the source: what it says inside another one is no message of its own, and rows that no
+    model saw are `events`. `unpaired` are calls without a result and results without a call. `input` and `output`
+    are tokens, as far as they are recorded.
+    """
+    kinds = Counter(part.type for message in transcript.messages for part in message.parts)
+    roles = Counter(message.role for message in _outer(transcript))
+    usage = [message.usage for message in transcript.messages if message.usage]
     return {
         "file": file,
         "line": line,
         "dialect": dialect,
-        "messages": sum(message.role != "event" for message in transcript.messages),
-        "calls": kinds[ToolCall],
-        "results": kinds[ToolResult],
-        "errors": sum(map(_is_error, _parts(transcript))),
-        "unpaired": _unpaired(transcript),
-        "model": transcript.model,
-        "title": transcript.title,
+        "messages": roles.total() - roles["event"],
+        "calls": kinds["tool_call"],
+        "results": kinds["tool_result"],
+        "errors": sum(is_error(part) for message in transcript.messages for part in message.parts),
+        "unpaired": Ties(transcript).unpaired,
+        "reasoning": kinds["reasoning"],
+        "images": kinds["image"],
+        "events": roles["event"],
+        **{role: roles[role] for role in ("system", "developer", "user", "assistant", "tool")},
+        "input": sum(counts.get("inputTokens", 0) for counts in usage),
+        "output": sum(counts.get("outputTokens", 0) for counts in usage),
+        **about(transcript),
     }
 
 
-def _parts(transcript: Transcript) -> Iterator[Part]:
-    return (part for message in transcript.messages for part in message.parts)
+def about(transcript: Transcript) -> Row:
+    """What a transcript says of itself; the model may be named by its messages only."""
+    times = [message.created_at for message in transcript.messages if message.created_at]
+    models = dict.fromkeys(message.model for message in transcript.messages if message.model)
+    return {
+        "model": transcript.model or ", ".join(models) or None,
+        "title": transcript.title,
+        "id": transcript.id,
+        "begin": transcript.created_at or (times[0] if times else None),
+        "end": transcript.updated_at or (times[-1] if times else None),
+    }
 
 
-def _ids(transcript: Transcript) -> tuple[set[str], set[str]]:
-    """The ids that results answer, and those of calls."""
-    answered = {part.tool_call_id for part in _parts(transcript) if isinstance(part, ToolResult)}
-    return answered, {part.id for part in _parts(transcript) if isinstance(part, ToolCall)}
+def _outer(transcript: Transcript) -> Iterator[Message]:
+    """The messages that stand in the source by themselves, not inside another one or together with it."""
+    origin = transcript.origin
+    known = origin is not None and len(origin.places) == len(transcript.messages)
+    before: Path | None = None
+    for index, message in enumerate(transcript.messages):
+        place = origin.places[index][0] if origin is not None and known else ("messages", index)
+        if before is None or not before or place[: len(before)] != before:
+            before = place
+            yield message
 
 
-def _unpaired(transcript: Transcript) -> int:
-    """Each result answers one call of its id; whatever remains on either side is unpaired."""
-    calls = Counter(part.id for part in _parts(transcript) if isinstance(part, ToolCall))
-    results = Counter(part.tool_call_id for part in _parts(transcript) if isinstance(part, ToolResult))
-    return (calls - results).total() + (results - calls).total()
+class Statistics:
+    """Counts over many transcripts."""
 
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.errors: Counter[str] = Counter()
+        self.sizes: Counter[tuple[str, str]] = Counter()
 
-def _is_error(part: Part) -> bool:
-    return isinstance(part, ToolResult) and (part.kind == "error" or part.is_error is True)
+    def add(self, transcript: Transcript, dialect: str) -> None:
+        """Count in a transcript."""
+        self.counts["transcripts", dialect] += 1
+        model = about(transcript)["model"]
+        self._count("models", model or "", 0)
+        for message in transcript.messages:
+            self._count("roles", message.role, sum(len(part_text(part)) for part in message.parts))
+            for part in message.parts:
+                self._count("kinds", _kind(part), len(part_text(part)))
+                self._tool(part)
+            for name, number in (message.usage or {}).items():
+                self.counts["tokens", name] += number
 
+    def rows(self) -> Iterator[Row]:
+        """A row for each thing that was counted, the most frequent first. `size` in characters."""
+        order = ("transcripts", "models", "roles", "kinds", "tools", "tokens")
+        for (what, name), count in sorted(self.counts.items(), key=lambda item: (order.index(item[0][0]), -item[1])):
+            errors = self.errors[name] if what == "tools" else None
+            size = self.sizes.get((what, name))
+            yield {"what": what, "name": name, "count": count, "errors": errors, "size": size}
 
-def _part(part: Part, answered: set[str], called: set[str]) -> str:
-    if isinstance(part, ToolCall):
-        return f"call {part.name} {part.id}" + ("" if part.id in answered else " open")
-    if isinstance(part, ToolResult):
-        failed = " error" if _is_error(part) else ""
-        return f"result {part.name} {part.tool_call_id}{failed}" + ("" if part.tool_call_id in called else " orphan")
-    return part.type
+    def _count(self, what: str, name: str, size: int) -> None:
+        if name:
+            self.counts[what, name] += 1
+            self.sizes[what, name] += size
 
-
-def _text(message: Message) -> str:
-    """What a reader sees first: texts, else arguments and values."""
-    pieces: list[str] = []
-    for part in message.parts:
-        if isinstance(part, (Text, Reasoning, Refusal)):
-            pieces.append(part.text)
-        elif isinstance(part, ToolResult) and isinstance(part.value, str):
-            pieces.append(part.value)
-        elif isinstance(part, ToolCall) and part.raw_arguments is not None:
-            pieces.append(part.raw_arguments)
-        elif isinstance(part, (ToolCall, ToolResult)):
-            pieces.append(_brief(part.arguments if isinstance(part, ToolCall) else part.value))
-    return " ".join(piece[:LONGEST] for piece in pieces if piece)[:LONGEST]
-
-
-def _brief(value: Any) -> str:
-    from msgspec import to_builtins
-
-    from convcli import wire
-
-    return wire.write_text(to_builtins(value))
+    def _tool(self, part: Part) -> None:
+        if isinstance(part, ToolCall):
+            self._count("tools", part.name, 0)
+        elif isinstance(part, ToolResult):
+            self.sizes["tools", part.name] += len(part_text(part))
+            self.errors[part.name] += is_error(part)

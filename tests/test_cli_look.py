@@ -55,14 +55,6 @@ def test_validate_as_judges_what_another_dialect_would_get(tmp_path: Path) -> No
     assert b"Traceback" not in done.stderr
 
 
-def test_one_transcript_is_shown_by_its_messages(tmp_path: Path) -> None:
-    done = run("inspect", write(tmp_path / "a.json", LOSSY))
-    rows = [line.split("\t") for line in done.stdout.decode().splitlines()]
-    assert rows[0] == ["message", "role", "parts", "text"]
-    assert [row[2] for row in rows[1:]] == ["text", "call f c1", "result f c1"]
-    assert b"intermediate" in done.stderr
-
-
 def test_many_transcripts_are_shown_by_their_counts(tmp_path: Path) -> None:
     done = run("inspect", write(tmp_path / "a.jsonl", LOSSY, LOSSY), "--output-format", "jsonl")
     first, second = map(json.loads, done.stdout.splitlines())
@@ -74,14 +66,6 @@ def test_summary_counts_even_one_transcript_and_limit_cuts(tmp_path: Path) -> No
     source = write(tmp_path / "a.json", LOSSY)
     assert b"unpaired" in run("inspect", source, "--summary").stdout
     assert run("inspect", source, "--limit", 1).stdout.count(b"\n") == 2
-
-
-def test_calls_and_results_without_a_partner_are_marked_and_counted(tmp_path: Path) -> None:
-    document = {**LOSSY, "messages": LOSSY["messages"][1:2]}
-    source = write(tmp_path / "a.json", document)
-    assert b"call f c1 open" in run("inspect", source).stdout
-    (row,) = json.loads(run("inspect", source, "--summary", "--output-format", "json").stdout)
-    assert row["unpaired"] == 1
 
 
 def test_detect_names_the_dialect_and_the_reason(tmp_path: Path) -> None:

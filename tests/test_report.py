@@ -85,7 +85,7 @@ def test_every_format_is_safe_whatever_a_finding_says(name: str) -> None:
 @pytest.mark.parametrize("name", choice.names(tables))
 @pytest.mark.parametrize("wide", [None, 40])
 def test_every_table_is_safe_whatever_a_cell_says(name: str, wide: int | None) -> None:
-    text = "".join(choice.renderer(tables, name)(["a", "b"], [{"a": HOSTILE, "b": 1}], wide))
+    text = "".join(choice.renderer(tables, name)(["a", "b"], [{"a": HOSTILE, "b": 1}], tables.View(wide)))
     assert is_plain(text.replace("\t", ""))
 
 
@@ -106,12 +106,12 @@ def test_the_first_hundred_findings_of_a_file_are_printed_and_the_rest_is_counte
 
 
 def test_a_wide_cell_takes_one_line_of_a_terminal() -> None:
-    lines = "".join(choice.renderer(tables, "table")(["a"], [{"a": "大" * 500}], 40)).splitlines()
+    lines = "".join(choice.renderer(tables, "table")(["a"], [{"a": "大" * 500}], tables.View(40))).splitlines()
     assert len(lines) == 2
 
 
 def test_elsewhere_a_table_is_tab_separated() -> None:
-    assert list(choice.renderer(tables, "table")(["a", "b"], [{"a": 1}], None)) == ["a\tb\n", "1\t\n"]
+    assert list(choice.renderer(tables, "table")(["a", "b"], [{"a": 1}], tables.View())) == ["a\tb\n", "1\t\n"]
 
 
 def summed(*found: Loss) -> str:

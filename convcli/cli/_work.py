@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from convcli.cli._types import DIALECT, Near
-from convcli.errors import BUG, CANNOT_WRITE, ConvcliError, OutputError
+from convcli.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, ConvcliError, OutputError, RefusedError
 from convcli.findings import Finding
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
+    from convcli.files import Document
     from convcli.loss import Loss
+    from convcli.transcript import Transcript
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -125,11 +127,41 @@ class Teller:
         return self._told[file] <= MOST_TOLD
 
 
-def show_table(screen: Screen, name: str, columns: list[str], rows: Iterable[dict[str, Any]]) -> None:
-    """Print rows in a format of `report/tables`."""
+def lifted(wish: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, Transcript]]:
+    """The transcripts of the files of a wish (`paths`, `source`, `duplicate_keys`); what is refused is told."""
+    from convcli import files
+
+    name = None if wish.source is None else wish.source.name
+    for path, _ in files.find(wish.paths):
+        with codes.guard(path), files.opened(path, name, duplicate_keys=wish.duplicate_keys) as source:
+            for item in source:
+                yield from _transcript(item, codes, teller)
+
+
+def _transcript(item: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, Transcript]]:
+    from convcli.files import Skipped
+    from convcli.judge import skipped
+
+    if isinstance(item, Skipped):
+        teller.finding(skipped(item))
+        codes.add(0 if item.torn else UNACCEPTABLE)
+        return
+    try:
+        yield item, item.lift()
+    except RefusedError as error:
+        codes.add(UNACCEPTABLE)
+        for finding in error.findings:
+            teller.finding(finding)
+
+
+def show_table(
+    screen: Screen, name: str, columns: list[str], rows: Iterable[dict[str, Any]], *, whole: bool = False
+) -> None:
+    """Print rows in a format of `report/tables`; `whole` cells take as many lines as they need."""
     from convcli.report import choice, tables
 
-    screen.show(choice.renderer(tables, name)(columns, rows, width()))
+    view = tables.View(width(), screen.out, whole)
+    screen.show(choice.renderer(tables, name)(columns, rows, view))
 
 
 def width() -> int | None:

@@ -2,45 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from convcli.cli import _work
-from convcli.cli._commands import Command
+from convcli.cli._commands import Command, unknown
 from convcli.cli._types import format_of
 from convcli.dialect import Dialect
-from convcli.errors import UNACCEPTABLE, RefusedError
+from convcli.errors import JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.files import Document, Found
+    from convcli.files import Document
     from convcli.overview import Row
     from convcli.transcript import Transcript
 
 EXAMPLES = """\
-convcli inspect chat.json                     # a row for each message
+convcli inspect chat.json                     # a row for each message, call and result
+convcli inspect chat.json --tools --where status=error,open
+convcli inspect chat.json --message 3         # all of one message
 convcli inspect sessions/*.jsonl              # a row for each transcript
-convcli inspect chat.json --output-format jsonl
+convcli inspect chat.json --output-format html > chat.html
 """
 
-MESSAGES = ["message", "role", "parts", "text"]
-TRANSCRIPTS = ["file", "line", "dialect", "messages", "calls", "results", "errors", "unpaired", "model", "title"]
+MESSAGES = ["message", "role", "kind", "tool", "call", "status", "size", "tokens", "text"]
+MORE_OF_MESSAGES = ["name", "model", "time"]
+NARROW = 100
+"""Below this many cells a terminal gets no `size` and `tokens`: the text needs the room."""
+TOOLS = ["call", "tool", "status", "seconds", "asked", "answered", "size", "arguments", "result"]
+TRANSCRIPTS = ["file", "line", "dialect", "messages", "calls", "errors", "unpaired", "output", "model", "title"]
+MORE_OF_TRANSCRIPTS = [
+    "results", "reasoning", "images", "events", "system", "developer", "user", "assistant", "tool", "input", "id",
+    "begin", "end",
+]  # fmt: skip
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @_work.inputs
 @click.option("--summary", is_flag=True, help="A row of counts for each transcript, even if there is only one.")
+@click.option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
+@click.option("--message", "number", type=click.IntRange(min=0), metavar="N", help="All of one message, from 0.")
+@click.option("--where", multiple=True, metavar="COLUMN=A,B", help="Only rows in which a column says A or B.")
+@click.option("--columns", metavar="A,B", help="These columns, in this order.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
+@click.option("--no-trunc", "whole", is_flag=True, help="Texts are not cut.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
-    """Show transcripts as a table: a row for each message of one transcript, or for each of many transcripts.
+    """Show transcripts as a table: the messages of one transcript, or a row for each of many transcripts.
 
-    FILE is a file, a folder, a glob, or - for stdin.
+    FILE is a file, a folder, a glob, or - for stdin. A call and its result have the same mark, #1 for the first call.
     """
     return _Inspecting(screen, Wish(**given)).run()
 
@@ -51,7 +66,12 @@ class Wish(NamedTuple):
     paths: tuple[str, ...]
     source: Dialect | None
     summary: bool
+    tool_rows: bool
+    number: int | None
+    where: tuple[str, ...]
+    columns: str | None
     limit: int | None
+    whole: bool
     form: str
     duplicate_keys: Any
 
@@ -65,60 +85,74 @@ class _Inspecting:
 
     def run(self) -> int:
         """One transcript alone is shown by its messages; whether it is alone shows when the second comes."""
-        from convcli import files, overview
-
-        lifted = self._lifted(files.find(self.wish.paths))
+        lifted = _work.lifted(self.wish, self.codes, self.teller)
         first = list(islice(lifted, 2))
         if len(first) == 1 and not self.wish.summary:
-            document, transcript = first[0]
-            self.screen.tell(_title(document, transcript, overview.by_transcript(transcript, document.file, 0, "")))
-            self._show(MESSAGES, overview.by_message(transcript))
+            self._one(*first[0])
         elif first:
-            self._show(TRANSCRIPTS, (_row(*pair) for pair in chain(first, lifted)))
+            if self.wish.tool_rows or self.wish.number is not None:
+                raise JobError("usage", "--tools and --message are for one transcript", help="name one file")
+            self._show(TRANSCRIPTS, MORE_OF_TRANSCRIPTS, (_row(*pair) for pair in chain(first, lifted)))
         self.teller.finish()
         return self.codes.worst
 
-    def _show(self, columns: list[str], rows: Iterator[Row]) -> None:
-        _work.show_table(self.screen, self.wish.form, columns, islice(rows, self.wish.limit))
+    def _one(self, document: Document, transcript: Transcript) -> None:
+        from convcli import overview
+        from convcli.report import message
 
-    def _lifted(self, found: list[Found]) -> Iterator[tuple[Document, Transcript]]:
-        from convcli import files
-
-        source_name = None if self.wish.source is None else self.wish.source.name
-        for path, _ in found:
-            with (
-                self.codes.guard(path),
-                files.opened(path, source_name, duplicate_keys=self.wish.duplicate_keys) as source,
-            ):
-                for item in source:
-                    yield from self._transcript(item)
-
-    def _transcript(self, item: Any) -> Iterator[tuple[Document, Transcript]]:
-        from convcli.files import Skipped
-        from convcli.judge import skipped
-
-        if isinstance(item, Skipped):
-            self.teller.finding(skipped(item))
-            self.codes.add(0 if item.torn else UNACCEPTABLE)
+        longest = None if self.wish.whole or self.wish.form == "html" else overview.LONGEST
+        if self.wish.number is not None:
+            self.screen.show(message.shown(transcript, _checked(transcript, self.wish.number), self.wish.form))
             return
-        try:
-            yield item, item.lift()
-        except RefusedError as error:
-            self.codes.add(UNACCEPTABLE)
-            for finding in error.findings:
-                self.teller.finding(finding)
+        self.screen.tell(message.title(_row(document, transcript), self.screen.err))
+        if self.wish.tool_rows:
+            self._show(TOOLS, [], overview.by_call(transcript, longest=longest))
+        else:
+            self._show(_fitting(self.wish), MORE_OF_MESSAGES, overview.by_message(transcript, longest=longest))
+
+    def _show(self, columns: list[str], more: list[str], rows: Iterator[Row]) -> None:
+        known, chosen = [*columns, *more], self.wish.columns
+        for wanted in self.wish.where:
+            rows = filter(_condition(wanted, known), rows)
+        if chosen is not None:
+            columns = [_column(name, known) for name in chosen.split(",")]
+            rows = ({name: row[name] for name in columns} for row in rows)
+        _work.show_table(self.screen, self.wish.form, columns, islice(rows, self.wish.limit), whole=self.wish.whole)
+
+
+def _fitting(wish: Wish) -> list[str]:
+    """The columns of messages for which a terminal has room."""
+    narrow = wish.form == "table" and (_work.width() or NARROW) < NARROW
+    return [name for name in MESSAGES if not (narrow and name in ("size", "tokens"))]
+
+
+def _column(name: str, known: list[str]) -> str:
+    if name not in known:
+        raise unknown("column", name, known, f"choose from {', '.join(known)}")
+    return name
+
+
+def _condition(wanted: str, known: list[str]) -> Callable[[Row], bool]:
+    """`role=tool,error`: does the column say one of these? A cell with several words says each of them."""
+    name, sign, words = wanted.partition("=")
+    if not sign:
+        raise JobError("usage", f'"{wanted}" is no condition', help="say --where role=user,assistant")
+    column, accepted = _column(name, known), words.split(",")
+    return lambda row: any(word in accepted for word in _words(row[column]))
+
+
+def _words(value: Any) -> list[str]:
+    return [""] if value is None else [str(value), *str(value).split(", ")]
+
+
+def _checked(transcript: Transcript, number: int) -> int:
+    last = len(transcript.messages) - 1
+    if number > last:
+        raise JobError("unknown-message", f"there is no message {number}", help=f"they go from 0 to {last}")
+    return number
 
 
 def _row(document: Document, transcript: Transcript) -> Row:
     from convcli import overview
 
     return overview.by_transcript(transcript, document.file, document.line, document.dialect.name)
-
-
-def _title(document: Document, transcript: Transcript, counts: Row) -> str:
-    from convcli.report.text import count, safe_text
-
-    words = [document.dialect.name] + ([transcript.model] if transcript.model else [])
-    numbers = [count(counts[name], name[:-1]) for name in ("messages", "calls", "errors")]
-    open_ends = [f"{counts['unpaired']:,} unpaired"] if counts["unpaired"] else []
-    return safe_text(f"{document.file}: {', '.join(words + numbers + open_ends)}") + "\n"

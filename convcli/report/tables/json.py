@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from convcli.report.tables import View
 from convcli.report.text import json_text
 
 
-def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], wide: int | None) -> Iterator[str]:
+def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
     """An object for each row, with every field."""
     comma = "[\n"
     for row in rows:

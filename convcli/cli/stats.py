@@ -1,0 +1,48 @@
+"""convcli stats."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import click
+
+from convcli.cli import _work
+from convcli.cli._commands import Command
+from convcli.cli._types import format_of
+from convcli.dialect import Dialect
+from convcli.report import tables
+from convcli.report.screen import Screen
+
+EXAMPLES = """\
+convcli stats sessions/
+convcli stats sessions/ --output-format json
+"""
+
+
+class Wish(NamedTuple):
+    """What the command line says."""
+
+    paths: tuple[str, ...]
+    source: Dialect | None
+    form: str
+    duplicate_keys: Any
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@_work.inputs
+@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.pass_obj
+def command(screen: Screen, /, **given: Any) -> int:
+    """Count over many transcripts: dialects, models, roles, kinds of parts, tools with their errors, and tokens.
+
+    FILE is a file, a folder, a glob, or - for stdin. Sizes are in characters.
+    """
+    from convcli.overview import Statistics
+
+    wish, statistics = Wish(**given), Statistics()
+    codes, teller = _work.Codes(screen), _work.Teller(screen)
+    for document, transcript in _work.lifted(wish, codes, teller):
+        statistics.add(transcript, document.dialect.name)
+    _work.show_table(screen, wish.form, ["what", "name", "count", "errors", "size"], statistics.rows())
+    teller.finish()
+    return codes.worst

@@ -1,0 +1,67 @@
+"""A transcript's heading, and all of one of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from convcli import wire
+from convcli.overview import Ties, part_text
+from convcli.report.text import Paint, count, cut, json_text, safe_text
+from convcli.transcript import Reasoning, ToolCall, ToolResult, Transcript
+
+LONGEST_TITLE = 60
+
+
+def title(row: dict[str, Any], paint: Paint) -> str:
+    """What a row of `overview.by_transcript` says, in one or two lines."""
+    words = [row["dialect"], row["model"], row["id"] and f"id {row['id']}", _dates(row)]
+    named = cut(safe_text(row["title"]), LONGEST_TITLE) if row["title"] else None
+    numbers = [count(row[name], name[:-1]) for name in ("messages", "calls")]
+    numbers += [paint.severity("error", count(row["errors"], "error")) if row["errors"] else "0 errors"]
+    numbers += [paint.severity("error", f"{row['unpaired']:,} unpaired")] if row["unpaired"] else []
+    numbers += [f"{row['input']:,} tokens in, {row['output']:,} out"] if row["input"] or row["output"] else []
+    head = ", ".join(safe_text(cut(word, LONGEST_TITLE)) for word in words if word)
+    more = f" {named}" if named else ""
+    return f"{paint.bold(safe_text(row['file']))}:{more} {head}, {', '.join(numbers)}\n"
+
+
+def _dates(row: dict[str, Any]) -> str:
+    """The minutes of begin and end."""
+    begin, end = ((row[name] or "")[:16].replace("T", " ") for name in ("begin", "end"))
+    return begin if begin == end or not end else f"{begin or '?'} to {end}"
+
+
+def shown(transcript: Transcript, number: int, form: str) -> Iterator[str]:
+    """One message: as its record in the intermediate format for `json` and `jsonl`, else as text, nothing cut."""
+    message = transcript.messages[number]
+    if form in ("json", "jsonl"):
+        yield json_text(msgspec.to_builtins(message)) + "\n"
+        return
+    more = [message.name, message.model, message.created_at, message.stop_reason, message.error]
+    yield safe_text(" · ".join([f"message {number}", message.role, *filter(None, more)])) + "\n"
+    if message.usage:
+        yield safe_text(", ".join(f"{name} {value:,}" for name, value in message.usage.items())) + "\n"
+    ties = Ties(transcript)
+    for part in message.parts:
+        yield f"\n{_heading(part, ties)}\n" + safe_text(_whole(part), lines=True).rstrip("\n") + "\n"
+
+
+def _heading(part: Any, ties: Ties) -> str:
+    if isinstance(part, (ToolCall, ToolResult)):
+        kind = "call" if isinstance(part, ToolCall) else "result"
+        return safe_text(" ".join(filter(None, ["--", kind, part.name, ties.mark(part), ties.status(part)])))
+    return f"-- {part.type}"
+
+
+def _whole(part: Any) -> str:
+    """JSON values over several lines."""
+    if isinstance(part, ToolCall) and part.raw_arguments is None:
+        return wire.write(part.arguments, indent=True).decode("utf-8", "backslashreplace")
+    if isinstance(part, ToolResult) and part.kind == "data":
+        return wire.write(part.value, indent=True).decode("utf-8", "backslashreplace")
+    if isinstance(part, Reasoning) and part.summary:
+        return "\n".join([*part.summary, part.text])
+    return part_text(part)

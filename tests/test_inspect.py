@@ -1,0 +1,176 @@
+"""convcli inspect and stats: rows, what ties a call to its result, and that no format lets hostile text act."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convcli.report import choice, tables
+from tests.cli_cases import LOSSY, OTHER, run, write
+
+HOSTILE = (
+    "\x1b[31m\x1b]0;owned\x07\u202e<script>alert(1)</script><img src=x onerror=alert(1)>"
+    "[a](javascript:alert(1))|`x`\n\r\n=1+1 [red]x[/foo] https://evil.example ${x}"
+)
+
+
+def call(name: str) -> dict[str, Any]:
+    return {"type": "tool_call", "id": name, "name": "f", "arguments": {"n": 1}}
+
+
+def result(name: str, kind: str = "text") -> dict[str, Any]:
+    part = {"type": "tool_result", "toolCallId": name, "name": "f", "kind": kind, "value": "x"}
+    return {"role": "tool", "createdAt": "2026-01-01T00:00:02.5Z", "parts": [part]}
+
+
+CALLS: dict[str, Any] = {
+    "convcli": 1,
+    "messages": [
+        {"role": "assistant", "createdAt": "2026-01-01T00:00:00Z", "parts": [call("a"), call("b"), call("c")]},
+        result("b", "error"),
+        result("a"),
+        result("z"),
+    ],
+}
+
+
+def rows(path: Path, *words: object) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run("inspect", path, "--output-format", "json", *words).stdout)
+    return found
+
+
+def test_one_transcript_is_shown_by_its_messages_calls_and_results(tmp_path: Path) -> None:
+    done = run("inspect", write(tmp_path / "a.json", LOSSY))
+    lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
+    assert lines[0] == ["message", "role", "kind", "tool", "call", "status", "size", "tokens", "text"]
+    assert [line[2:6] for line in lines[1:]] == [
+        ["text", "", "", ""],
+        ["call", "f", "#1", ""],
+        ["result", "f", "#1", "ok"],
+    ]
+    assert b"intermediate, 3 messages, 1 call, 0 errors" in done.stderr
+
+
+def test_a_call_and_its_result_have_the_same_mark_and_what_is_alone_says_so(tmp_path: Path) -> None:
+    found = rows(write(tmp_path / "a.json", CALLS))
+    assert [(row["kind"], row["call"], row["status"]) for row in found] == [
+        ("call", "#1", None),
+        ("call", "#2", None),
+        ("call", "#3", "open"),
+        ("result", "#2", "error"),
+        ("result", "#1", "ok"),
+        ("result", "?", "orphan"),
+    ]
+    (summary,) = rows(tmp_path / "a.json", "--summary")
+    assert (summary["unpaired"], summary["errors"]) == (2, 1)
+
+
+def test_two_calls_of_one_id_are_paired_one_by_one(tmp_path: Path) -> None:
+    messages = [{"role": "assistant", "parts": [call("a"), call("a")]}, result("a")]
+    found = rows(write(tmp_path / "a.json", {**CALLS, "messages": messages}))
+    assert [(row["call"], row["status"]) for row in found] == [("#1", None), ("#2", "open"), ("#1", "ok")]
+
+
+def test_tools_are_shown_with_their_results_and_how_long_they_took(tmp_path: Path) -> None:
+    found = rows(write(tmp_path / "a.json", CALLS), "--tools")
+    assert [(row["asked"], row["answered"], row["seconds"]) for row in found] == [
+        (0, 2, 2.5),
+        (0, 1, 2.5),
+        (0, None, None),
+        (None, 3, None),
+    ]
+
+
+def test_where_and_columns_choose_rows_and_cells(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", CALLS)
+    assert rows(source, "--where", "status=open,error", "--where", "role=tool", "--columns", "call") == [{"call": "#2"}]
+    done = run("inspect", source, "--where", "statu=open")
+    assert (done.returncode, b'did you mean "status"?' in done.stderr) == (2, True)
+
+
+def test_a_long_text_is_cut_unless_all_is_asked_for(tmp_path: Path) -> None:
+    long = {"messages": [{"role": "user", "content": "x" * 5_000}]}
+    source = write(tmp_path / "a.json", long)
+    assert [(len(row["text"]), row["size"]) for row in rows(source, "--from", OTHER)] == [(2_000, 5_000)]
+    assert len(rows(source, "--from", OTHER, "--no-trunc")[0]["text"]) == 5_000
+
+
+def test_one_message_is_shown_in_full_or_as_its_record(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", LOSSY)
+    assert (
+        run("inspect", source, "--message", 1).stdout.decode()
+        == 'message 1 · assistant\n\n-- call f #1\n{\n  "n": 1\n}\n'
+    )
+    assert rows(source, "--message", 0)["role"] == "user"  # type: ignore[call-overload]
+    done = run("inspect", source, "--message", 3)
+    assert (done.returncode, b"they go from 0 to 2" in done.stderr) == (2, True)
+
+
+def test_messages_inside_a_message_of_the_source_are_not_counted(tmp_path: Path) -> None:
+    results = [{"type": "tool_result", "tool_use_id": name, "content": "x"} for name in "ab"]
+    calls = [{"type": "tool_use", "id": name, "name": "f", "input": {}} for name in "ab"]
+    messages = [{"role": "assistant", "content": calls}, {"role": "user", "content": results}]
+    document = {"model": "claude", "max_tokens": 1, "messages": [{"role": "user", "content": "hi"}, *messages]}
+    (row,) = rows(write(tmp_path / "a.json", document), "--summary")
+    assert (row["messages"], row["calls"], row["results"]) == (3, 2, 2)
+
+
+def test_statistics_count_tools_and_their_errors(tmp_path: Path) -> None:
+    done = run("stats", write(tmp_path / "a.jsonl", CALLS, CALLS), "--output-format", "json")
+    found = {(row["what"], row["name"]): row for row in json.loads(done.stdout)}
+    assert found["transcripts", "intermediate"]["count"] == 2
+    assert (found["tools", "f"]["count"], found["tools", "f"]["errors"]) == (6, 2)
+
+
+# --- hostile text ----------------------------------------------------------------------------------------------------
+
+
+def hostile(name: str, width: int | None = None, kind: str = "text") -> str:
+    columns = ["role", "kind", "tool", "text"]
+    row = {"role": HOSTILE, "kind": kind, "tool": HOSTILE, "text": HOSTILE * 3}
+    return "".join(choice.renderer(tables, name)(columns, [row], tables.View(width)))
+
+
+@pytest.mark.parametrize("name", choice.names(tables))
+@pytest.mark.parametrize("width", [None, 80])
+def test_no_format_lets_a_control_character_through(name: str, width: int | None) -> None:
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", hostile(name, width))
+
+
+def test_a_formula_is_text_in_csv() -> None:
+    text = "".join(choice.renderer(tables, "csv")(["a"], [{"a": word} for word in ("=1", " +1", -1)], tables.View()))
+    assert [row[0] for row in csv.reader(io.StringIO(text))] == ["a", "'=1", "' +1", "-1"]
+
+
+def test_markdown_has_neither_markup_nor_links_and_one_line_for_a_row() -> None:
+    row = hostile("md").splitlines()[2]
+    assert not set("<>`[]()") & set(row)
+    assert row.count("|") == 5
+    assert "https:" not in row
+    assert len(hostile("md").splitlines()) == 3
+
+
+class Tags(HTMLParser):
+    """The tags and attributes that a browser would see."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen |= {tag, *(f"{name}=" for name, _ in attrs)}
+
+
+@pytest.mark.parametrize("kind", ["text", "result", HOSTILE])
+def test_an_html_page_has_only_tags_of_ours(kind: str) -> None:
+    tags = Tags()
+    tags.feed(hostile("html", kind=kind))
+    assert not tags.seen & {"script", "img", "a", "iframe", "onerror=", "href=", "src="}
+    assert "http" not in re.sub(r"https://evil\.example|http-equiv", "", hostile("html", kind=kind))
