@@ -26,7 +26,8 @@ from typing import Any
 from convcli import wire
 from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects import _openai as common
-from convcli.dialects._mistral import NAME, express, is_own, lift_message, lift_messages, lower_message, lower_messages
+from convcli.dialects._mistral import express, is_own, lift_message, lift_messages, lower_message, lower_messages
+from convcli.dialects._mistral_chunks import NAME
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
 from convcli.pairing import DIGITS, LETTERS, WORD, Renaming, call_ids, renamed, tool_names
