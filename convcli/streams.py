@@ -58,9 +58,7 @@ def merge(node: Growing, delta: Mapping[str, Any], once: frozenset[str], depth: 
                 before = node[key] = Growing()
             merge(before, value, once, depth - 1)
         elif isinstance(value, list):
-            if not isinstance(before, Items):
-                before = node[key] = Items()
-            before.extend(value)
+            extend(node, key, value)
         else:
             node[key] = value
 
@@ -72,6 +70,14 @@ def grow(node: dict[str, Any], key: str, text: str) -> None:
         before.append(text)
     else:
         node[key] = Pieces([before, text] if isinstance(before, str) else [text])
+
+
+def extend(node: dict[str, Any], key: str, items: Sequence[Any]) -> None:
+    """Add items to the list under `key`."""
+    before = node.get(key)
+    if not isinstance(before, Items):
+        before = node[key] = Items(before if isinstance(before, list) else ())
+    before.extend(items)
 
 
 def whole(value: Any) -> Any:
@@ -87,7 +93,8 @@ def whole(value: Any) -> Any:
 
 # --- cutting ---------------------------------------------------------------------------------------------------------
 
-_CHARACTER = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[^u]|[\ud800-\udbff][\udc00-\udfff]|."
+_SURROGATES = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[\ud800-\udbff][\udc00-\udfff]"
+_CHARACTER = rf"{_SURROGATES}|\\u[0-9a-fA-F]{{4}}|\\[^u]|."
 
 
 def fragments(text: str, size: int) -> list[str]:
@@ -150,11 +157,11 @@ def kept(transcript: Transcript, dialect: str, lift: Callable[[Any], Transcript]
 
 
 def as_response(transcript: Transcript, messages: list[Message], dialect: str, sibling: str) -> Transcript:
-    """The transcript with these messages only, as if `sibling` had lifted what `dialect` did; foreign if none did."""
+    """The transcript with these messages only, as if `sibling` had lifted what `dialect` did, and nothing else."""
     origin = transcript.origin
     if origin is not None:
-        origin = replace(origin, dialect=sibling) if origin.dialect == dialect else None
-    return replace(transcript, messages=messages, origin=origin)
+        origin = replace(origin, dialect=sibling if origin.dialect == dialect else "")
+    return replace(transcript, messages=messages, head=None, origin=origin)
 
 
 def apart(place: Path, other: Path) -> Path:

@@ -23,17 +23,16 @@ from convcli.dialects._anthropic import BlockReader, BlockWriter, express
 from convcli.dialects._anthropic_messages import (
     NAME,
     ROLES,
-    Turn,
     lift_system,
-    lift_turn,
     lift_turns,
-    lower_finish,
     lower_turn,
     split_system,
     turns_of,
 )
-from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response, results_first
-from convcli.pairing import WORD, Pairing, Renaming, call_ids, distinct, renamed, tool_names
+from convcli.dialects._anthropic_response import as_allowed, lift_response, lower_response
+from convcli.dialects._anthropic_rules import RULES
+from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response
+from convcli.pairing import Pairing
 from convcli.transcript import Message, Origin, Transcript
 
 REQUEST = Keys(
@@ -41,15 +40,6 @@ REQUEST = Keys(
     "output_config metadata service_tier container cache_control",
     carried="thinking metadata service_tier container cache_control",
 )
-RESPONSE = Keys(
-    "id type role model content stop_reason stop_sequence stop_details usage container diagnostics",
-    carried="stop_sequence stop_details container diagnostics",
-)
-
-NAME_CHARACTERS = WORD + "-"
-NAME_LIMIT = 128
-ID_LIMIT = 256
-"""The API states a pattern for ids and no limit; longer ones are unheard of."""
 
 
 # ---------------------------------------------------------------- detect
@@ -125,7 +115,7 @@ def lift(document: Any) -> Transcript:
     elif "messages" in document:
         _lift_request(document, reader, transcript)
     else:
-        _lift_response(document, reader, transcript)
+        lift_response(document, reader, transcript)
     return transcript
 
 
@@ -138,11 +128,9 @@ def lower(transcript: Transcript, options: Options) -> Any:
     if own:
         messages = transcript.messages
     else:
-        ids = Renaming(call_ids(transcript), NAME_CHARACTERS, ID_LIMIT)
-        transcript = renamed(transcript, Renaming(tool_names(transcript), NAME_CHARACTERS, NAME_LIMIT), ids)
-        messages = distinct(results_first(active(transcript)), ids)
+        transcript, messages = as_allowed(transcript)
     if form == "response":
-        return _lower_response(transcript, messages, writer)
+        return lower_response(transcript, messages, writer)
     bare = not own or source.get("form") == "response"
     if form == "list":
         return [lower_turn(turn, writer, bare) for turn in turns_of(messages, writer)]
@@ -189,30 +177,6 @@ def _lower_request(transcript: Transcript, messages: list[Message], writer: Bloc
     return REQUEST.put(native, outer, spelling.get("request"))
 
 
-def _lift_response(native: Native, reader: BlockReader, transcript: Transcript) -> None:
-    reader.origin.document |= {"form": "response", **({} if "type" in native else {"type": False})}
-    lift_turn(native, (), RESPONSE, reader, transcript.messages)
-    first = transcript.messages[0]
-    transcript.id, transcript.model, first.id, first.model = first.id, first.model, None, None
-
-
-def _lower_response(transcript: Transcript, messages: list[Message], writer: BlockWriter) -> Native:
-    """The last answer; only a response that we read can hold results too."""
-    whole = transcript.document_spelling(NAME).get("form") == "response"
-    turns = turns_of(messages if whole else [one for one in messages if one.role == "assistant"], writer)
-    turn = turns[-1] if turns else Turn("assistant", Message("assistant", []), [])
-    spelling = writer.spelling(turn.first)
-    native: Native = {} if transcript.id is None else {"id": transcript.id}
-    if transcript.document_spelling(NAME).get("type", True):
-        native["type"] = "message"
-    native["role"] = "assistant"
-    if transcript.model is not None:
-        native["model"] = transcript.model
-    native |= {"content": turn.blocks, **lower_finish(turn.first, spelling, writer.own)}
-    carried = {key: value for key, value in carried_by(turn.first.extras, NAME).items() if key != "usage"}
-    return RESPONSE.put(native, carried, spelling)
-
-
 DIALECT = Dialect(
     name=NAME,
     title="Anthropic Messages",
@@ -222,6 +186,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,

@@ -1,0 +1,345 @@
+"""Streams of Anthropic Messages: events that begin, grow and end the blocks of one message.
+
+Specification: `RawMessageStreamEvent` in the Messages API reference, as typed by the Python SDK `anthropic` 2.10.0;
+read 2026-11-20.
+
+Quirks
+- A block grows by its `index`. The input of a tool comes as pieces of JSON, and may break off in the middle.
+- The stop reason and the last counts of tokens come in `message_delta`; counts are totals, not differences.
+- `ping` may stand anywhere, and events of kinds that are not known are passed over.
+- An `error` event ends the stream. One without `message_stop` breaks off: its turn has the stop reason `error`.
+- Deltas of kinds that are not known are kept with their block.
+- It holds one answer: the last turn of the assistant. Thinking that Anthropic did not sign is not written, as in
+  requests: a program would send it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli import streams
+from convcli.dialect import Clue, Dialect, Options
+from convcli.dialects._anthropic import BlockReader, BlockWriter
+from convcli.dialects._anthropic_messages import NAME as SIBLING
+from convcli.dialects._anthropic_response import as_allowed, lift_response, lower_response
+from convcli.fields import Native, carried_by, extras_of, read_arguments, write_arguments
+from convcli.pairing import Pairing
+from convcli.sources import Rows
+from convcli.streams import Growing, Pieces, Slots, fragments
+from convcli.transcript import Message, Origin, Path, ToolCall, Transcript
+
+NAME = "anthropic-stream"
+BLOCK_KINDS = ("content_block_start", "content_block_delta", "content_block_stop")
+KINDS = frozenset(("message_start", "message_delta", "message_stop", *BLOCK_KINDS))
+GROWS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
+"""By the kind of a delta, the kind of block that it makes grow, and under which key."""
+FAILURE = "api_error"
+"""The type of an error that has none."""
+
+
+def detect(document: Any) -> Clue | None:
+    """By events that begin or end a message, or a block of it."""
+    if not isinstance(document, Rows):
+        return None
+    kinds = {row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)}
+    if kinds & KINDS:
+        return Clue(95, f"{sorted(kinds & KINDS)[0]} events")
+    errors = any(isinstance(row, dict) and isinstance(row.get("error"), dict) for row in document)
+    return Clue(60, "an error event") if kinds == {"error"} and errors else None
+
+
+# ---------------------------------------------------------------- assembling
+
+
+class _Answer:
+    """A response while its events come in; `first` says where the message and each block began."""
+
+    def __init__(self) -> None:
+        self.response: Native = {}
+        self.usage: Native = {}
+        self.blocks = Slots()
+        self.inputs: dict[int, Pieces] = {}
+        self.slots: dict[int, int] = {}
+        self.error: Native | None = None
+        self.is_done = False
+        self.home: Path = (0,)
+        self.first: dict[int, Path] = {}
+
+    def take(self, event: Native, at: int) -> None:
+        kind = event["type"]
+        if kind == "message_start":
+            self._message(event["message"], at)
+        elif kind == "content_block_start":
+            self._block(event["index"], event["content_block"], (at, "content_block"))
+        elif kind == "content_block_delta":
+            self._delta(event["index"], event["delta"], at)
+        elif kind == "message_delta":
+            self._end({key: value for key, value in event["delta"].items() if value is not None}, event.get("usage"))
+        elif kind == "message_stop":
+            self.is_done = True
+        elif kind == "error":
+            self.error = event["error"]
+
+    def _message(self, native: Native, at: int) -> None:
+        self.home = (at, "message")
+        for j, block in enumerate(native.get("content") or ()):
+            self._block(j, block, (at, "message", "content", j))
+        outside = ("content", "usage")
+        self._end({key: value for key, value in native.items() if key not in outside}, native.get("usage"))
+
+    def _end(self, facts: Native, usage: Native | None) -> None:
+        self.response |= facts
+        self.usage |= {key: value for key, value in (usage or {}).items() if value is not None}
+
+    def _block(self, index: int, native: Native, place: Path) -> None:
+        """A block begins; one that begins at an index that is taken is another block."""
+        slot = index if index not in self.blocks else max(self.blocks) + 1
+        self.slots[index] = slot
+        self.blocks[slot] = Growing(native)
+        self.first[slot] = place
+
+    def _delta(self, index: int, delta: Native, at: int) -> None:
+        kind = delta["type"]
+        if index not in self.slots:
+            lost = GROWS[kind][0] if kind in GROWS else "thinking" if kind == "signature_delta" else "text"
+            self._block(index, {"type": "tool_use" if kind == "input_json_delta" else lost}, (at, "delta"))
+        slot = self.slots[index]
+        block = self.blocks[slot]
+        if kind in GROWS:
+            streams.grow(block, GROWS[kind][1], delta[GROWS[kind][1]])
+        elif kind == "signature_delta":
+            block["signature"] = delta["signature"]
+        elif kind == "input_json_delta":
+            self.inputs.setdefault(slot, Pieces()).append(delta["partial_json"])
+        elif kind == "citations_delta":
+            streams.extend(block, "citations", [delta["citation"]])
+        else:
+            streams.extend(block, "deltas", [delta])
+
+    def raw(self) -> list[str | None]:
+        """By block, the text of an input that is no JSON object."""
+        return [
+            read_arguments("".join(self.inputs[slot]))[1] if slot in self.inputs else None
+            for slot in sorted(self.blocks)
+        ]
+
+    def whole(self) -> Native:
+        """The response as the sibling knows it."""
+        content = [self._whole_block(slot) for slot in sorted(self.blocks)]
+        native = {"type": "message", "role": "assistant", **self.response, "content": content}
+        return {**native, "usage": self.usage} if self.usage else native
+
+    def _whole_block(self, slot: int) -> Native:
+        native: Native = streams.whole(self.blocks[slot])
+        kind, text = native["type"], "".join(self.inputs.get(slot, ()))
+        if text:
+            arguments, raw = read_arguments(text)
+            native["input"] = arguments
+            if raw is not None and kind != "tool_use":
+                native["partial_json"] = raw
+        for key, value in DEFAULTS.get(kind, {}).items():
+            if native.get(key) is None:
+                native[key] = value
+        return native
+
+    def places(self, origin: Origin) -> None:
+        """Rewrite the places in the response as places in the events."""
+        first = [self.first[slot] for slot in sorted(self.blocks)]
+        for i, (_, spots) in enumerate(origin.places):
+            found = [streams.apart(self.home, first[int(spot[1])]) for spot in spots or ()]
+            origin.places[i] = (self.home, found)
+
+
+DEFAULTS: dict[str, Native] = {
+    "text": {"text": ""},
+    "thinking": {"thinking": ""},
+    "redacted_thinking": {"data": ""},
+    "tool_use": {"id": None, "name": "", "input": {}},
+}
+"""What a block has that began without it, or whose beginning is missing."""
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of the answer that the events make."""
+    answer = _Answer()
+    for at, event in enumerate(document):
+        answer.take(event, at)
+    origin = Origin(NAME, spot=("content",))
+    pairing = Pairing(document)
+    origin.invented = pairing.invented
+    transcript = Transcript([], origin=origin)
+    lift_response(answer.whole(), BlockReader(SIBLING, origin, pairing), transcript)
+    _lift_raw(answer, transcript.messages, origin)
+    _lift_end(answer, transcript.messages[0])
+    answer.places(origin)
+    streams.keep(origin, document)
+    return transcript
+
+
+def _lift_raw(answer: _Answer, messages: list[Message], origin: Origin) -> None:
+    """A response holds an object as the input of a call; what came may have been something else."""
+    raw = answer.raw()
+    for message, (_, spots) in zip(messages, origin.places, strict=True):
+        for part, spot in zip(message.parts, spots or (), strict=False):
+            if isinstance(part, ToolCall):
+                part.raw_arguments = raw[int(spot[1])]
+
+
+def _lift_end(answer: _Answer, message: Message) -> None:
+    """A message that nothing ended broke off."""
+    if message.stop_reason is None and (answer.error is not None or not answer.is_done):
+        message.stop_reason = "error"
+    if answer.error is not None:
+        rest = dict(answer.error)
+        message.error = rest.pop("message", None)
+        if rest.get("type") == FAILURE:
+            del rest["type"]
+        if rest:
+            message.extras = extras_of(SIBLING, {**carried_by(message.extras, SIBLING), "error": rest})
+
+
+# ---------------------------------------------------------------- lower
+
+
+def lower(transcript: Transcript, options: Options) -> Rows:
+    """The events of the answer, as they came unless the transcript or the wish for fragments is another."""
+    rows = None if options.chunk else streams.kept(transcript, NAME, lift)
+    if rows is not None:
+        return rows
+    answer = streams.as_response(transcript, streams.answers(transcript)[:1], NAME, SIBLING)
+    own = answer.origin is not None and answer.origin.dialect == SIBLING
+    messages = answer.messages
+    if not own:
+        answer, messages = as_allowed(answer)
+    response = lower_response(answer, messages, BlockWriter(SIBLING, answer.spelling(SIBLING), own=own))
+    message = messages[0] if messages else Message("assistant", [])
+    return Rows(list(_events(response, message, options.chunk)))
+
+
+def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
+    response.pop("error", None)
+    usage = response.get("usage") or {}
+    broken = message.stop_reason == "error"
+    yield {"type": "message_start", "message": _start(response, usage, {} if broken else {"output_tokens": 0})}
+    raw = iter([part.raw_arguments for part in message.parts if isinstance(part, ToolCall)])
+    for index, block in enumerate(response["content"]):
+        yield from _block_events(block, next(raw, None) if block["type"] == "tool_use" else None, index, size)
+    if not broken:
+        yield _end(response, usage)
+    rest = carried_by(message.extras, SIBLING).get("error")
+    if message.error is not None or rest:
+        said = {} if message.error is None else {"message": message.error}
+        yield {"type": "error", "error": {"type": FAILURE, **(rest if isinstance(rest, dict) else {}), **said}}
+    elif not broken:
+        yield {"type": "message_stop"}
+
+
+LATE = ("stop_reason", "stop_sequence", "stop_details", "container")
+"""What is known when the message ends."""
+LATE_COUNTS = ("output_tokens", "output_tokens_details")
+
+
+def _start(response: Native, usage: Native, so_far: Native) -> Native:
+    """The message as it begins: empty, without what only its end can tell; the counts are those of `so_far`."""
+    native = {key: value for key, value in response.items() if key not in (*LATE, "usage")}
+    late = LATE_COUNTS if so_far else ()
+    counts = {key: so_far.get(key, usage[key]) for key in usage if key in so_far or key not in late}
+    native |= {"content": [], "stop_reason": None, "stop_sequence": None}
+    return {**native, "usage": counts} if counts else native
+
+
+def _end(response: Native, usage: Native) -> Native:
+    called = any(block["type"] == "tool_use" for block in response["content"])
+    reason = response.get("stop_reason") or ("tool_use" if called else "end_turn")
+    delta = {"stop_reason": reason, "stop_sequence": None}
+    delta |= {key: response[key] for key in LATE[1:] if response.get(key) is not None}
+    native = {"type": "message_delta", "delta": delta}
+    counts = {key: usage[key] for key in LATE_COUNTS if key in usage}
+    return {**native, "usage": counts} if counts else native
+
+
+def _block_events(block: Native, raw: str | None, index: int, size: int) -> Iterator[Native]:
+    """A block begins empty, grows and ends; one of a kind that does not grow begins whole."""
+    begin, deltas = CUT.get(block["type"], _as_it_is)(block, raw, size)
+    yield {"type": "content_block_start", "index": index, "content_block": begin}
+    for delta in deltas:
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+    yield {"type": "content_block_stop", "index": index}
+
+
+def _text(block: Native, _: str | None, size: int) -> tuple[Native, list[Native]]:
+    begin = {**{key: value for key, value in block.items() if key != "citations"}, "text": ""}
+    deltas: list[Native] = [{"type": "text_delta", "text": piece} for piece in fragments(block["text"], size)]
+    return begin, deltas + [{"type": "citations_delta", "citation": one} for one in block.get("citations") or ()]
+
+
+def _thinking(block: Native, _: str | None, size: int) -> tuple[Native, list[Native]]:
+    deltas = [{"type": "thinking_delta", "thinking": piece} for piece in fragments(block["thinking"], size)]
+    if block.get("signature"):
+        deltas.append({"type": "signature_delta", "signature": block["signature"]})
+    return {**block, "thinking": "", "signature": ""}, deltas
+
+
+def _input(block: Native, raw: str | None, size: int) -> tuple[Native, list[Native]]:
+    if not isinstance(block.get("input"), dict):
+        return _as_it_is(block, raw, size)
+    text = write_arguments(block["input"], raw) if block["input"] or raw is not None else ""
+    return {**block, "input": {}}, [
+        {"type": "input_json_delta", "partial_json": piece} for piece in fragments(text, size)
+    ]
+
+
+def _as_it_is(block: Native, _: str | None, __: int) -> tuple[Native, list[Native]]:
+    return block, []
+
+
+CUT = {"text": _text, "thinking": _thinking, "tool_use": _input, "server_tool_use": _input}
+"""By kind of block: how it begins, and the deltas by which it grows."""
+
+
+DIALECT = Dialect(
+    name=NAME,
+    family=SIBLING,
+    title="streams of Anthropic Messages",
+    specification="RawMessageStreamEvent of the Messages API; Python SDK anthropic 2.10.0; read 2026-11-20",
+    framings=("sse", "events"),
+    forms=("stream",),
+    detect=detect,
+    lift=lift,
+    lower=lower,
+    reasons={
+        "message": "a stream holds one answer: the last turn of the assistant",
+        "tools": "a stream holds one answer, not what was asked",
+        "tool": "a stream holds one answer, not what was asked",
+        "toolChoice": "a stream holds one answer, not what was asked",
+        "settings": "a stream holds one answer, not what was asked",
+        "reasoning": "Anthropic takes back only thinking that it signed",
+        "reasoning.summary": "thinking has no summary",
+        "refusal": "there is no block for a refusal: its words are written as text",
+        "text": "the API takes no blank text",
+        "message.id": "the id is that of the whole stream",
+        "message.model": "the model is that of the whole stream",
+        "message.name": "an answer has no name",
+        "message.parentId": "messages have no parent",
+        "message.createdAt": "messages have no time",
+        "message.stopReason": "a message ends with a stop reason of Anthropic",
+        "title": "a message has no title",
+        "createdAt": "a message has no time",
+        "event": "no model ever saw this row",
+        "image": "an answer holds no media",
+        "audio": "an answer holds no media",
+        "video": "an answer holds no media",
+        "document": "an answer holds no media",
+    },
+    places={
+        "tool_call.id": ("id",),
+        "tool_call.name": ("name",),
+        "tool_call.arguments": (),
+        "message.usage": ("usage",),
+    },
+    envelope=frozenset(("type", "service_tier", "container", "diagnostics", "usage", "inference_geo")),
+)
