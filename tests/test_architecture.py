@@ -1,0 +1,108 @@
+"""The drawing of the architecture stays true: imports point down, and each outside package has its owners."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "convcli"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+FLOORS = {
+    0: ("transcript", "findings", "errors"),
+    1: (
+        "wire", "strict", "sources", "fields", "pairing", "align", "loss", "places", "patch", "rules", "codes", "streams",
+        "catalog", "dialect", "trust",
+    ),
+    2: ("dialects",),
+    3: ("pipeline", "files", "job", "judge", "overview", "atomic", "restore", "probes", "config", "parallel"),
+    4: ("report",),
+    5: ("cli", "__main__"),
+}  # fmt: skip
+FLOOR_OF = {name: floor for floor, names in FLOORS.items() for name in names}
+PUBLIC = "__init__"
+"""The package itself: its version may be asked for from everywhere, and it imports what it shows."""
+
+OWNERS = {
+    "orjson": ("wire",),
+    "jsonschema": ("catalog",),
+    "jsonschema_rs": ("catalog",),
+    "referencing": ("catalog",),
+    "rich": ("report",),
+    "click": ("cli", "__main__"),
+}
+
+
+def room(path: Path) -> str:
+    """The first name below the package: a module, or a folder."""
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Every module that a file imports, absolute, with its line."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            if node.module == "convcli":
+                yield from ((f"convcli.{alias.name}", node.lineno) for alias in node.names)
+            else:
+                yield node.module, node.lineno
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_only_from_its_own_floor_and_lower_ones(path: Path) -> None:
+    mine = room(path)
+    if mine == PUBLIC:
+        return
+    assert mine in FLOOR_OF, f"{mine} has no floor"
+    for name, line in imports(path):
+        parts = name.split(".")
+        if parts[0] != "convcli" or len(parts) == 1 or parts[1].startswith("__"):
+            continue
+        assert FLOOR_OF[parts[1]] <= FLOOR_OF[mine], f"{path.name}:{line} imports {name} from above"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_an_outside_package_is_imported_by_its_owner_only(path: Path) -> None:
+    for name, line in imports(path):
+        owners = OWNERS.get(name.split(".")[0])
+        assert owners is None or room(path) in owners, f"{path.name}:{line} imports {name}"
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if room(path) == "dialects"], ids=lambda path: path.name)
+def test_a_dialect_imports_no_other_dialect(path: Path) -> None:
+    for name, line in imports(path):
+        parts = name.split(".")
+        if parts[:2] == ["convcli", "dialects"] and len(parts) > 2:
+            assert parts[2].startswith("_"), f"{path.name}:{line} imports {name}"
+
+
+def test_nothing_but_the_dialects_names_a_dialect() -> None:
+    names = {path.stem.replace("_", "-") for path in (PACKAGE / "dialects").glob("*.py") if path.stem[0] != "_"}
+    allowed = {"intermediate"}  # the hub itself
+    for path in FILES:
+        if room(path) == "dialects":
+            continue
+        tree = ast.parse(path.read_text("utf-8"))
+        literals = {
+            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        assert not (literals & names) - allowed, path.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_function_has_at_most_forty_lines_and_a_file_about_three_hundred_and_fifty(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text.count("\n") <= LONGEST_FILE, path.name
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            assert (node.end_lineno or 0) - node.body[0].lineno < 40, f"{path.name}:{node.lineno} {node.name}"
+
+
+LONGEST_FILE = 500
+"""The habit is 350; nothing may grow beyond this."""
