@@ -59,7 +59,7 @@ class Shape:
         native, snakes = self.camel(native)
         carried, spelling = self._keys.take(native)
         spelling = dict(spelling or {})
-        if any(key not in native for key in whole):
+        if whole and any(key not in native for key in whole):
             spelling.setdefault("keys", list(native))
         if snakes:
             spelling["snake"] = snakes
@@ -67,7 +67,7 @@ class Shape:
 
     def ordered(self, native: Native) -> Native:
         """The object in Google's order."""
-        return {key: native[key] for key in self._keys.sorted(native)}
+        return {key: native[key] for key in self._keys.sorted(native)} if len(native) > 1 else native
 
     def put(self, native: Native, carried: Native, spelling: Spelling) -> Native:
         """The object as Google writes it, or as it was spelled."""
@@ -168,6 +168,8 @@ class Writer:
 
     def carried(self, extras: Extras | None, shape: Shape, inside: str = "") -> Native:
         """What rides in the extras of a record, or there under a key, and can be written in an object of this shape."""
+        if extras is None:
+            return {}
         carried = carried_by(extras, FAMILY)
         if inside:
             carried = carried.get(inside, {})
