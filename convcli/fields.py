@@ -229,11 +229,9 @@ def active(transcript: Transcript) -> list[Message]:
     messages = transcript.messages
     if transcript.head is not None:
         messages = _path_to(transcript.head, messages)
-    return [message for message in messages if message.role != "event"] if _has_event(messages) else messages
-
-
-def _has_event(messages: list[Message]) -> bool:
-    return any(message.role == "event" for message in messages)
+    if "event" not in [message.role for message in messages]:
+        return messages
+    return [message for message in messages if message.role != "event"]
 
 
 def _path_to(head: str, messages: list[Message]) -> list[Message]:
@@ -261,6 +259,8 @@ def _tied_results(messages: list[Message], path: set[int]) -> set[int]:
 
 def results_first(messages: list[Message]) -> list[Message]:
     """The messages with every result directly behind the turn that called, in the order in which the results came."""
+    if _in_place(messages):
+        return messages
     order: list[Message] = []
     late: dict[str, list[Message]] = {}
     caller: dict[str, int] = {}
@@ -274,6 +274,21 @@ def results_first(messages: list[Message]) -> list[Message]:
         else:
             late.setdefault(result.tool_call_id, []).append(message)
     return _insert(order, late, caller) if late else messages
+
+
+def _in_place(messages: list[Message]) -> bool:
+    """Quick, for most conversations: does every result stand behind the assistant's turn that called?"""
+    open_calls: set[str] = set()
+    for message in messages:
+        if message.role == "tool":
+            result = _result_of(message)
+            if result is None or result.tool_call_id not in open_calls:
+                return False
+        elif message.role == "assistant":
+            open_calls = {part.id for part in message.parts if type(part) is ToolCall}
+        else:
+            open_calls = set()
+    return True
 
 
 def results_apart(message: Message) -> list[Message]:
@@ -295,7 +310,7 @@ def results_apart(message: Message) -> list[Message]:
 
 def _result_of(message: Message) -> ToolResult | None:
     first = message.parts[0] if message.role == "tool" and message.parts else None
-    return first if isinstance(first, ToolResult) else None
+    return first if type(first) is ToolResult else None
 
 
 def _open_calls(message: Message, index: int, caller: dict[str, int]) -> None:

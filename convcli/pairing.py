@@ -130,7 +130,7 @@ class Renaming:
     __slots__ = ("_allowed", "_blank", "_counts", "_first", "_least", "_limit", "_new", "_taken", "needed")
 
     def __init__(self, names: Iterable[str], allowed: str, limit: int, *, first: str = "", least: int = 1) -> None:
-        self._allowed, self._first = frozenset(allowed), frozenset(first or allowed)
+        self._allowed, self._first = allowed, first or allowed
         self._least, self._limit = least, limit
         self._blank = "_" if "_" in allowed else ""
         self._counts: dict[str, int] = {}
@@ -151,7 +151,8 @@ class Renaming:
         return self._free(self(name))
 
     def _fits(self, name: str) -> bool:
-        return self._least <= len(name) <= self._limit and name[0] in self._first and self._allowed.issuperset(name)
+        fits = self._least <= len(name) <= self._limit and not name.strip(self._allowed)
+        return fits and name[0] in self._first
 
     def _mend(self, name: str) -> str:
         """What is allowed of the name. Of a fixed length the end stays: the start of an id is often the same in all."""
@@ -183,7 +184,7 @@ def tool_names(transcript: Transcript) -> list[str]:
     """Every tool name that the transcript uses, in definitions, calls, results and choice."""
     names = [tool.name for tool in transcript.tools or ()]
     for message in transcript.messages:
-        names += [part.name for part in message.parts if isinstance(part, (ToolCall, ToolResult))]
+        names += [part.name for part in message.parts if type(part) is ToolCall or type(part) is ToolResult]
     choice = transcript.tool_choice
     if isinstance(choice, dict):
         names += choice.get("names", ()) or [choice["name"]]
@@ -195,9 +196,9 @@ def call_ids(transcript: Transcript) -> list[str]:
     ids: list[str] = []
     for message in transcript.messages:
         for part in message.parts:
-            if isinstance(part, ToolCall):
+            if type(part) is ToolCall:
                 ids.append(part.id)
-            elif isinstance(part, ToolResult):
+            elif type(part) is ToolResult:
                 ids.append(part.tool_call_id)
     return ids
 
@@ -239,6 +240,9 @@ def distinct(messages: list[Message], ids: Renaming) -> list[Message]:
 
     A result goes with the oldest open call of the latest turn that used its id. `ids` knows all ids in use.
     """
+    given = [part.id for message in messages for part in message.parts if type(part) is ToolCall]
+    if len(set(given)) == len(given):
+        return messages
     latest: dict[str, deque[str]] = {}
     return [_distinct_message(message, ids, latest) for message in messages]
 

@@ -10,6 +10,11 @@ from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
 from convcli.pairing import Pairing
 from convcli.transcript import Media, Opaque, Origin, Part, Reasoning, Refusal, Text, ToolCall, ToolResult
 
+PLAIN_TEXT = ("type", "text")
+PLAIN_CALL = ("type", "id", "name", "input")
+PLAIN_RESULT = ("type", "tool_use_id", "content")
+"""The keys of nearly all blocks; where each has a value there is nothing to carry or to remember."""
+
 TEXT = Keys("type text citations cache_control", carried="citations cache_control")
 THINKING = Keys("type thinking signature")
 REDACTED = Keys("type data")
@@ -68,6 +73,8 @@ class BlockReader:
         return (lift(self, native) if lift is not None else None) or Opaque(self.dialect, native)
 
     def text(self, native: Native) -> Text:
+        if tuple(native) == PLAIN_TEXT and native["text"]:
+            return Text(native["text"])
         carried, spelling = TEXT.take(native)
         return self._spelled(Text(native["text"], extras=extras_of(self.dialect, carried)), spelling)
 
@@ -105,13 +112,18 @@ class BlockReader:
         return self._spelled(media, {**(spelling or {}), **({"source": odd} if odd else {})})
 
     def call(self, native: Native) -> ToolCall:
-        carried, spelling = TOOL_USE.take(native)
         name = native["name"]
+        if tuple(native) == PLAIN_CALL and native["id"] and name and native["input"]:
+            return ToolCall(self.pairing.call(native["id"], name), name, native["input"])
+        carried, spelling = TOOL_USE.take(native)
         id_ = self.pairing.call(native["id"], name)
         return self._spelled(ToolCall(id_, name, native["input"], extras=extras_of(self.dialect, carried)), spelling)
 
     def result(self, native: Native) -> ToolResult:
         """A tool result, with the name of the call that it answers."""
+        if tuple(native) == PLAIN_RESULT and native["content"].__class__ is str and all(native.values()):
+            id_, name = self.pairing.result(native["tool_use_id"], None)
+            return ToolResult(id_, name, "text", native["content"])
         carried, spelling = TOOL_RESULT.take(native)
         odd: Spelling = dict(spelling or {}) if "content" in native else {"keys": list(native), **(spelling or {})}
         kind, value = self._value(native.get("content"), odd)
@@ -190,17 +202,16 @@ class BlockWriter:
 
     def blocks(self, parts: list[Part], role: str) -> list[Native]:
         """The blocks of one message; foreign parts only where the API has a place for them in this role."""
-        written = [self.block(part) for part in parts if self.own or isinstance(part, PLACES[role])]
-        return [native for native in written if native is not None]
-
-    def block(self, part: Part) -> Native | None:
-        """One block; None where the API cannot say it."""
-        return LOWER[type(part)](self, part)
+        places = PLACES[role]
+        written = [LOWER[type(part)](self, part) for part in parts if self.own or type(part) in places]
+        return written if all(written) else [native for native in written if native is not None]
 
     def text(self, part: Text | Refusal) -> Native | None:
         """The API takes no blank text, and has no block for a refusal."""
-        if not self.own and not part.text.strip():
+        if not self.own and (not part.text or part.text.isspace()):
             return None
+        if part.extras is None and not self.spellings:
+            return {"type": "text", "text": part.text}
         return TEXT.put({"type": "text", "text": part.text}, carried_by(part.extras, self.dialect), self.spelling(part))
 
     def reasoning(self, part: Reasoning) -> Native | None:
@@ -236,9 +247,13 @@ class BlockWriter:
 
     def call(self, call: ToolCall) -> Native:
         native = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+        if call.extras is None and not self.spellings:
+            return native
         return TOOL_USE.put(native, carried_by(call.extras, self.dialect), self.spelling(call))
 
     def result(self, result: ToolResult) -> Native:
+        if result.kind == "text" and result.extras is None and result.is_error is None and not self.spellings:
+            return {"type": "tool_result", "tool_use_id": result.tool_call_id, "content": result.value}
         spelling, carried = self.spelling(result), carried_by(result.extras, self.dialect)
         content = carried.get("content") or self._content(result, spelling)
         native: Native = {"type": "tool_result", "tool_use_id": result.tool_call_id, "content": content}
@@ -275,11 +290,11 @@ LOWER: Mapping[type, Callable[[BlockWriter, Any], Native | None]] = {
     ToolResult: BlockWriter.result,
     Opaque: BlockWriter.opaque,
 }
-PLACES: Mapping[str, tuple[type, ...]] = {
-    "system": (Text,),
-    "user": (Text, Media, ToolResult, Opaque),
-    "assistant": (Text, Refusal, Reasoning, ToolCall, Opaque),
-    "result": (Text, Media),
+PLACES: Mapping[str, frozenset[type]] = {
+    "system": frozenset((Text,)),
+    "user": frozenset((Text, Media, ToolResult, Opaque)),
+    "assistant": frozenset((Text, Refusal, Reasoning, ToolCall, Opaque)),
+    "result": frozenset((Text, Media)),
 }
 """What the API takes in each role, and in the content of a tool result."""
 

@@ -14,6 +14,8 @@ ROLES = frozenset(("user", "assistant", "system"))
 
 MESSAGE = Keys("id role model content stop_reason stop_sequence usage", carried="stop_sequence")
 
+PLAIN = ("role", "content")
+
 FINISH = {
     "end_turn": "stop",
     "max_tokens": "length",
@@ -70,40 +72,48 @@ def lift_turn(
     native: Native, path: Path, keys: Keys, reader: BlockReader, messages: list[Message], odd: Spelling | None = None
 ) -> None:
     """One message of the API: a message for each result and for each run of other blocks, the facts on the first."""
-    carried, spelling = keys.take(native)
+    plain = tuple(native) == PLAIN and native["content"]  # most messages: nothing beside the content
+    carried, spelling = (None, None) if plain else keys.take(native)
     pieces = _pieces(native, reader)
+    previous = messages[-1].role if messages else ""
     for at, (role, parts, spots) in enumerate(pieces):
         message = Message(role, parts)
         said: Spelling = {}
         if at == 0:
-            said = {**(spelling or {}), **(odd or {})}
+            said = {**(spelling or {}), **(odd or {})} if spelling or odd else said
             if role != native["role"] and native["role"] != "user":
                 said["role"] = native["role"]
-            if isinstance(native["content"], list) and len(pieces) == 1 and _is_single(parts):
+            if spots is not None and len(pieces) == 1 and _is_single(parts):
                 said["content"] = "list"
-            _lift_facts(native, carried, message, said)
-        if (at > 0) != (bool(messages) and _follows(messages[-1], role)):
+            if not plain:
+                _lift_facts(native, carried, message, said)
+        if (at > 0) != _follows(previous, role):
             said["join"] = at > 0
-        reader.origin.spell(message, said)
+        if said:
+            reader.origin.spell(message, said)
         messages.append(message)
         reader.origin.places.append((path, spots))
+        previous = role
 
 
 def _pieces(native: Native, reader: BlockReader) -> list[tuple[str, list[Part], Spots]]:
-    """Roles, parts and their places of the messages that one message of the API is."""
+    """Roles, parts and their places of the messages that one message of the API is; no places: all is in a string."""
     content, role = native["content"], native["role"]
     if isinstance(content, str):
         return [(role, [Text(content)] if content else [], None)]
     pieces: list[tuple[str, list[Part], list[Path]]] = []
+    parts: list[Part] | None = None  # of the last piece, where it is not a result
     for j, block in enumerate(content):
         if block["type"] == "tool_result":
             pieces.append(("tool", [reader.result(block)], [("content", j)]))
-            continue
-        if not pieces or pieces[-1][0] == "tool":
-            pieces.append((role, [], []))
-        pieces[-1][1].append(reader.part(block))
-        pieces[-1][2].append(("content", j))
-    return [*pieces] or [(role, [], None)]
+            parts = None
+        elif parts is None:
+            parts = [reader.part(block)]
+            pieces.append((role, parts, [("content", j)]))
+        else:
+            parts.append(reader.part(block))
+            pieces[-1][2].append(("content", j))
+    return [*pieces] or [(role, [], [])]
 
 
 def _lift_facts(native: Native, carried: Native | None, message: Message, said: Spelling) -> None:
@@ -145,30 +155,30 @@ class Turn:
 def turns_of(messages: list[Message], writer: BlockWriter) -> list[Turn]:
     """The messages grouped as the source had them, else results together with the user text right behind them."""
     turns: list[Turn] = []
-    previous: Message | None = None
+    previous = ""
     for message in messages:
         spelling = writer.spelling(message)
         role = spelling.get("role") or ("user" if message.role == "tool" else message.role)
         blocks = writer.blocks(message.parts, role if role in ROLES else "system")
         if not blocks and role == "user" and not writer.own:
             continue
-        follows = previous is not None and _follows(previous, message.role) and turns[-1].role == "user"
+        follows = _follows(previous, message.role) and turns[-1].role == "user"
         if turns and spelling.get("join", follows):
             turns[-1].blocks += blocks
         else:
             turns.append(Turn("system" if role == "developer" else role, message, blocks))
-        previous = message
+        previous = message.role
     return turns
 
 
-def _follows(previous: Message, role: str) -> bool:
-    """Does a message of this role belong to the same message of the API as the one before it?"""
-    return previous.role == "tool" and role in ("tool", "user")
+def _follows(previous: str, role: str) -> bool:
+    """Does a message of this role belong to the same message of the API as one of the role before it?"""
+    return previous == "tool" and (role == "tool" or role == "user")
 
 
 def lower_turn(turn: Turn, writer: BlockWriter, bare: bool) -> Native:
     spelling, first = writer.spelling(turn.first), turn.first
-    if not writer.own:
+    if turn.role == "user" and len(turn.blocks) > 1 and not writer.own:
         turn.blocks.sort(key=lambda block: block["type"] != "tool_result")
     native: Native = {"role": turn.role, "content": _content(turn.blocks, spelling)}
     if bare:
@@ -184,8 +194,10 @@ def lower_turn(turn: Turn, writer: BlockWriter, bare: bool) -> Native:
 
 def _content(blocks: list[Native], spelling: Spelling) -> Any:
     """A string where that says the same as the one block."""
-    single = len(blocks) == 1 and blocks[0].keys() == {"type", "text"} and blocks[0]["type"] == "text"
-    return blocks[0]["text"] if single and spelling.get("content") != "list" else blocks
+    if len(blocks) != 1 or spelling.get("content") == "list":
+        return blocks
+    block = blocks[0]
+    return block["text"] if len(block) == 2 and block["type"] == "text" and "text" in block else blocks
 
 
 def _is_single(parts: list[Part]) -> bool:

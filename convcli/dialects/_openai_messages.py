@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from convcli.dialects import _openai as common
@@ -29,6 +30,7 @@ from convcli.transcript import (
     Path,
     Reasoning,
     Refusal,
+    Spots,
     Step,
     Text,
     ToolCall,
@@ -46,7 +48,6 @@ MESSAGE = Keys(
 )
 AUDIO = Keys("id data expires_at transcript", carried="expires_at transcript")
 RESULT = Keys("role tool_call_id name content")
-PLAIN = ("role", "content")
 RESULT_ROLES = ("tool", "function")
 
 
@@ -61,17 +62,57 @@ def lift_messages(natives: list[Native], prefix: Path, document: Any, origin: Or
     pairing = Pairing(document)
     origin.invented = pairing.invented
     messages: list[Message] = []
+    spots: Spots
     for i, native in enumerate(natives):
-        content = native.get("content")
-        if content.__class__ is str and content and tuple(native) == PLAIN and native["role"] not in RESULT_ROLES:
-            message, spots = Message(native["role"], [Text(content)]), None  # most messages, without detours
-        elif native["role"] in RESULT_ROLES:
-            message, spots = _lift_result(native, pairing, origin), None
+        lift_plain = PLAIN.get(tuple(native)) if native.get("content").__class__ is str and native["content"] else None
+        if lift_plain is not None:
+            message, spots = lift_plain(native, pairing, origin)
         else:
-            message, spots = lift_message(native, pairing, origin)
+            message, spots = _lift_any(native, pairing, origin)
         messages.append(message)
         origin.places.append(((*prefix, i), spots))
     return messages
+
+
+def _lift_plain(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, Spots]:
+    if native["role"] in RESULT_ROLES:
+        return _lift_any(native, pairing, origin)
+    return Message(native["role"], [Text(native["content"])]), None
+
+
+def _lift_plain_result(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, Spots]:
+    if native["role"] != "tool" or not native["tool_call_id"]:
+        return _lift_any(native, pairing, origin)
+    id_, name = pairing.result(native["tool_call_id"], None)
+    return Message("tool", [ToolResult(id_, name, "text", native["content"])]), None
+
+
+def _lift_plain_calls(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, Spots]:
+    calls = native["tool_calls"]
+    if native["role"] in RESULT_ROLES or not calls:
+        return _lift_any(native, pairing, origin)
+    parts: list[Part] = [Text(native["content"])]
+    parts += [lift_call(call, pairing, origin, NAME) for call in calls]
+    return Message(native["role"], parts), _spots_of_calls(len(calls))
+
+
+@lru_cache(maxsize=64)
+def _spots_of_calls(count: int) -> Spots:
+    return ("content",), *(("tool_calls", j) for j in range(count))
+
+
+def _lift_any(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, Spots]:
+    if native["role"] in RESULT_ROLES:
+        return _lift_result(native, pairing, origin), None
+    return lift_message(native, pairing, origin)
+
+
+PLAIN: dict[tuple[str, ...], Callable[[Native, Pairing, Origin], tuple[Message, Spots]]] = {
+    ("role", "content"): _lift_plain,
+    ("role", "tool_call_id", "content"): _lift_plain_result,
+    ("role", "content", "tool_calls"): _lift_plain_calls,
+}
+"""By the keys of a message with text: what nearly all are, read without detours."""
 
 
 def lower_messages(transcript: Transcript) -> list[Native]:
@@ -452,8 +493,9 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     """How `lift` reads back a result for which the API has no field of its own."""
     if result.kind == "multimodal":
         texts = [part for part in result.value if isinstance(part, Text)]
-        if len(texts) == len(result.value):
-            return None
+        files = [part for part in result.value if isinstance(part, Media)]
+        if not files or any(_lower_media(file, {}) is None for file in files):
+            return None  # the API has a field for texts, and no convention keeps what it cannot say
         if not texts:
             return "text", ""
         return ("text", texts[0].text) if len(texts) == 1 and is_bare_text(texts[0]) else ("multimodal", texts)
