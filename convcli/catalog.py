@@ -79,7 +79,7 @@ def names() -> list[str]:
 def schema(name: str) -> dict[str, Any]:
     """The schema `name`, one object for all callers, not to be changed. Raises JobError `unknown-schema`."""
     if name not in _names():
-        raise JobError("unknown-schema", f"there is no schema {_shown(name)}", help=_did_you_mean(name, _names()))
+        raise JobError("unknown-schema", f"there is no schema {_shown(name)}", help=did_you_mean(name, _names()))
     loaded: dict[str, Any] = json.loads((folder() / (name + SUFFIX)).read_text(encoding="utf-8"))
     return loaded
 
@@ -195,7 +195,7 @@ def _told(path: Path, weight: tuple[int, int], code: str, message: str, help_tex
 def _missing(name: str, path: Path, key: str, value: dict[str, Any]) -> Told:
     """The help looks for a misspelt key: one that the schema never names."""
     near = [other for other in islice(value, 100) if other not in _vocabulary(name)]
-    help_text = _did_you_mean(key, near, 'found {}: did you mean "' + key + '"?')
+    help_text = did_you_mean(key, near, 'found {}: did you mean "' + key + '"?')
     finding = Finding("missing-key", "error", f'"{key}" is missing', where=_pointer(path), help=help_text)
     return Told(key, (0, 0), finding)
 
@@ -213,7 +213,7 @@ def _unknown_value(path: Path, allowed: list[Any], value: Any) -> Told:
     plain = isinstance(value, str) and PLAIN_WORD.match(value)
     found = _shown(value) if plain else _found(value)
     message = f"{_place(path)} must be {'one of ' * (len(allowed) > 1)}{words}; found {found}"
-    near = _did_you_mean(value, [word for word in allowed if isinstance(word, str)]) if plain else ""
+    near = did_you_mean(value, [word for word in allowed if isinstance(word, str)]) if plain else ""
     return _told(path, (1, len(allowed)), "unknown-value", message, near)
 
 
@@ -258,7 +258,7 @@ def _unknown_keys(name: str, nodes: Iterable[Any], value: Any, path: Path) -> It
 
 def _unknown_key(name: str, path: Path, known: Collection[str]) -> Finding:
     message = f"{_place(path)} is not known to {name} here"
-    return Finding("unknown-key", "warning", message, _pointer(path), help=_did_you_mean(str(path[-1]), known))
+    return Finding("unknown-key", "warning", message, _pointer(path), help=did_you_mean(str(path[-1]), known))
 
 
 def _applying(name: str, node: Any, value: Any) -> Iterator[dict[str, Any]]:
@@ -313,6 +313,6 @@ def _list(keys: Iterable[str]) -> str:
     return ", ".join(f'"{key}"' for key in keys)
 
 
-def _did_you_mean(word: str, words: Iterable[str], form: str = "did you mean {}?") -> str:
+def did_you_mean(word: str, words: Iterable[str], form: str = "did you mean {}?") -> str:
     near = get_close_matches(word, [other for other in words if PLAIN_WORD.match(other)], 1)
     return form.format(f'"{near[0]}"') if near else ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from convcli.findings import Finding
 from convcli.transcript import Path, ToolResult, Transcript
+
+if TYPE_CHECKING:
+    from convcli.rules.survey import Rule
 
 Framing = Literal["document", "records", "events", "sse"]
 LossKind = Literal["dropped", "changed", "encoded", "invented", "moved"]
@@ -57,8 +59,8 @@ class Dialect:
     lift: Callable[[Any], Transcript]
     lower: Callable[[Transcript, Options], Any] | None
     """None: the dialect is only read."""
-    rules: Callable[[Any, Transcript], Iterable[Finding]] | None = None
-    """What the vendor's API rejects though the schema allows it; gets the document and its transcript."""
+    rules: tuple[Rule, ...] = ()
+    """What the vendor's API rejects though the schema allows it."""
     conventions: tuple[Convention, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why a field of the intermediate format cannot be written, by field (`message.name`, `reasoning`, …)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,8 @@ from convcli.dialect import Clue, Dialect, Options
 from convcli.errors import ContentError, JobError, RefusedError
 from convcli.findings import Finding
 from convcli.loss import Loss, difference
+from convcli.rules import verdict
+from convcli.rules.survey import Rigour, Rule
 from convcli.transcript import Transcript
 
 BY_DEFAULT = Options()
@@ -26,7 +28,7 @@ class Detection(msgspec.Struct, frozen=True):
 
 
 class Conversion(msgspec.Struct):
-    """What came of one document: the document in the target dialect, and what it does not carry."""
+    """What came of one document: it in the target dialect, what that does not carry, and what its rules object to."""
 
     document: Any
     transcript: Transcript
@@ -77,13 +79,22 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
     return dialect.lift(document)
 
 
-def validate(document: Any, dialect: Dialect, *, strict: bool = False) -> list[Finding]:
-    """What is wrong with a document of this dialect: by its schema, and if that has no objection by its rules."""
+def validate(
+    document: Any,
+    dialect: Dialect,
+    *,
+    strict: bool = False,
+    rigour: Rigour = "document",
+    more: Iterable[Rule] = (),
+) -> list[Finding]:
+    """What is wrong with a document of this dialect: by its schema, and if that has no objection by its rules.
+
+    `strict`: unknown keys are warnings · `rigour`: "sent" judges it as a request · `more`: rules beside its own.
+    """
     found = catalog.findings(dialect.name, document, strict=strict)
     if any(finding.severity == "error" for finding in found):
         return found
-    transcript = dialect.lift(document)
-    return found + list(dialect.rules(document, transcript) if dialect.rules is not None else ())
+    return found + verdict.of_document(document, dialect.lift(document), dialect, rigour=rigour, more=more)
 
 
 def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:
@@ -96,11 +107,20 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
 
 
 def lower(
-    before: Transcript, target: Dialect, options: Options = BY_DEFAULT, source: Dialect | None = None
+    before: Transcript,
+    target: Dialect,
+    options: Options = BY_DEFAULT,
+    source: Dialect | None = None,
+    *,
+    rigour: Rigour = "document",
 ) -> Conversion:
-    """A transcript in a dialect, with the losses that reading it back shows."""
+    """A transcript in a dialect, with the losses that reading it back shows and what its service would refuse.
+
+    All places are places of the source.
+    """
     if target.lower is None:
         raise JobError("read-only-dialect", f"{target.title} is only read, never written")
     written = target.lower(before, options)
     after = target.lift(written)
-    return Conversion(written, before, difference(before, after, source, target), [])
+    found = verdict.of_output(written, after, target, before, source, rigour=rigour)
+    return Conversion(written, before, difference(before, after, source, target), found)

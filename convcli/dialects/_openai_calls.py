@@ -31,7 +31,10 @@ BODY = {"function": ARGUMENTS, "custom": CUSTOM}
 def lift_call(native: Native, pairing: Pairing, origin: Origin, dialect: str) -> Part:
     """A call of a function or of a custom tool; one of another type is opaque."""
     if _is_plain(native):
-        return _lift_plain_call(native, pairing, origin)
+        call, written = read_call(native["function"], native["id"], pairing)
+        if written:
+            origin.spell(call, written)
+        return call
     kind = native.get("type") or "function"
     body = native.get(kind)
     if kind not in BODY or not isinstance(body, dict):
@@ -57,12 +60,6 @@ def _is_plain(native: Native) -> bool:
     return isinstance(function, dict) and tuple(function) == PLAIN_FUNCTION and isinstance(function["arguments"], str)
 
 
-def _lift_plain_call(native: Native, pairing: Pairing, origin: Origin) -> ToolCall:
-    call, written = read_call(native["function"], native["id"], pairing)
-    origin.spell(call, written)
-    return call
-
-
 def read_call(function: Native, id_: str | None, pairing: Pairing) -> tuple[ToolCall, Spelling]:
     """The call, and how its arguments were written where they are not the compact JSON of an object."""
     written = function.get("arguments")
@@ -79,6 +76,11 @@ def _read_custom(custom: Native, id_: str | None, pairing: Pairing) -> tuple[Too
     """A call whose input is free text: it is the raw text of the arguments, whatever it looks like."""
     name = custom["name"]
     return ToolCall(pairing.call(id_, name), name, {}, raw_arguments=custom.get("input") or ""), {}
+
+
+def is_custom(call: ToolCall) -> bool:
+    """Is it the call of a custom tool, whose input is free text?"""
+    return any(carried.get("type") == "custom" for carried in (call.extras or {}).values())
 
 
 def lower_call(call: ToolCall, spelling: Spelling, dialect: str) -> Native:

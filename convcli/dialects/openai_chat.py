@@ -18,6 +18,7 @@ from typing import Any
 
 from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects import _openai as common
+from convcli.dialects._openai_calls import is_custom
 from convcli.dialects._openai_messages import (
     NAME,
     express,
@@ -28,6 +29,8 @@ from convcli.dialects._openai_messages import (
 )
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
+from convcli.pairing import WORD
+from convcli.rules import arguments, links, names, tools, turns
 from convcli.transcript import Origin, Transcript
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
@@ -136,6 +139,27 @@ def _lower_request(transcript: Transcript, messages: list[Native]) -> Native:
     return REQUEST.put(native, carried, spelling.get("request"))
 
 
+RULES = (
+    links.identified(),
+    links.paired(links.Manner()),
+    names.of_tools(names.Alphabet("letters, digits, _ and -", WORD + "-", 64)),
+    names.of_calls(names.Alphabet("", "", 40)),
+    arguments.as_text(),
+    arguments.readable(free=is_custom),
+    arguments.not_filled(),
+    arguments.rows_not_filled("tool_calls", "function_call"),
+    turns.answers_not_null(),
+    turns.parts_in_roles(
+        {"image": ("user",), "document": ("user",), "audio": ("user", "assistant"), "tool_call": ("assistant",)}
+    ),
+    turns.participants("<|\\/>"),
+    turns.stopped_for_calls(),
+    tools.chosen(),
+    tools.unique("warning"),
+    tools.not_more_than(128),
+    tools.schemas(tools.Shape(items=True, closed=True)),
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenAI Chat Completions",
@@ -145,6 +169,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialect import Clue, Dialect, Options
-from convcli.dialects import _google_detect, _google_tables
+from convcli.dialects import _google_detect, _google_rules, _google_tables
 from convcli.dialects import _google_document as shared
 from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor
 from convcli.transcript import Transcript
@@ -60,6 +60,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=_google_rules.rules(FLAVOR),
     conventions=_google_tables.CONVENTIONS,
     reasons=_google_tables.LOSSES | _google_tables.SUBSET_LOSSES,
     places=_google_tables.PLACES,

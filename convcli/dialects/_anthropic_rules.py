@@ -1,0 +1,138 @@
+"""What the Messages API rejects though its schema allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli.dialects._anthropic_messages import NAME
+from convcli.fields import carried_by
+from convcli.pairing import WORD
+from convcli.rules import arguments, links, names, tools, turns
+from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
+from convcli.transcript import Reasoning, ToolCall
+
+CHARACTERS = WORD + "-"
+SAID = "letters, digits, _ and -"
+MOST_MARKS = 4
+MOST_MESSAGES = 100_000
+
+
+def _marks(survey: Survey) -> Iterator[At]:
+    for i, tool in enumerate(survey.tools):
+        if _is_marked(tool.extras):
+            yield At(tool=i)
+    for i, message in enumerate(survey.messages):
+        for k, part in enumerate(message.parts):
+            if _is_marked(part.extras):
+                yield At(i, k)
+
+
+def _is_marked(extras: Any) -> bool:
+    return extras is not None and bool(carried_by(extras, NAME).get("cache_control"))
+
+
+def _few_marks(survey: Survey) -> Iterator[Breach]:
+    marks = list(_marks(survey))
+    if len(marks) > MOST_MARKS:
+        said = f"there are {len(marks)} cache_control marks; {MOST_MARKS} are allowed"
+        yield Breach("too-many-cache-marks", marks[MOST_MARKS], said)
+
+
+def _said_failures(survey: Survey) -> Iterator[Breach]:
+    for answered in survey.results:
+        result = answered.result
+        if (result.kind == "error" or result.is_error) and not result.value and result.kind != "data":
+            said = "a failed result must have content"
+            yield Breach("error-without-content", answered.at("tool_result.value"), said)
+
+
+def _system_between(survey: Survey) -> Iterator[Breach]:
+    """Instructions among the messages follow the user, and an answer or nothing follows them."""
+    roles = [(turn[0], _role(survey, turn[0])) for turn in survey.turns()]
+    for at, (i, role) in enumerate(roles):
+        if role != "system":
+            continue
+        before = roles[at - 1][1] if at else ""
+        after = roles[at + 1][1] if at + 1 < len(roles) else "assistant"
+        if before != "user" or after != "assistant":
+            said = "a system message stands between a turn of the user and the answer to it"
+            yield Breach("misplaced-system", At(i), said, help="other instructions go into the key system")
+
+
+def _role(survey: Survey, i: int) -> str:
+    """The role in the API; none for the system text beside the messages."""
+    role = survey.messages[i].role
+    if role in turns.INSTRUCTIONS:
+        return "" if survey.places.message(i) == ("system",) else "system"
+    return "user" if role == "tool" else role
+
+
+def _thinking(survey: Survey) -> str:
+    config = carried_by(survey.transcript.extras, NAME).get("thinking")
+    return str(config.get("type")) if isinstance(config, dict) else ""
+
+
+def _thinks_before_calls(survey: Survey) -> Iterator[Breach]:
+    """With thinking enabled, the turn whose results come last begins with its thinking."""
+    line = survey.line if _thinking(survey) == "enabled" else []
+    if not line or survey.messages[line[-1]].role != "tool":
+        return
+    asked = [i for i in line if survey.messages[i].role == "assistant"]
+    if asked and not isinstance(next(iter(survey.messages[asked[-1]].parts), None), Reasoning):
+        said = "thinking is enabled, and the turn that called does not begin with thinking"
+        yield Breach("missing-thinking", At(asked[-1]), said)
+
+
+def _forces_no_thought(survey: Survey) -> Iterator[Breach]:
+    choice = survey.transcript.tool_choice
+    if _thinking(survey) == "enabled" and (choice == "required" or isinstance(choice, dict)):
+        said = "thinking is enabled, and the tool choice forces a call"
+        yield Breach("thinking-with-forced-tool", At(field="toolChoice"), said)
+
+
+def _ends_in_no_thought(survey: Survey) -> Iterator[Breach]:
+    last = survey.messages[survey.line[-1]] if survey.line else None
+    if last is not None and last.parts and isinstance(last.parts[-1], Reasoning):
+        at = At(survey.line[-1], len(last.parts) - 1)
+        yield Breach("thinking-at-end", at, "the last message cannot end in thinking")
+
+
+def _calls_before_text(survey: Survey) -> Iterator[Breach]:
+    for i in survey.line:
+        called = False
+        for k, part in enumerate(survey.messages[i].parts):
+            if called and part.type == "text":
+                said = "text behind a call: some servers that follow this API refuse it"
+                yield Breach("text-after-call", At(i, k), said, "warning")
+            called = called or isinstance(part, ToolCall)
+
+
+RULES = (
+    when_sent(turns.some_message()),
+    turns.begins_with_user(),
+    turns.not_empty(("user",)),
+    turns.not_blank(),
+    turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.results_in_roles("user"),
+    turns.signed(),
+    turns.decodable(),
+    turns.not_more_than(MOST_MESSAGES),
+    turns.stopped_for_calls(),
+    when_sent(turns.ends_with_user("warning")),
+    links.paired(links.Manner(merged=True, unique="request")),
+    names.of_tools(names.Alphabet(SAID, CHARACTERS, 128)),
+    names.of_calls(names.Alphabet(SAID, CHARACTERS, 256)),
+    arguments.not_filled(),
+    tools.chosen(),
+    tools.unique(),
+    tools.schemas(tools.Shape(plain_root=True)),
+    when_sent(tools.declared("warning")),
+    Rule(("too-many-cache-marks",), _few_marks),
+    Rule(("error-without-content",), _said_failures),
+    Rule(("misplaced-system",), _system_between),
+    Rule(("missing-thinking",), _thinks_before_calls),
+    Rule(("thinking-with-forced-tool",), _forces_no_thought),
+    when_sent(Rule(("thinking-at-end",), _ends_in_no_thought)),
+    when_sent(Rule(("text-after-call",), _calls_before_text)),
+)

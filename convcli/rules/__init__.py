@@ -1,0 +1,6 @@
+"""What services reject though the schemas allow it, as rules over transcripts. A dialect names those that it obeys.
+
+One file for each matter: `links` (calls and their results), `names`, `turns` (roles and what a turn may hold),
+`tools` (definitions and choice), `arguments`, `trees`. `survey` is what they all look at, `verdict` makes findings of
+what they found. The codes are explained in `convcli/codes.toml`.
+"""

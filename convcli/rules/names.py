@@ -1,0 +1,68 @@
+"""Rules about the names of tools and the ids of calls: which characters, and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from convcli.findings import Severity
+from convcli.rules.survey import At, Breach, Rule, Survey, shown
+
+
+class Alphabet:
+    """The words that a service takes: `least` to `most` characters out of `allowed` (any, if that is empty), the first
+    one out of `first`; `said` names the characters."""
+
+    __slots__ = ("_allowed", "_first", "_least", "_most", "_said")
+
+    def __init__(self, said: str, allowed: str, most: int, *, first: str = "", least: int = 1) -> None:
+        self._said, self._allowed, self._first = said, frozenset(allowed), frozenset(first or allowed)
+        self._least, self._most = least, most
+
+    def accepts(self, word: str) -> bool:
+        """Is this such a word?"""
+        if not self._least <= len(word) <= self._most:
+            return False
+        return not self._allowed or (word[0] in self._first and self._allowed.issuperset(word))
+
+    def wants(self) -> str:
+        """The words in words."""
+        span = f"{self._least} to {self._most}" if self._least < self._most else f"{self._most}"
+        return f"{span} characters{self._said and ', '}{self._said}"
+
+
+def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
+    """The names of tools, in definitions and calls; each wrong name is told once."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        seen: set[str] = set()
+        named = [(one.name, At(tool=i, field="tool.name")) for i, one in enumerate(survey.tools) if _is_function(one)]
+        named += [(called.call.name, called.at("tool_call.name")) for called in survey.calls]
+        for name, at in named:
+            if name not in seen and not alphabet.accepts(name):
+                message = f"the name of a tool must have {alphabet.wants()}; found {shown(name)}"
+                yield Breach("bad-tool-name", at, message, severity)
+            seen.add(name)
+
+    return Rule(("bad-tool-name",), check)
+
+
+def _is_function(tool: object) -> bool:
+    """A built-in tool has the name that its vendor gave it."""
+    extras = getattr(tool, "extras", None) or {}
+    return not any("tool" in carried for carried in extras.values())
+
+
+def of_calls(alphabet: Alphabet, severity: Severity = "error") -> Rule:
+    """The ids of calls, and of results that answer none of them."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        seen = set(survey.invented)
+        ids = [(called.call.id, called.at("tool_call.id")) for called in survey.calls]
+        ids += [(one.result.tool_call_id, one.at("tool_result.toolCallId")) for one in survey.results]
+        for id_, at in ids:
+            if id_ not in seen and not alphabet.accepts(id_):
+                message = f"the id of a call must have {alphabet.wants()}; found one of {len(id_):,} characters"
+                yield Breach("bad-call-id", at, message, severity)
+            seen.add(id_)
+
+    return Rule(("bad-call-id",), check)

@@ -1,0 +1,156 @@
+"""A transcript as the rules see it, and what a rule gives: breaches, each at a node of the transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from convcli.catalog import PLAIN_WORD, did_you_mean
+from convcli.dialect import Dialect
+from convcli.fields import active
+from convcli.findings import Severity
+from convcli.places import Places
+from convcli.transcript import Message, Path, ToolCall, ToolDefinition, ToolResult, Transcript
+
+NOWHERE = -1
+Rigour: TypeAlias = Literal["document", "sent"]
+"""Is the transcript judged as something that is kept, or as a request that a service would be sent?"""
+
+
+class At(NamedTuple):
+    """A node of a transcript: a tool, a message or a part of it, or by default the transcript; and a field of it.
+
+    `field` is named as in losses (`tool_call.id`, `toolChoice`); `steps` go on inside its value.
+    """
+
+    message: int = NOWHERE
+    part: int = NOWHERE
+    tool: int = NOWHERE
+    field: str = ""
+    steps: Path = ()
+
+
+class Breach(NamedTuple):
+    """A rule of a service that a transcript breaks. `notes` may end in a node, whose place is then told with them."""
+
+    code: str
+    at: At
+    message: str
+    severity: Severity = "error"
+    help: str = ""
+    notes: tuple[tuple[str, At | None], ...] = ()
+
+
+class Called(NamedTuple):
+    """A call and where it is."""
+
+    message: int
+    part: int
+    call: ToolCall
+
+    def at(self, field: str = "", steps: Path = ()) -> At:
+        """The node of the call, or of a field of it."""
+        return At(self.message, self.part, field=field, steps=steps)
+
+
+class Answered(NamedTuple):
+    """A result and where it is."""
+
+    message: int
+    part: int
+    result: ToolResult
+
+    def at(self, field: str = "") -> At:
+        """The node of the result, or of a field of it."""
+        return At(self.message, self.part, field=field)
+
+
+class Rule(NamedTuple):
+    """A check, and the codes of what it can find."""
+
+    codes: tuple[str, ...]
+    check: Callable[[Survey], Iterable[Breach]]
+
+
+class Survey:
+    """One transcript with its document, gone through once for what most rules ask for."""
+
+    def __init__(
+        self, transcript: Transcript, document: Any, dialect: Dialect | None, rigour: Rigour = "document"
+    ) -> None:
+        self.transcript, self.document, self.rigour = transcript, document, rigour
+        self.messages: list[Message] = transcript.messages
+        self.tools: list[ToolDefinition] = transcript.tools or []
+        self.places = Places(transcript, dialect)
+        origin = transcript.origin
+        self.form: str = origin.document.get("form", "") if origin is not None else ""
+        self.invented: set[str] = origin.invented if origin is not None else set()
+        self.calls: list[Called] = []
+        self.results: list[Answered] = []
+        for i, message in enumerate(transcript.messages):
+            for k, part in enumerate(message.parts):
+                if part.type == "tool_call":
+                    self.calls.append(Called(i, k, part))  # type: ignore[arg-type]
+                elif part.type == "tool_result":
+                    self.results.append(Answered(i, k, part))  # type: ignore[arg-type]
+
+    @cached_property
+    def line(self) -> list[int]:
+        """The indexes of the messages that a service would see: no events, and of a tree the active branch."""
+        kept = active(self.transcript)
+        if kept is self.messages:
+            return list(range(len(kept)))
+        ids = {id(message) for message in kept}
+        return [i for i, message in enumerate(self.messages) if id(message) in ids]
+
+    def path(self, at: At) -> Path:
+        """Where a node stands in the document."""
+        return path_of(self.places, at)
+
+    def native(self, at: At) -> Any:
+        """What the document says there; None where it says nothing."""
+        value = self.document
+        for step in self.path(at):
+            try:
+                value = value[step]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return value
+
+    def turns(self) -> Iterator[list[int]]:
+        """The messages of the line by the object of the document in which they stand."""
+        turn: list[int] = []
+        for i in self.line:
+            if turn and self.places.message(i) != self.places.message(turn[0]):
+                yield turn
+                turn = []
+            turn.append(i)
+        if turn:
+            yield turn
+
+
+def path_of(places: Places, at: At) -> Path:
+    """The path of a node by the places of its transcript."""
+    if at.tool != NOWHERE:
+        place = places.tool(at.tool)
+    elif at.part != NOWHERE:
+        place = places.part(at.message, at.part)
+    else:
+        place = places.message(at.message) if at.message != NOWHERE else ()
+    return (*(places.field(at.field, place) if at.field else place), *at.steps)
+
+
+def shown(word: str) -> str:
+    """A name or an id as a message may show it: only if it is a plain word."""
+    return f'"{word}"' if PLAIN_WORD.match(word) else f"a name of {len(word):,} characters"
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """`did you mean "…"?` for the nearest of the words; empty when none is near."""
+    return did_you_mean(word, words) if PLAIN_WORD.match(word) else ""
+
+
+def when_sent(rule: Rule) -> Rule:
+    """The rule, but only for what a service would be sent: a transcript that is kept may break it."""
+    return Rule(rule.codes, lambda survey: rule.check(survey) if survey.rigour == "sent" else ())

@@ -1,0 +1,206 @@
+"""Rules about tool definitions and the choice among them. Schemas are data: they are walked, never run or fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from convcli.findings import Severity
+from convcli.rules.survey import At, Breach, Rule, Survey, nearest, shown
+from convcli.transcript import Path, ToolDefinition
+
+TYPES = frozenset(("object", "array", "string", "number", "integer", "boolean", "null"))
+MOST_DEEP = 64
+ONE = ("items", "not", "if", "then", "else", "additionalProperties", "contains", "propertyNames", "unevaluatedItems")
+LIST = ("anyOf", "oneOf", "allOf", "prefixItems")
+NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+
+
+class Node(NamedTuple):
+    """A schema object inside a schema, and how to get there."""
+
+    steps: Path
+    schema: dict[str, Any]
+
+
+def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
+    """A tool choice comes with tools and names only those; the choices in `alone` may come without."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        choice, at = survey.transcript.tool_choice, At(field="toolChoice")
+        if choice is None or choice in alone:
+            return
+        if not survey.tools:
+            yield Breach("tool-choice-without-tools", at, "there is a tool choice, and there are no tools")
+            return
+        names = [tool.name for tool in survey.tools]
+        for name in () if isinstance(choice, str) else choice.get("names") or [choice.get("name", "")]:
+            if name not in names:
+                said = f"the tool choice names {shown(name)}, and there is no such tool"
+                yield Breach("unknown-tool-choice", at, said, help=nearest(name, names))
+
+    return Rule(("tool-choice-without-tools", "unknown-tool-choice"), check)
+
+
+def unique(severity: Severity = "error") -> Rule:
+    """No two tools have one name."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        first: dict[str, int] = {}
+        for i, tool in enumerate(survey.tools):
+            if tool.name in first:
+                note = ("the first one", At(tool=first[tool.name]))
+                said = f"there is another tool named {shown(tool.name)}"
+                yield Breach("duplicate-tool-name", At(tool=i, field="tool.name"), said, severity, notes=(note,))
+            first.setdefault(tool.name, i)
+
+    return Rule(("duplicate-tool-name",), check)
+
+
+def not_more_than(limit: int) -> Rule:
+    """There is a limit on the number of tools."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if len(survey.tools) > limit:
+            yield Breach("too-many-tools", At(tool=limit), f"there are more than {limit} tools")
+
+    return Rule(("too-many-tools",), check)
+
+
+def declared(severity: Severity = "error") -> Rule:
+    """Where tools were called, there are tools."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if (survey.calls or survey.results) and not survey.tools and survey.form != "response":
+            yield Breach("calls-without-tools", At(), "there are calls or results, and there are no tools", severity)
+
+    return Rule(("calls-without-tools",), check)
+
+
+# --- schemas of parameters -------------------------------------------------------------------------------------------
+
+
+class Shape(NamedTuple):
+    """What a service wants of a schema, beside being one.
+
+    `plain_root`: no choice at the root · `items`: arrays say what they hold · `closed`: with `strict`, objects have no
+    other keys and require all.
+    """
+
+    plain_root: bool = False
+    items: bool = False
+    closed: bool = False
+
+
+def schemas(shape: Shape = Shape()) -> Rule:  # noqa: B008  (frozen)
+    """The parameters of every tool are a JSON Schema of an object."""
+    codes = [
+        *("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference"),
+        *(["array-without-items"] if shape.items else []),
+        *(["open-strict-schema"] if shape.closed else []),
+    ]
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, tool in enumerate(survey.tools):
+            if tool.parameters is not None:
+                yield from _of_tool(tool, At(tool=i, field="tool.parameters"), shape)
+
+    return Rule(tuple(codes), check)
+
+
+def _of_tool(tool: ToolDefinition, at: At, shape: Shape) -> Iterator[Breach]:
+    root: dict[str, Any] = tool.parameters or {}
+    kind = root.get("type")
+    if kind != "object" and "$ref" not in root:
+        found = "none" if kind is None else "another"
+        said = f"the parameters must be a schema with the type object; found {found}"
+        yield Breach("schema-not-object", at._replace(steps=("type",) if "type" in root else ()), said)
+    for key in ("anyOf", "oneOf", "allOf") if shape.plain_root else ():
+        if key in root:
+            yield Breach("schema-not-object", at._replace(steps=(key,)), f"{key} is not allowed at the root")
+    checks: list[Callable[[dict[str, Any]], tuple[str, str, str] | None]] = [_malformed, _remote]
+    checks += ([_without_items] if shape.items else []) + ([_open] if shape.closed and tool.strict else [])
+    for node in nodes(root):
+        if len(node.steps) > MOST_DEEP * 2:
+            yield Breach("schema-too-deep", at, f"the schema is more than {MOST_DEEP} levels deep")
+            return
+        for found_wrong in filter(None, (one(node.schema) for one in checks)):
+            code, key, said = found_wrong
+            steps = (*node.steps, key) if key else node.steps
+            yield Breach(code, at._replace(steps=steps), said, "warning" if code == "remote-reference" else "error")
+
+
+def nodes(root: dict[str, Any]) -> Iterator[Node]:
+    """Every schema object inside a schema, from the outside in, in the order of the document."""
+    stack = [Node((), root)]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += reversed([Node((*node.steps, *steps), child) for steps, child in _children(node.schema)])
+
+
+def _children(schema: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    for key, value in schema.items():
+        if key in ONE and isinstance(value, dict):
+            yield (key,), value
+        elif key in LIST and isinstance(value, list):
+            yield from (((key, i), child) for i, child in enumerate(value) if isinstance(child, dict))
+        elif key in NAMED and isinstance(value, dict):
+            yield from (((key, name), child) for name, child in value.items() if isinstance(child, dict))
+
+
+def _malformed(schema: dict[str, Any]) -> tuple[str, str, str] | None:
+    """A keyword whose value it cannot have."""
+    kind = schema.get("type")
+    kinds = kind if isinstance(kind, list) else [kind] if "type" in schema else []
+    if not all(isinstance(one, str) and one.lower() in TYPES for one in kinds):
+        return "invalid-schema", "type", "type must be a type of JSON Schema"
+    for key, wanted, said in KEYWORDS:
+        if key in schema and not wanted(schema[key]):
+            return "invalid-schema", key, f"{key} must be {said}"
+    return None
+
+
+def _words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, (dict, bool)) for one in value)
+
+
+KEYWORDS: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
+    ("properties", lambda value: isinstance(value, dict), "an object"),
+    ("required", _words, "a list of strings"),
+    ("enum", lambda value: isinstance(value, list), "a list"),
+    ("items", lambda value: isinstance(value, (dict, bool, list)), "a schema"),
+    ("anyOf", _objects, "a list of schemas"),
+    ("oneOf", _objects, "a list of schemas"),
+    ("allOf", _objects, "a list of schemas"),
+    ("$ref", lambda value: isinstance(value, str), "a string"),
+)
+
+
+def _remote(schema: dict[str, Any]) -> tuple[str, str, str] | None:
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and not reference.startswith("#"):
+        return "remote-reference", "$ref", "a reference to another document is never fetched"
+    return None
+
+
+def _without_items(schema: dict[str, Any]) -> tuple[str, str, str] | None:
+    kind = schema.get("type")
+    if kind == "array" and "items" not in schema and "prefixItems" not in schema:
+        return "array-without-items", "", "the schema of an array says what its items are"
+    return None
+
+
+def _open(schema: dict[str, Any]) -> tuple[str, str, str] | None:
+    if schema.get("type") != "object" and "properties" not in schema:
+        return None
+    if schema.get("additionalProperties") is not False:
+        return "open-strict-schema", "", "a strict schema refuses other keys: additionalProperties must be false"
+    required = schema.get("required")
+    if not isinstance(required, list) or not set(schema.get("properties") or ()) <= set(map(str, required)):
+        return "open-strict-schema", "required" if "required" in schema else "", "a strict schema requires all its keys"
+    return None

@@ -1,0 +1,211 @@
+"""Rules about turns: whose comes when, and what it may hold."""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from convcli.findings import Severity
+from convcli.rules.survey import At, Breach, Rule, Survey
+from convcli.transcript import Media, Message, Reasoning, Text, ToolCall
+
+INSTRUCTIONS = ("system", "developer")
+RESPONSE = "response"
+"""The form of a document that is only what a model answered."""
+
+
+def begins_with_user() -> Rule:
+    """The first turn that is no instruction is the user's."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        spoken = (i for i in survey.line if survey.messages[i].role not in INSTRUCTIONS)
+        first = next(spoken, None)
+        if first is not None and survey.form != RESPONSE and survey.messages[first].role == "assistant":
+            yield Breach("wrong-first-role", At(first), "the first turn must be the user's")
+
+    return Rule(("wrong-first-role",), check)
+
+
+def ends_with_user(severity: Severity = "error") -> Rule:
+    """The last turn is the user's, or a result."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        last = survey.messages[survey.line[-1]] if survey.line else None
+        if last is not None and last.role == "assistant" and survey.form != RESPONSE:
+            message = "a request must end with a turn of the user or with results"
+            yield Breach("wrong-last-role", At(survey.line[-1]), message, severity)
+
+    return Rule(("wrong-last-role",), check)
+
+
+def alternating(severity: Severity = "error") -> Rule:
+    """Turns of the user, to which results belong, and of the assistant take turns."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        before = ""
+        for turn in survey.turns():
+            role = survey.messages[turn[0]].role
+            role = "user" if role == "tool" else role
+            if role == before and role not in INSTRUCTIONS:
+                yield Breach("repeated-role", At(turn[0]), f"two turns of the {role} follow one another", severity)
+            before = role
+
+    return Rule(("repeated-role",), check)
+
+
+def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
+    """Turns of these roles hold something."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i in survey.line if survey.form != RESPONSE else ():
+            message = survey.messages[i]
+            if not message.parts and message.role in roles:
+                yield Breach("empty-message", At(i), "the message holds nothing", severity)
+
+    return Rule(("empty-message",), check)
+
+
+def some_message() -> Rule:
+    """There is a message."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if not any(message.role not in INSTRUCTIONS for message in survey.messages):
+            yield Breach("no-messages", At(), "there is no message")
+
+    return Rule(("no-messages",), check)
+
+
+def answers_not_null() -> Rule:
+    """The content of an assistant is only null where the message holds something else."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages):
+            if not message.parts and message.role == "assistant":
+                native = survey.native(At(i))
+                if isinstance(native, dict) and native.get("content") is None:
+                    at = At(i, steps=("content",) if "content" in native else ())
+                    yield Breach("empty-message", at, "the message has neither content nor calls")
+
+    return Rule(("empty-message",), check)
+
+
+def not_blank(severity: Severity = "error") -> Rule:
+    """No text is empty or only white space."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i in survey.line:
+            for k, part in enumerate(survey.messages[i].parts):
+                if isinstance(part, Text) and (not part.text or part.text.isspace()):
+                    said = "is only white space" if part.text else "is empty"
+                    yield Breach("blank-text", At(i, k, field="text.text"), f"the text {said}", severity)
+
+    return Rule(("blank-text",), check)
+
+
+def parts_in_roles(roles: Mapping[str, Collection[str]]) -> Rule:
+    """Parts of these types stand only in turns of these roles."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i in survey.line:
+            message = survey.messages[i]
+            for k, part in enumerate(message.parts):
+                if part.type in roles and message.role not in roles[part.type]:
+                    allowed = " or ".join(roles[part.type])
+                    said = f"a part of the type {part.type} cannot stand in a turn of the {message.role}"
+                    yield Breach("misplaced-part", At(i, k), said, help=f"it belongs into a turn of the {allowed}")
+
+    return Rule(("misplaced-part",), check)
+
+
+def results_in_roles(*roles: str) -> Rule:
+    """The document has results only in turns that have one of these roles there, or none."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for answered in survey.results:
+            native = survey.native(At(answered.message))
+            role = native.get("role") if isinstance(native, dict) else None
+            if role is not None and role not in roles:
+                help_text = f"it belongs into a turn with the role {roles[0]}"
+                yield Breach("misplaced-part", answered.at(), "a tool result cannot stand here", help=help_text)
+
+    return Rule(("misplaced-part",), check)
+
+
+def stopped_for_calls() -> Rule:
+    """A turn of a response ends for its calls exactly when it has some."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages if survey.form == RESPONSE else ()):
+            if message.stop_reason in ("stop", "tool_calls"):
+                called = any(isinstance(part, ToolCall) for part in message.parts)
+                if called != (message.stop_reason == "tool_calls"):
+                    said = "has calls, and did not stop for them" if called else "stopped for calls, and has none"
+                    at = At(i, field="message.stopReason")
+                    yield Breach("stop-reason-mismatch", at, f"the message {said}", "warning")
+
+    return Rule(("stop-reason-mismatch",), check)
+
+
+def signed() -> Rule:
+    """Thinking comes with the signature that the service gave it."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i in survey.line:
+            for k, part in enumerate(survey.messages[i].parts):
+                if isinstance(part, Reasoning) and not part.metadata:
+                    yield Breach("unsigned-reasoning", At(i, k), "the thinking has no signature")
+
+    return Rule(("unsigned-reasoning",), check)
+
+
+def decodable() -> Rule:
+    """The data of media are base64."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages):
+            for k, part in enumerate(message.parts):
+                if isinstance(part, Media) and part.data is not None and not is_base64(part.data):
+                    said = f"the data of the {part.type} are no base64"
+                    yield Breach("invalid-base64", At(i, k, field=f"{part.type}.data"), said)
+
+    return Rule(("invalid-base64",), check)
+
+
+def is_base64(text: str) -> bool:
+    """Is this base64, in the plain alphabet or in that of URLs?"""
+    digits = text.rstrip("=")
+    if "-" in digits or "_" in digits:
+        digits = digits.replace("-", "+").replace("_", "/")
+    try:
+        binascii.a2b_base64(digits + "=" * (-len(digits) % 4), strict_mode=True)
+    except (ValueError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def not_more_than(limit: int) -> Rule:
+    """There is a limit on the number of messages."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if len(survey.messages) > limit:
+            yield Breach("too-many-messages", At(limit), f"there are more than {limit:,} messages")
+
+    return Rule(("too-many-messages",), check)
+
+
+def participants(forbidden: str) -> Rule:
+    """The name of whoever speaks has no white space and none of these characters."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages):
+            if message.name and (any(map(message.name.__contains__, forbidden)) or len(message.name.split()) > 1):
+                said = f"the name of a participant has no white space and none of {forbidden}"
+                yield Breach("bad-participant-name", At(i, field="message.name"), said, "warning")
+
+    return Rule(("bad-participant-name",), check)
+
+
+def carried(record: Message | Any, dialect: str) -> Mapping[str, Any]:
+    """What a dialect carries beside the fields of a record."""
+    return (record.extras or {}).get(dialect) or {}

@@ -1,0 +1,98 @@
+"""Findings of the rules of a dialect: on a document, or on an output with the places of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from convcli import wire
+from convcli.align import align
+from convcli.dialect import Dialect
+from convcli.findings import Finding
+from convcli.places import Places
+from convcli.rules.survey import NOWHERE, At, Breach, Rigour, Rule, Survey, path_of
+from convcli.transcript import Path, Transcript
+
+Placing = Callable[[At], Path]
+
+
+def of_document(
+    document: Any,
+    transcript: Transcript,
+    dialect: Dialect,
+    *,
+    rigour: Rigour = "document",
+    more: Iterable[Rule] = (),
+) -> list[Finding]:
+    """What the rules of a dialect, and `more` rules, say of one of its documents and its transcript."""
+    rules = (*dialect.rules, *more)
+    if not rules:
+        return []
+    survey = Survey(transcript, document, dialect, rigour)
+    return [_finding(breach, survey.path) for breach in _breaches(survey, rules)]
+
+
+def of_output(
+    written: Any,
+    after: Transcript,
+    target: Dialect,
+    before: Transcript,
+    source: Dialect | None,
+    *,
+    rigour: Rigour = "document",
+) -> list[Finding]:
+    """What the rules of the target say of an output, at the places of the source that the output was made from."""
+    if not target.rules:
+        return []
+    breaches = list(_breaches(Survey(after, written, target, rigour), target.rules))
+    if not breaches:
+        return []
+    placing = _in_source(before, after, source)
+    return [_finding(breach, placing) for breach in breaches]
+
+
+def _breaches(survey: Survey, rules: Iterable[Rule]) -> Iterator[Breach]:
+    return chain.from_iterable(rule.check(survey) for rule in rules)
+
+
+def _finding(breach: Breach, placing: Placing) -> Finding:
+    notes = tuple(text if at is None else f"{text}: {wire.pointer(placing(at)) or '/'}" for text, at in breach.notes)
+    return Finding(
+        breach.code,
+        breach.severity,
+        breach.message,
+        wire.pointer(placing(breach.at)),
+        help=breach.help,
+        notes=notes,
+    )
+
+
+def _in_source(before: Transcript, after: Transcript, source: Dialect | None) -> Placing:
+    """Where a node of `after` stands in the document of `before`; what was made up, where what precedes it stands."""
+    places = Places(before, source)
+    invented = [transcript.origin.invented for transcript in (before, after) if transcript.origin is not None]
+    alignment = align(before.messages, after.messages, set().union(*invented))
+    parts = {spot: origin for origin, spot in alignment.part_of.items()}
+    messages: dict[int, int] = {}
+    for i, j in enumerate(alignment.message_of):
+        if j is not None:
+            messages.setdefault(j, i)
+    tools = {tool.name: i for i, tool in enumerate(before.tools or ())}
+
+    def placing(at: At) -> Path:
+        if at.tool != NOWHERE:
+            name = (after.tools or [])[at.tool].name if at.tool < len(after.tools or ()) else ""
+            found = tools.get(name, at.tool)
+            return path_of(places, at._replace(tool=found) if found < len(tools) else At(field="tools"))
+        if (at.message, at.part) in parts:
+            i, k = parts[at.message, at.part]
+            return path_of(places, at._replace(message=i, part=k))
+        if at.message == NOWHERE:
+            return path_of(places, at._replace(steps=()))
+        if at.message in messages and at.part == NOWHERE:
+            return path_of(places, At(messages[at.message], field=at.field))
+        near = max((j for j in messages if j <= at.message), default=None)
+        return path_of(places, At(messages[near]) if near is not None else At())
+
+    return placing
