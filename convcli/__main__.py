@@ -50,7 +50,12 @@ def _run(argv: list[str]) -> int:
     from convcli.report.screen import Screen
 
     screen = Screen(_colour(argv), debug="--debug" in argv)
+    question = os.environ.get("_CONVCLI_COMPLETE")
     try:
+        if question:
+            from convcli.cli.completion import answer
+
+            return answer(question)
         return _call(argv, screen)
     except BrokenPipeError:
         raise

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from convcli import dialects
 from convcli.dialect import Dialect
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Near(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -28,6 +31,9 @@ class Near(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         return "|".join(self.words())
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return _completing(self.words(), incomplete)
+
 
 class _DialectType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """The name of a dialect, as the Dialect itself. Raises JobError `unknown-dialect`."""
@@ -36,6 +42,15 @@ class _DialectType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Dialect:
         return value if isinstance(value, Dialect) else dialects.get(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return _completing(list(dialects.names()), incomplete)
+
+
+def _completing(words: list[str], incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
 DIALECT = _DialectType()

@@ -28,7 +28,7 @@ MOST_TOLD = 100
 
 def inputs(function: F) -> F:
     """The argument FILE… and the options that say how files are read."""
-    function = click.argument("paths", nargs=-1, required=True, metavar="FILE...")(function)
+    function = click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="FILE...")(function)
     keys = click.option(
         "--duplicate-keys",
         type=Near("choice", lambda: ["error", "last"]),

@@ -18,16 +18,20 @@ from convcli.report.screen import Screen
 EXAMPLES = """\
 convcli dialects
 convcli dialects openai-chat
+convcli dialects --matrix             # what each of them can say
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("dialect", type=DIALECT, required=False)
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option("--matrix", is_flag=True, help="What each dialect can say, measured by converting a probe for each.")
 @click.pass_obj
-def command(screen: Screen, dialect: Dialect | None, form: str) -> int:
+def command(screen: Screen, dialect: Dialect | None, form: str, matrix: bool) -> int:
     """List the dialects, or describe one."""
-    if dialect is None:
+    if matrix:
+        _show_matrix(screen, form, None if dialect is None else dialect.name)
+    elif dialect is None:
         columns = ["dialect", "reads", "writes", "framings", "forms", "title"]
         _work.show_table(screen, form, columns, map(_row, dialects.builtin()))
     elif form == "table":
@@ -58,3 +62,18 @@ def _described(dialect: Dialect) -> Iterator[str]:
             yield f"  result {kind} is {loss}: {why}\n"
     for field, why in dialect.reasons.items():
         yield f"  not carried: {field}: {why}\n"
+
+
+def _show_matrix(screen: Screen, form: str, only: str | None) -> None:
+    """On a terminal a drawing, elsewhere rows with words."""
+    from convcli import probes
+    from convcli.report import matrix
+
+    names = probes.shown() if only is None else [only]
+    rows = {name: [probes.written(name, each).outcome for each in names] for name in probes.PROBES}
+    width = _work.width()
+    if form == "table" and width is not None:
+        screen.show(matrix.drawn(names, rows, width, screen.out))
+        return
+    cells = ({"feature": name, **dict(zip(names, outcomes, strict=True))} for name, outcomes in rows.items())
+    _work.show_table(screen, form, ["feature", *names], cells)

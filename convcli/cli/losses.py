@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,29 +20,40 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 convcli losses chat.json --to openai-chat                   # of this file
+convcli losses chat.json --to openai-chat --summary         # by field, with counts
 convcli losses --from intermediate --to openai-chat         # of the two dialects in general
 """
 
 COLUMNS = ["file", "line", "where", "level", "kind", "field", "why"]
-GENERAL = ["level", "kind", "field", "why", "samples"]
+GROUPED = ["level", "kind", "field", "count", "first", "why"]
+GENERAL = ["outcome", "feature", "kind", "field", "why"]
+ORDER = ["lost", "changed", "encoded", "kept"]
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, metavar="[FILE]...")
 @_work.from_option
 @click.option("--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
+@click.option("--summary", is_flag=True, help="A row for each field, with how often.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the losses are written.")
 @click.pass_obj
-def command(screen: Screen, paths: tuple[str, ...], source: Dialect | None, target: Dialect, form: str) -> int:
-    """Tell what a conversion would lose, and write nothing: for files, or for two dialects by their samples."""
-    codes = _work.Codes(screen)
+def command(
+    screen: Screen, paths: tuple[str, ...], source: Dialect | None, target: Dialect, summary: bool, form: str
+) -> int:
+    """Tell what a conversion would lose, and write nothing: for files, or for two dialects in general.
+
+    In general means: of every feature that the one dialect can say, measured by converting a probe.
+    """
+    codes, teller = _work.Codes(screen), _work.Teller(screen)
     if paths:
-        rows = (_row(loss) for loss in _of_files(list(paths), source, target, codes, _work.Teller(screen)))
-        _work.show_table(screen, form, COLUMNS, rows)
+        losses = _of_files(list(paths), source, target, codes, teller)
+        rows = _grouped(losses) if summary else map(_row, losses)
+        _work.show_table(screen, form, GROUPED if summary else COLUMNS, rows)
     elif source is None:
         raise JobError("usage", "of which files, or from which dialect?", help="name a FILE or say --from DIALECT")
     else:
-        _work.show_table(screen, form, GENERAL, _in_general(source, target, codes, screen))
+        _work.show_table(screen, form, GENERAL, _in_general(source, target))
+    teller.finish()
     return codes.worst
 
 
@@ -68,26 +78,29 @@ def _row(loss: Loss) -> dict[str, Any]:
     return {name: getattr(loss, name) for name in COLUMNS}
 
 
-def _in_general(source: Dialect, target: Dialect, codes: _work.Codes, screen: Screen) -> Iterator[dict[str, Any]]:
-    """What the samples of a dialect lose; without samples, what the target says that it cannot carry."""
-    samples = _samples(source.name)
-    if not samples:
-        screen.tell(f"there are no samples of {source.name} here: this is what {target.name} says of itself\n")
-        for field, why in target.reasons.items():
-            yield {"level": None, "kind": "dropped", "field": field, "why": why, "samples": None}
-        return
-    found: dict[tuple[str, ...], set[str]] = {}
-    for loss in _of_files(samples, source, target, codes, _work.Teller(screen)):
-        found.setdefault((loss.level, loss.kind, loss.field, loss.why), set()).add(loss.file)
-    for key in sorted(found, key=lambda key: (["content", "context", "envelope"].index(key[0]), key)):
-        yield dict(zip(GENERAL, (*key, len(found[key])), strict=True))
+def _in_general(source: Dialect, target: Dialect) -> Iterator[dict[str, Any]]:
+    """What becomes of each feature that the source can say, the worst first. Raises JobError for a read-only target."""
+    from convcli import probes
+
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for feature, report in probes.converted(source, target):
+        for loss in report.losses:
+            row = {"outcome": report.outcome, "feature": feature, "field": loss.field, "level": loss.level}
+            rows.setdefault((feature, loss.field), row | {"kind": loss.kind, "why": loss.why})
+        if not report.losses:
+            rows[feature, ""] = {"outcome": "kept", "feature": feature} | dict.fromkeys(
+                ("field", "level", "kind", "why")
+            )
+    yield from sorted(rows.values(), key=lambda row: ORDER.index(row["outcome"]))
 
 
-def _samples(name: str) -> list[str]:
-    """The good samples of a dialect, beside the schemas."""
-    from convcli import catalog
-
-    folder = str(catalog.folder().parent / "samples" / name)
-    if not os.path.isdir(folder):
-        return []
-    return [entry.path for entry in sorted(os.scandir(folder), key=lambda entry: entry.name) if entry.is_file()]
+def _grouped(losses: Iterable[Loss]) -> Iterator[dict[str, Any]]:
+    """A row for each kind of loss: how often, and where first; content first, then the most frequent."""
+    groups: dict[tuple[str, str, str, str], list[Any]] = {}
+    for loss in losses:
+        counted = groups.setdefault((loss.level, loss.kind, loss.field, loss.why), [0, loss.where])
+        counted[0] += 1
+    order = ["content", "context", "envelope"]
+    for key, (number, first) in sorted(groups.items(), key=lambda item: (order.index(item[0][0]), -item[1][0])):
+        level, kind, field, why = key
+        yield {"level": level, "kind": kind, "field": field, "count": number, "first": first, "why": why}

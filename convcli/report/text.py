@@ -89,5 +89,9 @@ class Paint(NamedTuple):
         """Text that is secondary."""
         return self._sgr("2", text)
 
+    def in_colour(self, code: str, text: str) -> str:
+        """Text in a colour of the terminal's palette."""
+        return self._sgr(code, text)
+
     def _sgr(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text

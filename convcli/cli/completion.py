@@ -1,0 +1,43 @@
+"""convcli completion."""
+
+from __future__ import annotations
+
+import click
+
+from convcli.cli._commands import Command
+from convcli.cli._types import Near
+from convcli.report.screen import Screen
+
+EXAMPLES = """\
+convcli completion bash > ~/.local/share/bash-completion/completions/convcli
+convcli completion zsh > ~/.zfunc/_convcli        # a folder of $fpath
+convcli completion fish > ~/.config/fish/completions/convcli.fish
+convcli completion powershell >> $PROFILE
+"""
+SHELLS = ["bash", "fish", "powershell", "zsh"]
+VARIABLE = "_CONVCLI_COMPLETE"
+"""The variable with which the scripts ask the program for words."""
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("shell", type=Near("shell", lambda: SHELLS), metavar="SHELL")
+@click.pass_obj
+def command(screen: Screen, shell: str) -> int:
+    """Print the script that completes commands, options and their words in a shell."""
+    from click.shell_completion import get_completion_class
+
+    from convcli.cli._commands import group
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    screen.show([kind(group, {}, "convcli", VARIABLE).source().strip() + "\n"])
+    return 0
+
+
+def answer(instruction: str) -> int:
+    """What a completion script asks for: the words that may come next, on stdout."""
+    from click.shell_completion import shell_complete
+
+    from convcli.cli._commands import group
+
+    return shell_complete(group, {}, "convcli", VARIABLE, instruction)
