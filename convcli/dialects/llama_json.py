@@ -16,7 +16,6 @@ Quirks
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,11 +25,11 @@ from convcli import wire
 from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects._glassbox import ANSWER, lift_answer, lower_answer, said
 from convcli.dialects._histories import Answers, has_failed, has_media, in_words
+from convcli.dialects._llama_text import TAIL, is_answer, is_result, read_object, read_system, system_text
 from convcli.dialects._openai import is_foreign_builtin
-from convcli.errors import ContentError
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_first, says_something
 from convcli.pairing import Pairing
-from convcli.transcript import Message, Origin, Part, Path, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.transcript import Message, Origin, Part, Path, Text, ToolCall, ToolResult, Transcript
 
 NAME = "llama-json"
 ROLES = ("system", "user", "assistant")
@@ -50,16 +49,6 @@ OPTIONS = {
 }
 OPTION_KEYS = Keys(" ".join(OPTIONS))
 
-HEAD = "You can call these tools:\n\n"
-TAIL = """
-
-Answer with one JSON object and with nothing else.
-To call a tool: {"thought": "why", "tool_call": {"name": "its name", "input": {}}}
-To answer: {"thought": "why", "response": "your answer"}
-Call one tool at a time. What it gave comes as {"tool_result": {"name": "its name", "result": "what it gave"}}"""
-TOOL = re.compile(r"- ([^\n]*?): (.*?)\n  Parameters: (none|\{[^\n]*\})(?:\n|\Z)", re.DOTALL)
-"""One tool in the system text; the schema stands on one line."""
-
 
 def detect(document: Any) -> Clue | None:
     """By answers and results that are JSON in the text, or by the tools as we write them into the system text."""
@@ -77,84 +66,14 @@ def _mark(message: Native) -> Clue | None:
     content = message.get("content") or ""
     if message["role"] == "system":
         return Clue(97, "tools in the system text, as convcli writes them") if content.endswith(TAIL) else None
-    value = _object(content) or {}
+    value = read_object(content) or {}
     if message["role"] == "user":
-        return Clue(97, "a tool_result as the text of a message") if _is_result(value) else None
-    if not _is_answer(value) or not ("thought" in value or value.get("tool_call")):
+        return Clue(97, "a tool_result as the text of a message") if is_result(value) else None
+    if not is_answer(value) or not ("thought" in value or value.get("tool_call")):
         return None
     return (
         Clue(97, "a tool_call in the text") if value.get("tool_call") else Clue(80, "thought and response in the text")
     )
-
-
-# ---------------------------------------------------------------- JSON in the text
-
-
-def _object(text: str) -> Native | None:
-    """The object that the text spells, bare or in a code fence; None for any other text."""
-    text = _unfenced(text)
-    if not text.startswith("{"):
-        return None
-    try:
-        value = wire.parse(text)
-    except ContentError:
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _unfenced(text: str) -> str:
-    lines = text.strip().split("\n")
-    if not lines[0].startswith("```"):
-        return text.strip()
-    return "\n".join(lines[1:-1] if lines[-1].strip() == "```" else lines[1:]).strip()
-
-
-def _is_answer(value: Native) -> bool:
-    """Is it what the model was asked for? A call wins over a response."""
-    call, response = value.get("tool_call"), value.get("response")
-    texts = all(value.get(key) is None or isinstance(value[key], str) for key in ("thought", "response"))
-    return texts and (_is_call(call) if call is not None else response is not None)
-
-
-def _is_call(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("name"), str) and isinstance(value.get("input", {}), dict)
-
-
-def _is_result(value: Native) -> bool:
-    inner = value.get("tool_result")
-    return len(value) == 1 and isinstance(inner, dict) and isinstance(inner.get("name"), str) and "result" in inner
-
-
-# ---------------------------------------------------------------- tools in the system text
-
-
-def _system_text(text: str, tools: list[ToolDefinition]) -> str:
-    """The system text with the tools, if there are any."""
-    if not tools:
-        return text
-    return (text and text + "\n\n") + HEAD + "\n".join(map(_described, tools)) + TAIL
-
-
-def _described(tool: ToolDefinition) -> str:
-    schema = "none" if tool.parameters is None else wire.write_text(tool.parameters)
-    return f"- {tool.name}: {tool.description or ''}\n  Parameters: {schema}"
-
-
-def _read_system(content: str) -> tuple[str, list[ToolDefinition]] | None:
-    """The text and the tools of a system text, when it is exactly what we write of them."""
-    if not content.endswith(TAIL):
-        return None
-    before, _, listed = content[: -len(TAIL)].partition(HEAD)
-    text = before.removesuffix("\n\n")
-    try:
-        tools = [_read_tool(*match.groups()) for match in TOOL.finditer(listed)]
-    except ContentError:
-        return None
-    return (text, tools) if tools and _system_text(text, tools) == content else None
-
-
-def _read_tool(name: str, description: str, schema: str) -> ToolDefinition:
-    return ToolDefinition(name, description or None, None if schema == "none" else wire.parse(schema))
 
 
 # ---------------------------------------------------------------- document
@@ -226,7 +145,7 @@ def _lift_messages(natives: list[Native], prefix: Path, document: Any, origin: O
 
 def _lift_tools(native: Native, transcript: Transcript, place: Path) -> Native | None:
     """Set the tools that a leading system text lists; the message without them, None when it says nothing else."""
-    found = _read_system(native["content"] or "") if native["role"] == "system" else None
+    found = read_system(native["content"] or "") if native["role"] == "system" else None
     alone = found is not None and not found[0]
     if found is None or transcript.origin is None or (alone and list(native) != ["role", "content"]):
         return native
@@ -239,11 +158,11 @@ def _lift_tools(native: Native, transcript: Transcript, place: Path) -> Native |
 def _lift_message(native: Native, answers: Answers, pairing: Pairing, origin: Origin) -> Message:
     carried, spelling = MESSAGE.take(native)
     role, content = native["role"], native["content"] or ""
-    value = _object(content) if role != "system" else None
+    value = read_object(content) if role != "system" else None
     odd: Spelling = {}
-    if role == "user" and value is not None and _is_result(value):
+    if role == "user" and value is not None and is_result(value):
         role, parts = "tool", [_lift_result(value["tool_result"], answers, origin)]
-    elif role == "assistant" and value is not None and _is_answer(value):
+    elif role == "assistant" and value is not None and is_answer(value):
         more, inner = ANSWER.take(value)
         parts = lift_answer(value, NAME, pairing, origin)[0]
         odd = {"answer": inner or {}}
@@ -279,7 +198,7 @@ def _lower_messages(transcript: Transcript) -> list[Native]:
         listed = transcript.document_spelling(NAME).get("tools", "listed") == "listed"
         if not natives or natives[0]["role"] != "system" or not listed:
             natives.insert(0, {"role": "system", "content": ""})
-        natives[0]["content"] = _system_text(natives[0]["content"], tools)
+        natives[0]["content"] = system_text(natives[0]["content"], tools)
     return natives
 
 
@@ -334,7 +253,7 @@ def _content(message: Message, value: Native | None, written: str | None) -> str
     """The text of a message; that of the source where it still says the same."""
     if not value:
         return "\n".join(part.text for part in message.parts if isinstance(part, Text))
-    return written if written is not None and wire.exact(_object(written), value) else wire.write_text(value)
+    return written if written is not None and wire.exact(read_object(written), value) else wire.write_text(value)
 
 
 def _lower_result(message: Message, spellings: dict[int, Spelling]) -> Native | None:
