@@ -15,7 +15,7 @@ from convcli import pipeline, wire
 from convcli.atomic import Output
 from convcli.dialect import Dialect, Options
 from convcli.errors import DONE, UNACCEPTABLE, ContentError, JobError, RefusedError
-from convcli.files import Document, Input
+from convcli.files import Document, Input, Layout
 from convcli.findings import Finding
 from convcli.judge import finding_of, torn
 from convcli.loss import Level, Loss
@@ -33,13 +33,15 @@ WORDS = frozenset(
 
 
 class Job(NamedTuple):
-    """What to convert to, and what to accept. `fail_on`: the lowest level of losses at which nothing is written."""
+    """What to convert to, and what to accept. `fail_on`: the lowest level of losses at which nothing is written;
+    `framing`: how rows are laid out, where the target is written as rows."""
 
     target: Dialect
     options: Options = pipeline.BY_DEFAULT
     keep_going: bool = False
     fail_on: Level | None = None
     restore: Records | None = None
+    framing: Layout | None = None
 
     def fails_on(self, loss: Loss) -> bool:
         """Is this loss one that the job does not accept?"""
@@ -153,8 +155,15 @@ def _converted(document: Document, target: Dialect, options: Options) -> Step:
     for loss in conversion.losses:
         loss.file = document.file
         loss.line, loss.where = document.place(loss.where)
-    findings = document.located(conversion.findings)
+    findings = [_warning(finding, target) for finding in document.located(conversion.findings)]
     return Step(conversion.losses, findings, True, False, conversion.document, document.value)
+
+
+def _warning(finding: Finding, target: Dialect) -> Finding:
+    """What a service would refuse is written all the same: a transcript is not only there to be sent."""
+    note = f"{target.title} would not take the output as it is" if finding.severity == "error" else ""
+    notes = (*finding.notes, note) if note else finding.notes
+    return msgspec.structs.replace(finding, severity="warning", notes=notes)
 
 
 def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell) -> Summary:
@@ -215,7 +224,7 @@ class _Run:
         return not self.summary.failing and (self.job.keep_going or not self.summary.refused)
 
     def _write(self, document: Any) -> None:
-        suffix = _suffix(document, self.job.target, self.source)
+        suffix = _suffix(document, self.job, self.source)
         if self._output is None:
             self._output = self._output_for(suffix)
         elif isinstance(document, Rows):
@@ -224,11 +233,17 @@ class _Run:
         self._output.write(b"".join(encoded(document, suffix)))
 
 
-def _suffix(document: Any, target: Dialect, source: Input) -> str:
-    """How the output is laid out, as the suffix of its name: like the input, unless the target has its own way."""
+def _suffix(document: Any, job: Job, source: Input) -> str:
+    """How the output is laid out, as the suffix of its name: as wished, or like the input if the target can be so."""
     if isinstance(document, Rows):
-        return ".sse" if "sse" in target.framings and "events" not in target.framings else ".jsonl"
+        ways: list[Layout] = [LAYOUTS[framing] for framing in job.target.framings if framing in LAYOUTS]
+        usual = source.layout if source.is_whole and source.layout in ways else next(iter(ways), "jsonl")
+        return f".{job.framing or usual}"
     return ".jsonl" if source.layout == "jsonl" and not source.is_whole else ".json"
+
+
+LAYOUTS: dict[str, Layout] = {"sse": "sse", "events": "jsonl"}
+"""How rows that are one document are laid out, by the framing that a dialect names."""
 
 
 def layout(documents: list[Any]) -> str:

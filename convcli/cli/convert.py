@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from convcli.job import Job, LossFile, Records, Summary
     from convcli.loss import Loss
 
+FRAMINGS = ["sse", "jsonl"]
 LEVELS = {"content": "content", "context": "context", "any": "envelope"}
 
 EXAMPLES = """\
 convcli convert chat.json --to intermediate            # to stdout; losses are told on stderr
 convcli convert chats.jsonl --to openai-chat -o out.jsonl
 convcli convert sessions/ --to openai-chat --out-dir out
+convcli convert chat.json --to openai-chat-stream --chunk 20
 cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out.json
 """
 
@@ -49,6 +51,8 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
 @click.option("--restore-file", metavar="FILE", help="Write what convcli restore needs.")
 @click.option("--keep-going", is_flag=True, help="Leave out what cannot be read, convert the rest, and exit 1.")
 @click.option("--form", metavar="FORM", help="What to write where a dialect has several: request, response, …")
+@click.option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="How to write a stream.")
+@click.option("--chunk", type=click.IntRange(0), metavar="N", help="Cut the texts of a stream into N characters each.")
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
     """Convert transcripts into another dialect, and tell what it does not carry.
@@ -72,6 +76,8 @@ class Wish(NamedTuple):
     restore_file: str | None
     keep_going: bool
     form: str | None
+    framing: Any
+    chunk: int | None
     duplicate_keys: Any
 
 
@@ -122,8 +128,21 @@ class _Converting:
         if wish.form is not None and wish.form not in wish.target.forms:
             forms = list(wish.target.forms)
             raise unknown("form", wish.form, forms, f"{wish.target.name} has {', '.join(forms)}")
+        self._check_stream()
         fail_on: Any = None if wish.fail_on_loss is None else LEVELS[wish.fail_on_loss]
-        return Job(wish.target, Options(form=wish.form), wish.keep_going, fail_on)
+        options = Options(form=wish.form, chunk=wish.chunk or 0)
+        return Job(wish.target, options, wish.keep_going, fail_on, framing=wish.framing)
+
+    def _check_stream(self) -> None:
+        from convcli.job import LAYOUTS
+
+        target = self.wish.target
+        ways = [LAYOUTS[framing] for framing in target.framings if framing in LAYOUTS]
+        if self.wish.framing is not None and self.wish.framing not in ways:
+            written = f"only as {ways[0]}" if ways else "as no stream"
+            raise JobError("usage", f"--framing {self.wish.framing}: {target.title} is written {written}")
+        if self.wish.chunk is not None and "stream" not in target.forms:
+            raise JobError("usage", f"--chunk: {target.title} is not written in fragments")
 
     def _only_output(self, paths: list[str]) -> Output | None:
         from convcli.atomic import open_output
