@@ -13,6 +13,8 @@ from convcli.dialect import Dialect
 from convcli.errors import ConvcliError, RefusedError
 from convcli.files import Document, Input, Skipped
 from convcli.findings import Finding
+from convcli.rules import verdict
+from convcli.rules.survey import Rigour, Rule
 from convcli.sources import Rows
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -27,29 +29,44 @@ class Verdict(NamedTuple):
     findings: list[Finding]
 
 
-def judge(source: Input, *, strict: bool = False, target: Dialect | None = None) -> Iterator[Verdict]:
-    """The verdict on each document of an input, or with a target on what the target would get of it."""
+class Terms(NamedTuple):
+    """How documents are judged.
+
+    `strict`: unknown keys are findings · `target`: whether this service would take what it would be sent of them ·
+    `more`: rules beside those of the dialect.
+    """
+
+    strict: bool = False
+    target: Dialect | None = None
+    more: tuple[Rule, ...] = ()
+
+
+def judge(source: Input, terms: Terms = Terms()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
+    """The verdict on each document of an input."""
     for item in source:
         if isinstance(item, Skipped):
             finding = skipped(item)
             yield Verdict(source.name, finding.line, source.dialect.name, [finding])
-        elif target is None or target.name == item.dialect.name:
-            found = pipeline.validate(item.value, item.dialect, strict=strict) + lone_surrogates(item)
-            yield Verdict(source.name, item.line, source.dialect.name, item.located(found))
         else:
-            yield Verdict(source.name, item.line, source.dialect.name, _as_target(item, target, strict))
+            yield Verdict(source.name, item.line, source.dialect.name, _judged(item, terms))
 
 
-def _as_target(item: Document, target: Dialect, strict: bool) -> list[Finding]:
+def _judged(item: Document, terms: Terms) -> list[Finding]:
+    if terms.target is not None and terms.target is not item.dialect:
+        return _as_target(item, terms, terms.target)
+    rigour: Rigour = "document" if terms.target is None else "sent"
+    found = pipeline.validate(item.value, item.dialect, strict=terms.strict, rigour=rigour, more=terms.more)
+    return item.located(found + lone_surrogates(item))
+
+
+def _as_target(item: Document, terms: Terms, target: Dialect) -> list[Finding]:
+    """What the target would refuse of the document, at the places of the source."""
     try:
-        written = pipeline.lower(item.lift(), target, source=item.dialect).document
+        transcript = item.lift()
     except RefusedError as error:
         return error.findings
-    note = f"the place is one of the document as {target.title} would get it"
-    return [
-        replace(finding, file=item.file, line=item.line, notes=(*finding.notes, note))
-        for finding in pipeline.validate(written, target, strict=strict)
-    ]
+    found = verdict.findings(item.value, transcript, item.dialect, terms.more)
+    return item.located(found + pipeline.lower(transcript, target, source=item.dialect, rigour="sent").findings)
 
 
 def finding_of(error: ConvcliError) -> Finding:

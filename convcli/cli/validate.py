@@ -74,7 +74,7 @@ class _Validating:
 
     def _verdicts(self, found: Iterable[Any]) -> Iterator[Verdict]:
         from convcli import files
-        from convcli.judge import Verdict, finding_of, judge
+        from convcli.judge import Terms, Verdict, finding_of, judge
 
         wish = self.wish
         source_name = None if wish.source is None else wish.source.name
@@ -82,7 +82,7 @@ class _Validating:
             with self.codes.guard(path):
                 try:
                     with files.opened(path, source_name, duplicate_keys=wish.duplicate_keys) as source:
-                        yield from judge(source, strict=wish.strict, target=wish.target)
+                        yield from judge(source, Terms(wish.strict, wish.target))
                 except ContentError as error:
                     yield Verdict(error.file, error.line, "", [finding_of(error)])
 

@@ -31,6 +31,7 @@ from convcli.dialects._openai_response import Answers, lift_response, lower_resp
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
 from convcli.pairing import WORD
 from convcli.rules import arguments, links, names, tools, turns
+from convcli.rules.survey import when_sent
 from convcli.transcript import Origin, Transcript
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
@@ -152,12 +153,16 @@ RULES = (
     turns.parts_in_roles(
         {"image": ("user",), "document": ("user",), "audio": ("user", "assistant"), "tool_call": ("assistant",)}
     ),
+    turns.files_as_urls(),
     turns.participants("<|\\/>"),
+    when_sent(turns.some_message()),
+    when_sent(turns.lists_not_empty("content", "tool_calls")),
     turns.stopped_for_calls(),
     tools.chosen(),
     tools.unique("warning"),
     tools.not_more_than(128),
     tools.schemas(tools.Shape(items=True, closed=True)),
+    tools.closed_response("json_schema", "schema"),
 )
 
 DIALECT = Dialect(

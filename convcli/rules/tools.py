@@ -130,6 +130,21 @@ def _of_tool(tool: ToolDefinition, at: At, shape: Shape) -> Iterator[Breach]:
             yield Breach(code, at._replace(steps=steps), said, "warning" if code == "remote-reference" else "error")
 
 
+def closed_response(*steps: str) -> Rule:
+    """A response format that is strict has a closed schema; `steps` lead from the format to the schema."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        format_ = (survey.transcript.settings or {}).get("responseFormat")
+        schema = format_.get("schema") if isinstance(format_, dict) and format_.get("strict") else None
+        for node in nodes(schema) if isinstance(schema, dict) else ():
+            wrong = _open(node.schema)
+            if wrong is not None:
+                inner = (*steps, *node.steps, *([wrong[1]] if wrong[1] else []))
+                yield Breach(wrong[0], At(field="settings.responseFormat", steps=inner), wrong[2])
+
+    return Rule(("open-strict-schema",), check)
+
+
 def nodes(root: dict[str, Any]) -> Iterator[Node]:
     """Every schema object inside a schema, from the outside in, in the order of the document."""
     stack = [Node((), root)]

@@ -90,6 +90,34 @@ def answers_not_null() -> Rule:
     return Rule(("empty-message",), check)
 
 
+def lists_not_empty(*keys: str) -> Rule:
+    """A list that may be left out is not empty; `keys` are those of messages."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for key in ("tools", "functions"):
+            if isinstance(survey.document, dict) and survey.document.get(key) == []:
+                yield Breach("empty-list", At(steps=(key,)), f"{key} is an empty list: leave it out")
+        for i in survey.line:
+            native = survey.native(At(i))
+            for key in keys:
+                if isinstance(native, dict) and native.get(key) == []:
+                    yield Breach("empty-list", At(i, steps=(key,)), f"{key} is an empty list: leave it out")
+
+    return Rule(("empty-list",), check)
+
+
+def files_as_urls() -> Rule:
+    """The data of a file are a data URL."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i in survey.line:
+            for k, part in enumerate(survey.messages[i].parts):
+                if isinstance(part, Media) and part.type == "document" and part.url is not None:
+                    yield Breach("not-a-data-url", At(i, k), "the data of a file must be a base64 data URL")
+
+    return Rule(("not-a-data-url",), check)
+
+
 def not_blank(severity: Severity = "error") -> Rule:
     """No text is empty or only white space."""
 

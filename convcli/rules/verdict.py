@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from convcli import wire
@@ -17,16 +16,10 @@ from convcli.transcript import Path, Transcript
 Placing = Callable[[At], Path]
 
 
-def of_document(
-    document: Any,
-    transcript: Transcript,
-    dialect: Dialect,
-    *,
-    rigour: Rigour = "document",
-    more: Iterable[Rule] = (),
+def findings(
+    document: Any, transcript: Transcript, dialect: Dialect, rules: Sequence[Rule], rigour: Rigour = "document"
 ) -> list[Finding]:
-    """What the rules of a dialect, and `more` rules, say of one of its documents and its transcript."""
-    rules = (*dialect.rules, *more)
+    """What these rules say of a document of this dialect and its transcript."""
     if not rules:
         return []
     survey = Survey(transcript, document, dialect, rigour)
@@ -45,15 +38,17 @@ def of_output(
     """What the rules of the target say of an output, at the places of the source that the output was made from."""
     if not target.rules:
         return []
-    breaches = list(_breaches(Survey(after, written, target, rigour), target.rules))
+    breaches = _breaches(Survey(after, written, target, rigour), target.rules)
     if not breaches:
         return []
     placing = _in_source(before, after, source)
     return [_finding(breach, placing) for breach in breaches]
 
 
-def _breaches(survey: Survey, rules: Iterable[Rule]) -> Iterator[Breach]:
-    return chain.from_iterable(rule.check(survey) for rule in rules)
+def _breaches(survey: Survey, rules: Iterable[Rule]) -> list[Breach]:
+    """All breaches, in the order of the transcript: of the whole, of messages and parts, of tools."""
+    breaches = [breach for rule in rules for breach in rule.check(survey)]
+    return sorted(breaches, key=lambda breach: (breach.at.tool, breach.at.message, breach.at.part))
 
 
 def _finding(breach: Breach, placing: Placing) -> Finding:
