@@ -187,7 +187,7 @@ def tool_names(transcript: Transcript) -> list[str]:
         names += [part.name for part in message.parts if type(part) is ToolCall or type(part) is ToolResult]
     choice = transcript.tool_choice
     if isinstance(choice, dict):
-        names += choice.get("names", ()) or [choice["name"]]
+        names += choice["names"] if "names" in choice else [choice["name"]]
     return names
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from convcli import catalog, dialects
+from convcli import catalog, dialects, trust
 from convcli.dialect import Clue, Dialect, Options
 from convcli.errors import ContentError, JobError, RefusedError
 from convcli.findings import Finding
@@ -120,7 +120,7 @@ def lower(
     """
     if target.lower is None:
         raise JobError("read-only-dialect", f"{target.title} is only read, never written")
-    written = target.lower(before, options)
+    written = trust.lowered(before, source, target, options)
     after = target.lift(written)
     found = verdict.of_output(written, after, target, before, source, rigour=rigour)
     return Conversion(written, before, difference(before, after, source, target), found)

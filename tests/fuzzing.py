@@ -1,0 +1,187 @@
+"""What the fuzz tests share: inputs that are nearly right, and everything that convcli does with one.
+
+All choices come from a `random.Random`, so hypothesis can shrink them and a long run can name its seed.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from convcli import catalog, dialects, files, pipeline
+from convcli.dialect import Dialect, Options
+from convcli.dialects import intermediate
+from convcli.errors import ConvcliError
+from convcli.files import Skipped
+from convcli.sources import Rows, open_source
+from tests.support import names, sample_files, samples_of
+from tests.test_mutants import VALUES, containers
+
+TEXTS = [
+    *("", "\0", "\ud800", "\u202e", "null", "{", "[1", '{"a":1}', "NaN", "../..", "data:", "data:image/png;base64,"),
+    *("data:;base64,AA==", "image/", "audio/wav", "http://", "gs://b/o", "2024-13-45T99:99:99Z", "2024-01-02", "1e999"),
+    *("tool", "user", "assistant", "system", "model", "text", "tool_use", "tool_result", "function", "string"),
+]
+NUMBERS = [-1, 1, 10**400, -(10**20), 0.1, -0.0, 1e308, 1e-320]
+TOKENS = [
+    *(bytes([byte]) for byte in b'\0\xff"\\{}[],:\n\r'),
+    *(b"\xef\xbb\xbf", b"\n\n", b"data: "),
+    *(b"NaN", b"1e400", b"-0", b"9" * 5000, b"\\ud800", b"\\u0000", b"[" * 300, b'{"a":' * 300, b"data: [DONE]\n\n"),
+    *(b"\x1f\x8b\x08\0", b"BZh9", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"event: x\n", b"\xe2\x80\xa8", b"null", b"{}\n"),
+]
+
+
+class Trial(NamedTuple):
+    """A document that was edited until its schema was only just content."""
+
+    dialect: Dialect
+    document: Any
+
+
+def written() -> list[Dialect]:
+    """The dialects that are written as well as read."""
+    return [dialect for dialect in dialects.builtin() if dialect.lower is not None]
+
+
+# --- inputs ----------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def contents() -> list[bytes]:
+    """The bytes of every sample, good and bad."""
+    paths = [path for name in names() for folder in (".", "bad") for path in sample_files(name, folder)]
+    return [path.read_bytes() for path in paths]
+
+
+def edited_bytes(random: Random) -> bytes:
+    """The bytes of a sample with a few of them cut, copied, changed or put in."""
+    data = bytearray(random.choice(contents()))
+    for _ in range(random.randint(1, 4)):
+        start = random.randint(0, len(data))
+        end = min(len(data), start + random.randint(0, 40))
+        edit = random.randint(0, 4)
+        if edit == 0:
+            del data[start:end]
+        elif edit == 1:
+            data[start:start] = random.choice(TOKENS)
+        elif edit == 2:
+            data[start:end] = bytes(random.randint(0, 255) for _ in range(random.randint(0, 4)))
+        elif edit == 3:
+            data[start:start] = data[: random.randint(0, len(data))]
+        else:
+            del data[start:]
+    return bytes(data)
+
+
+def edited_document(random: Random, dialect: Dialect) -> Any:
+    """A sample of a dialect with a few members that are gone, moved, of another type or from another sample."""
+    choice = samples_of(dialect.name)
+    document = copy.deepcopy(random.choice(choice).document)
+    for _ in range(random.randint(1, 5)):
+        donor = random.choice(choice).document
+        edit(random, random.choice(list(containers(document))), random.choice(list(containers(donor))))
+    return document
+
+
+def edit(random: Random, parent: Any, donor: Any) -> None:
+    """Change one member of an object or a list; `donor` is an object or a list of a relative."""
+    keys = list(parent) if isinstance(parent, dict) else list(range(len(parent)))
+    kind = random.randint(0, 6)
+    if kind == 0 and isinstance(parent, dict) and isinstance(donor, dict):
+        parent.update(copy.deepcopy(donor))
+    elif kind == 1 and isinstance(parent, list):
+        parent.insert(random.randint(0, len(parent)), value(random, donor))
+    elif not keys:
+        return
+    elif kind == 2:
+        del parent[random.choice(keys)]
+    elif kind == 3:
+        parent[random.choice(keys)] = copy.deepcopy(parent[random.choice(keys)])
+    elif kind == 4:
+        key = random.choice(keys)
+        parent[key] = random.choice(WRAPPINGS)(parent[key])
+    else:
+        parent[random.choice(keys)] = value(random, donor)
+
+
+WRAPPINGS: tuple[Callable[[Any], Any], ...] = (lambda old: [old] * 3, lambda old: {"type": old}, json.dumps)
+
+
+def value(random: Random, donor: Any) -> Any:
+    """Something for a member: a common value, an odd text or number, or a part of a relative."""
+    return copy.deepcopy(random.choice([*VALUES, *TEXTS, *NUMBERS, donor, donor, donor]))
+
+
+def hostile_form(random: Random, dialect: Dialect) -> Any:
+    """An intermediate document whose spellings, which are never compared, somebody has edited."""
+    document = random.choice(samples_of(dialect.name)).document
+    stored = copy.deepcopy(intermediate.lower(dialect.lift(document), Options()))
+    forms = list(forms_of(stored))
+    for _ in range(random.randint(1, 4) if forms else 0):
+        places = list(containers(random.choice(forms)))
+        edit(random, random.choice(places), random.choice(list(containers(random.choice(forms)))))
+    return stored
+
+
+def forms_of(stored: Any) -> Iterator[Any]:
+    """Every `extras.form` of an intermediate document."""
+    for node in containers(stored):
+        if isinstance(node, dict) and isinstance(node.get("extras"), dict) and "form" in node["extras"]:
+            yield node["extras"]["form"]
+
+
+# --- what is done with them ------------------------------------------------------------------------------------------
+
+
+def read_in_every_way(data: bytes, path: Path) -> None:
+    """Read bytes as whatever they are, and judge and convert what comes of them."""
+    path.write_bytes(data)
+    for way in (lambda source: source.document(), lambda source: list(source.records()), lambda s: list(s.events())):
+        answered(lambda way=way: way_through(path, way))
+    answered(lambda: use_file(path))
+
+
+def way_through(path: Path, way: Callable[[Any], Any]) -> None:
+    with open_source(str(path)) as source:
+        way(source)
+
+
+def use_file(path: Path) -> None:
+    """What `validate` and `convert` do with a file."""
+    with files.opened(str(path)) as source:
+        for item in source:
+            if not isinstance(item, Skipped):
+                use(Trial(item.dialect, item.value))
+
+
+def use(trial: Trial) -> None:
+    """Detect, validate and convert to every dialect and form. What comes out passes its schema."""
+    pipeline.candidates(trial.document)
+    answered(lambda: pipeline.validate(trial.document, trial.dialect))
+    for target in written():
+        for form in (None, *target.forms):
+            answered(lambda target=target, form=form: _convert(trial, target, form))
+
+
+def _convert(trial: Trial, target: Dialect, form: str | None) -> None:
+    done = pipeline.convert(trial.document, trial.dialect, target, Options(form))
+    found = catalog.findings(target.name, done.document)
+    assert not found, f"{trial.dialect.name} to {target.name} {form}: {found[0].code} at {found[0].where}"
+
+
+def answered(action: Callable[[], None]) -> None:
+    """Do it; a ConvcliError is an answer, and anything else a bug."""
+    try:
+        action()
+    except ConvcliError:
+        return
+
+
+def is_whole(document: Any) -> bool:
+    """No rows were put in or taken away without their lines."""
+    return not isinstance(document, Rows) or len(document.lines) == len(document)
