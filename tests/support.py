@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from convcli import dialects, wire
+from convcli import catalog, dialects, wire
 from convcli.dialect import Dialect, Options
 from convcli.dialects import intermediate
 from convcli.sources import Rows, open_source
@@ -69,8 +69,21 @@ def samples() -> list[Sample]:
     ]
 
 
+@lru_cache(maxsize=1)
+def acceptable() -> list[Sample]:
+    """The same, and those bad ones that the schema allows: the laws hold for what breaks only the rules of a service."""
+    bad = [
+        Sample(name, path, index, document)
+        for name in names()
+        for path in sample_files(name, "bad")
+        for index, document in enumerate(documents(path, dialects.get(name)))
+        if catalog.accepts(name, document)
+    ]
+    return samples() + bad
+
+
 def samples_of(name: str) -> list[Sample]:
-    return [sample for sample in samples() if sample.dialect == name]
+    return [sample for sample in acceptable() if sample.dialect == name]
 
 
 def dumped(value: Any) -> bytes:

@@ -345,9 +345,11 @@ def _lift_audio(body: Native, extras: Extras | None) -> Part | None:
 
 
 def _lift_file(body: Native, extras: Extras | None) -> Part | None:
-    """A file has its data or an id; one with neither or both is carried as it is."""
+    """A file has its data, as a URL, or an id; one with neither or both is carried as it is."""
     name = body.get("filename") or None
     if bool(body.get("file_data")) == bool(body.get("file_id")):
+        return None
+    if not (body.get("file_data") or "data:").startswith("data:"):
         return None
     if body.get("file_data"):
         return common.media_of_url("document", body["file_data"], name=name, extras=extras)

@@ -255,6 +255,7 @@ DIALECT = Dialect(
         "reasoning.text": ("thinking",),
         "reasoning.metadata.signature": ("signature",),
         "reasoning.metadata.redactedData": ("data",),
+        "tool.name": ("name",),
         "tool.parameters": ("input_schema",),
         "toolChoice": ("tool_choice",),
         "settings.maxOutputTokens": ("max_tokens",),

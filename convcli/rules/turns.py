@@ -8,7 +8,7 @@ from typing import Any
 
 from convcli.findings import Severity
 from convcli.rules.survey import At, Breach, Rule, Survey
-from convcli.transcript import Media, Message, Reasoning, Text, ToolCall
+from convcli.transcript import Media, Message, Opaque, Reasoning, Text, ToolCall
 
 INSTRUCTIONS = ("system", "developer")
 RESPONSE = "response"
@@ -112,8 +112,11 @@ def files_as_urls() -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i in survey.line:
             for k, part in enumerate(survey.messages[i].parts):
-                if isinstance(part, Media) and part.type == "document" and part.url is not None:
-                    yield Breach("not-a-data-url", At(i, k), "the data of a file must be a base64 data URL")
+                file = part.value.get("file") if isinstance(part, Opaque) and isinstance(part.value, dict) else None
+                data = file.get("file_data") if isinstance(file, dict) else None
+                if isinstance(data, str) and data and not data.startswith("data:"):
+                    at = At(i, k, steps=("file", "file_data"))
+                    yield Breach("not-a-data-url", at, "the data of a file must be a base64 data URL")
 
     return Rule(("not-a-data-url",), check)
 
