@@ -1,4 +1,4 @@
-"""Deterministic conversations in Chat Completions form: long messages (about 2 KB each) and short ones (a tenth)."""
+"""Deterministic conversations in Chat Completions form: long messages (about 2 KB each) and short ones (0.4 KB)."""
 
 from __future__ import annotations
 
