@@ -216,6 +216,9 @@ def lower(transcript: Transcript, options: Options) -> Rows:
     if not own:
         answer, messages = as_allowed(answer)
     response = lower_response(answer, messages, BlockWriter(SIBLING, answer.spelling(SIBLING), own=own))
+    if not own:  # marks for the cache are for requests
+        blocks = response["content"]
+        response["content"] = [{key: block[key] for key in block if key != "cache_control"} for block in blocks]
     message = messages[0] if messages else Message("assistant", [])
     return Rows(list(_events(response, message, options.chunk)))
 

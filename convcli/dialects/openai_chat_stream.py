@@ -18,16 +18,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli import streams
 from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects import _openai as common
 from convcli.dialects._openai_messages import NAME as SIBLING
 from convcli.dialects._openai_messages import REASONING_KEYS, lift_message, lower_message
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
-from convcli.fields import Native, Spelling, carried_by, extras_of
+from convcli.fields import Native, Spelling, carried_by, extras_of, is_response
 from convcli.sources import Rows
 from convcli.streams import Growing, Slots, fragments
-from convcli.transcript import Message, Origin, Path, Reasoning, Transcript
+from convcli.transcript import Extras, Message, Origin, Path, Reasoning, Transcript
 
 NAME = "openai-chat-stream"
 CHUNK = "chat.completion.chunk"
@@ -198,8 +200,28 @@ def lower(transcript: Transcript, options: Options) -> Rows:
     if rows is not None:
         return rows
     messages = streams.answers(transcript)
+    own = transcript.origin is not None and transcript.origin.dialect == NAME
+    if not own and not is_response(transcript):
+        transcript, messages = _answered(transcript, messages)
     answer = streams.as_response(transcript, messages, NAME, SIBLING)
     return Rows(list(_chunks(lower_response(answer, ANSWERS), messages, options.chunk)))
+
+
+def _answered(transcript: Transcript, messages: list[Message]) -> tuple[Transcript, list[Message]]:
+    """Without what only a request says: the author of a turn, and keys of requests that ride in extras."""
+    said = [
+        replace(message, name=None, extras=_only(message.extras, ("annotations", "choice", "usage", "error")))
+        for message in messages
+    ]
+    return replace(transcript, extras=_only(transcript.extras, ANSWERED)), said
+
+
+ANSWERED = ("object", "created", "usage", "service_tier", "system_fingerprint")
+
+
+def _only(extras: Extras | None, keys: tuple[str, ...]) -> Extras | None:
+    carried = carried_by(extras, SIBLING)
+    return extras_of(SIBLING, {key: carried[key] for key in keys if key in carried})
 
 
 def _lower_message(message: Message, spellings: dict[int, Spelling], own: bool) -> Native:
