@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from convcli import wire
+from convcli.fields import active
 from convcli.transcript import (
     Media,
     Message,
@@ -29,6 +30,10 @@ Row: TypeAlias = dict[str, Any]
 
 LONGEST = 2_000
 """Characters of a text that a row holds, unless all is asked for: a table is for looking at."""
+
+
+UNWELL = {name: name for name in ("length", "content_filter", "refusal", "error", "aborted")}
+"""Stop reasons of an answer that did not come to its end."""
 
 
 class Ties:
@@ -85,13 +90,18 @@ def by_message(transcript: Transcript, *, longest: int | None = LONGEST) -> Iter
     """A row for each call and result, and one for what else stands together in a message.
 
     `message` counts from 0 · `call` is the mark that a call shares with its result · `size` in characters · `tokens`
-    are those of the answer, in its first row.
+    are those of the answer, in its first row · `status` says what a call came to, `branch` for what is not on the
+    active branch, and why an answer stopped that did not end well.
     """
     ties = Ties(transcript)
+    on_branch = {id(message) for message in active(transcript)} if transcript.head is not None else None
     for index, message in enumerate(transcript.messages):
         tokens = (message.usage or {}).get("outputTokens")
+        apart = on_branch is not None and id(message) not in on_branch and message.role != "event"
+        state = "branch" if apart else "error" if message.error else UNWELL.get(message.stop_reason or "")
         for parts in _together(message.parts):
             row = {"message": index, "role": message.role, **_said(parts, ties, longest), "tokens": tokens}
+            row["status"] = row["status"] or state
             yield row | {"name": message.name, "model": message.model, "time": message.created_at}
             tokens = None
 

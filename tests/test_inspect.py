@@ -55,7 +55,8 @@ def test_one_transcript_is_shown_by_its_messages_calls_and_results(tmp_path: Pat
         ["call", "f", "#1", ""],
         ["result", "f", "#1", "ok"],
     ]
-    assert b"intermediate, 3 messages, 1 call, 0 errors" in done.stderr
+    told = done.stderr.decode().replace("\n  ", " ").replace(",", "")
+    assert told.endswith("a.json: intermediate 3 messages 1 call 0 errors\n")
 
 
 def test_a_call_and_its_result_have_the_same_mark_and_what_is_alone_says_so(tmp_path: Path) -> None:
@@ -76,6 +77,19 @@ def test_two_calls_of_one_id_are_paired_one_by_one(tmp_path: Path) -> None:
     messages = [{"role": "assistant", "parts": [call("a"), call("a")]}, result("a")]
     found = rows(write(tmp_path / "a.json", {**CALLS, "messages": messages}))
     assert [(row["call"], row["status"]) for row in found] == [("#1", None), ("#2", "open"), ("#1", "ok")]
+
+
+def test_answers_that_failed_and_other_branches_are_marked(tmp_path: Path) -> None:
+    text = {"type": "text", "text": "x"}
+    answers = [
+        {"role": "assistant", "id": "b", "parentId": "a", "parts": [text], "error": "overloaded"},
+        {"role": "assistant", "id": "c", "parentId": "a", "parts": [text], "stopReason": "length"},
+    ]
+    messages = [{"role": "user", "id": "a", "parts": [text]}, *answers]
+    found = rows(write(tmp_path / "a.json", {"convcli": 1, "messages": messages, "head": "c"}))
+    assert [row["status"] for row in found] == [None, "branch", "length"]
+    found = rows(write(tmp_path / "a.json", {"convcli": 1, "messages": messages}))
+    assert [row["status"] for row in found] == [None, "error", "length"]
 
 
 def test_tools_are_shown_with_their_results_and_how_long_they_took(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from convcli.report.screen import Screen
 if TYPE_CHECKING:
     from convcli.files import Document
     from convcli.loss import Loss
+    from convcli.report.tables import View
     from convcli.transcript import Transcript
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -155,13 +156,12 @@ def _transcript(item: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Docum
 
 
 def show_table(
-    screen: Screen, name: str, columns: list[str], rows: Iterable[dict[str, Any]], *, whole: bool = False
+    screen: Screen, name: str, columns: list[str], rows: Iterable[dict[str, Any]], view: View | None = None
 ) -> None:
-    """Print rows in a format of `report/tables`; `whole` cells take as many lines as they need."""
+    """Print rows in a format of `report/tables`, as the terminal has room when nothing else is said."""
     from convcli.report import choice, tables
 
-    view = tables.View(width(), screen.out, whole)
-    screen.show(choice.renderer(tables, name)(columns, rows, view))
+    screen.show(choice.renderer(tables, name)(columns, rows, view or tables.View(width(), screen.out)))
 
 
 def width() -> int | None:

@@ -32,7 +32,8 @@ convcli inspect chat.json --output-format html > chat.html
 MESSAGES = ["message", "role", "kind", "tool", "call", "status", "size", "tokens", "text"]
 MORE_OF_MESSAGES = ["name", "model", "time"]
 NARROW = 100
-"""Below this many cells a terminal gets no `size` and `tokens`: the text needs the room."""
+SPARED = frozenset(("size", "tokens", "output", "model", "title"))
+"""Below so many cells a terminal gets none of these columns: texts and names of files need the room."""
 TOOLS = ["call", "tool", "status", "seconds", "asked", "answered", "size", "arguments", "result"]
 TRANSCRIPTS = ["file", "line", "dialect", "messages", "calls", "errors", "unpaired", "output", "model", "title"]
 MORE_OF_TRANSCRIPTS = [
@@ -82,6 +83,7 @@ class _Inspecting:
     def __init__(self, screen: Screen, wish: Wish) -> None:
         self.screen, self.wish = screen, wish
         self.codes, self.teller = _work.Codes(screen), _work.Teller(screen)
+        self.title = ["transcripts"]
 
     def run(self) -> int:
         """One transcript alone is shown by its messages; whether it is alone shows when the second comes."""
@@ -104,11 +106,12 @@ class _Inspecting:
         if self.wish.number is not None:
             self.screen.show(message.shown(transcript, _checked(transcript, self.wish.number), self.wish.form))
             return
-        self.screen.tell(message.title(_row(document, transcript), self.screen.err))
+        self.title = message.title(_row(document, transcript))
+        self.screen.tell(message.heading(self.title, self.screen.err))
         if self.wish.tool_rows:
             self._show(TOOLS, [], overview.by_call(transcript, longest=longest))
         else:
-            self._show(_fitting(self.wish), MORE_OF_MESSAGES, overview.by_message(transcript, longest=longest))
+            self._show(MESSAGES, MORE_OF_MESSAGES, overview.by_message(transcript, longest=longest))
 
     def _show(self, columns: list[str], more: list[str], rows: Iterator[Row]) -> None:
         known, chosen = [*columns, *more], self.wish.columns
@@ -117,13 +120,10 @@ class _Inspecting:
         if chosen is not None:
             columns = [_column(name, known) for name in chosen.split(",")]
             rows = ({name: row[name] for name in columns} for row in rows)
-        _work.show_table(self.screen, self.wish.form, columns, islice(rows, self.wish.limit), whole=self.wish.whole)
-
-
-def _fitting(wish: Wish) -> list[str]:
-    """The columns of messages for which a terminal has room."""
-    narrow = wish.form == "table" and (_work.width() or NARROW) < NARROW
-    return [name for name in MESSAGES if not (narrow and name in ("size", "tokens"))]
+        if chosen is None and self.wish.form == "table" and (_work.width() or NARROW) < NARROW:
+            columns = [name for name in columns if name not in SPARED]
+        view = tables.View(_work.width(), self.screen.out, self.wish.whole, ", ".join(self.title))
+        _work.show_table(self.screen, self.wish.form, columns, islice(rows, self.wish.limit), view)
 
 
 def _column(name: str, known: list[str]) -> str:

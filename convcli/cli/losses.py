@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +13,7 @@ from convcli.cli import _work
 from convcli.cli._commands import Command
 from convcli.cli._types import DIALECT, format_of
 from convcli.dialect import Dialect
-from convcli.errors import UNACCEPTABLE, JobError
+from convcli.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -47,8 +49,12 @@ def command(
     codes, teller = _work.Codes(screen), _work.Teller(screen)
     if paths:
         losses = _of_files(list(paths), source, target, codes, teller)
-        rows = _grouped(losses) if summary else map(_row, losses)
-        _work.show_table(screen, form, GROUPED if summary else COLUMNS, rows)
+        rows = iter(_grouped(losses) if summary else map(_row, losses))
+        first = list(islice(rows, 1))
+        if not first and codes.worst == DONE:
+            screen.tell("nothing lost\n")
+        columns = COLUMNS[len(paths) == 1 and os.path.isfile(paths[0]) :]  # no need to name the one file on each line
+        _work.show_table(screen, form, GROUPED if summary else columns, chain(first, rows))
     elif source is None:
         raise JobError("usage", "of which files, or from which dialect?", help="name a FILE or say --from DIALECT")
     else:
@@ -75,7 +81,7 @@ def _of_files(
 
 def _row(loss: Loss) -> dict[str, Any]:
     """No values: transcripts hold secrets."""
-    return {name: getattr(loss, name) for name in COLUMNS}
+    return {name: getattr(loss, name) for name in COLUMNS} | {"line": loss.line or None}
 
 
 def _in_general(source: Dialect, target: Dialect) -> Iterator[dict[str, Any]]:

@@ -9,23 +9,31 @@ import msgspec
 
 from convcli import wire
 from convcli.overview import Ties, part_text
-from convcli.report.text import Paint, count, cut, json_text, safe_text
+from convcli.report.text import Paint, cells, count, cut, json_text, safe_text
 from convcli.transcript import Reasoning, ToolCall, ToolResult, Transcript
 
-LONGEST_TITLE = 60
+LONGEST_WORD = 40
+LONGEST_LINE = 79
+"""Characters of a word from a file, and of a line."""
 
 
-def title(row: dict[str, Any], paint: Paint) -> str:
-    """What a row of `overview.by_transcript` says, in one or two lines."""
-    words = [row["dialect"], row["model"], row["id"] and f"id {row['id']}", _dates(row)]
-    named = cut(safe_text(row["title"]), LONGEST_TITLE) if row["title"] else None
-    numbers = [count(row[name], name[:-1]) for name in ("messages", "calls")]
-    numbers += [paint.severity("error", count(row["errors"], "error")) if row["errors"] else "0 errors"]
-    numbers += [paint.severity("error", f"{row['unpaired']:,} unpaired")] if row["unpaired"] else []
+def title(row: dict[str, Any]) -> list[str]:
+    """What a row of `overview.by_transcript` says: of which file, what it is, and how much."""
+    about = [row["title"], row["dialect"], row["model"], row["id"] and f"id {row['id']}", _dates(row)]
+    numbers = [count(row[name], name[:-1]) for name in ("messages", "calls", "errors")]
+    numbers += [f"{row['unpaired']:,} unpaired"] if row["unpaired"] else []
     numbers += [f"{row['input']:,} tokens in, {row['output']:,} out"] if row["input"] or row["output"] else []
-    head = ", ".join(safe_text(cut(word, LONGEST_TITLE)) for word in words if word)
-    more = f" {named}" if named else ""
-    return f"{paint.bold(safe_text(row['file']))}:{more} {head}, {', '.join(numbers)}\n"
+    words = ", ".join(cut(safe_text(word), LONGEST_WORD) for word in about if word)
+    return [safe_text(row["file"]), words, ", ".join(numbers)]
+
+
+def heading(pieces: list[str], paint: Paint) -> str:
+    """The pieces of a title, on one line as far as they fit."""
+    file, about, numbers = pieces
+    short = cells(file) + cells(about) + 2 <= LONGEST_LINE
+    first = f"{paint.bold(file)}: {about}" if short else f"{paint.bold(file)}:\n  {about}"
+    width = cells(about) + 2 + (cells(file) if short else 0)
+    return f"{first}{', ' if width + len(numbers) + 2 <= LONGEST_LINE else chr(10) + '  '}{numbers}\n"
 
 
 def _dates(row: dict[str, Any]) -> str:

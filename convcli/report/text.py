@@ -55,6 +55,11 @@ def cut(text: str, width: int) -> str:
     return text
 
 
+def cells(text: str) -> int:
+    """How many cells of a terminal a text fills."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
 def _cells(char: str) -> int:
     if char.isascii():
         return 1

@@ -9,11 +9,13 @@ from convcli.report.text import Paint, safe_text
 
 
 class View(NamedTuple):
-    """`width` of the terminal in cells, None where the result is no terminal; `whole` cells are not cut to a line."""
+    """`width` of the terminal in cells, None where the result is no terminal; `whole` cells are not cut to a line;
+    `title` is for formats that are documents."""
 
     width: int | None = None
     paint: Paint = Paint()
     whole: bool = False
+    title: str = "convcli"
 
 
 def cell(value: Any, *, lines: bool = False) -> str:

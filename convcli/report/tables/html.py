@@ -23,7 +23,6 @@ HEAD = """\
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>convcli</title>
 <style>
 :root { color-scheme: light dark; --line: #d0d7de; --soft: #f6f8fa; --dim: #59636e; --bad: #c4232d; --user: #1a7f37;
   --assistant: #0969da; --system: #8250df }
@@ -33,6 +32,8 @@ body { font: 14px/1.5 system-ui, sans-serif; margin: 1.5rem }
 table { border-collapse: collapse; width: 100% }
 th { position: sticky; top: 0; background: Canvas; text-align: left; color: var(--dim); font-weight: 600 }
 th, td { padding: .35rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; white-space: nowrap }
+td.name { white-space: normal; overflow-wrap: anywhere; min-width: 10rem }
+h1 { font-size: 1rem; overflow-wrap: anywhere }
 td.number { text-align: right; font-variant-numeric: tabular-nums }
 td.long { white-space: normal; width: 100%; min-width: 18rem }
 pre { font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 }
@@ -40,11 +41,13 @@ summary { cursor: pointer; font: 13px/1.5 ui-monospace, monospace; overflow-wrap
 details pre { background: var(--soft); padding: .6rem; margin-top: .4rem; border-radius: 6px }
 .user { color: var(--user) } .assistant { color: var(--assistant) } .system, .developer { color: var(--system) }
 .error, .open, .orphan, .dropped, .lost { color: var(--bad); font-weight: 600 } .event { color: var(--dim) }
+@media (max-width: 60rem) { thead { display: none } tr { display: block; border-bottom: 1px solid var(--line);
+  padding: .4rem 0 } td, td.name { display: inline-block; border: 0; padding: .1rem .4rem; min-width: 0 }
+  td:empty { display: none } td.long { display: block; width: auto; min-width: 0 } }
 </style>
-</head>
-<body>
-<table>
 """
+NAME = 24
+"""Characters of a cell that stay on one line."""
 WORDS = frozenset(("user", "assistant", "system", "developer", "error", "open", "orphan", "dropped", "lost", "event"))
 """Words of ours that the style knows; no other text becomes the name of a class."""
 WIDE = frozenset(("text", "arguments", "result", "why", "title"))
@@ -52,7 +55,8 @@ WIDE = frozenset(("text", "arguments", "result", "why", "title"))
 
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
     """The page, row by row."""
-    yield HEAD
+    title = escape(cell(view.title))
+    yield f"{HEAD}<title>{title}</title>\n</head>\n<body>\n<h1>{title}</h1>\n<table>\n"
     yield f"<thead><tr>{''.join(f'<th>{escape(name)}</th>' for name in columns)}</tr></thead>\n<tbody>\n"
     for row in rows:
         yield f"<tr>{''.join(_cell(name, row.get(name), row.get('kind')) for name in columns)}</tr>\n"
@@ -60,12 +64,12 @@ def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -
 
 
 def _cell(name: str, value: Any, kind: Any) -> str:
-    if name in WIDE:
+    if name in WIDE and value:
         return f'<td class="long">{_long(cell(value, lines=True), kind in FOLDED or name != "text")}</td>'
     if isinstance(value, (int, float)):
         return f'<td class="number">{value:,}</td>'
     text = cell(value)
-    known = f' class="{text}"' if text in WORDS else ""
+    known = f' class="{text}"' if text in WORDS else ' class="name"' if len(text) > NAME else ""
     return f"<td{known}>{escape(text)}</td>"
 
 

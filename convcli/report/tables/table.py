@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from itertools import islice
@@ -9,16 +10,25 @@ from typing import Any
 
 from convcli.report.tables import View, cell, tsv
 
+_UNSURE = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
+"""Variants of emoji, for which terminals do not agree on a width: without them the columns stand straight."""
 MOST_ON_A_TERMINAL = 1_000
 """Rows of one aligned table: the widths of its columns need all of them at once."""
 
 STYLES = {
     "user": "green", "assistant": "cyan", "system": "magenta", "developer": "magenta", "event": "dim",
-    "error": "bold red", "open": "bold red", "orphan": "bold red", "dropped": "red", "lost": "red", "content": "bold",
+    "error": "bold red", "open": "bold red", "orphan": "bold red", "aborted": "red", "branch": "dim",
+    "dropped": "red", "lost": "red", "content": "bold",
     "changed": "yellow", "invented": "yellow", "moved": "yellow", "encoded": "blue", "kept": "green",
     "reasoning": "italic", "image": "blue", "ok": "green",
 }  # fmt: skip
 """Words of ours that have a colour, wherever such a cell says nothing else."""
+HEADS = {"message": "#"}
+"""Heads that are shorter on a terminal."""
+LEAST = 12
+"""Cells that a column keeps before the first one gives way too."""
+NARROW = 100
+"""Below this many cells, columns stand closer together."""
 STYLED = frozenset(("role", "kind", "status", "level", "outcome"))
 """Columns with such words: a text that happens to be one of them keeps its colour."""
 
@@ -39,27 +49,58 @@ def _aligned(columns: Sequence[str], rows: list[dict[str, Any]], view: View, wid
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold", show_lines=view.whole)
-    overflow = "fold" if view.whole else "ellipsis"
-    for name in columns:
-        numeric = all(isinstance(row.get(name), (int, float, type(None))) for row in rows)
-        justify = "right" if numeric else "left"
-        table.add_column(name, no_wrap=not view.whole, overflow=overflow, justify=justify)  # type: ignore[arg-type]
-    for row in rows:
-        table.add_row(*(_text(name, row.get(name), view, width) for name in columns))
+    gap = 1 if width < NARROW else 2
+    cells = [[_text(name, row.get(name), view, width) for name in columns] for row in rows]
+    heads = [HEADS.get(name, name) for name in columns]
+    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold", show_lines=view.whole)
+    rooms = _widths(heads, cells, width, gap)
+    for index, room in enumerate(rooms):
+        numeric = all(isinstance(row.get(columns[index]), (int, float, type(None))) for row in rows)
+        table.add_column(
+            heads[index],
+            width=room,
+            no_wrap=not view.whole,
+            overflow="fold" if view.whole else "ellipsis",
+            justify="right" if numeric else "left",
+        )
+    for row in cells:
+        table.add_row(*(_tail(text, rooms[at]) if columns[at] == "file" else text for at, text in enumerate(row)))
     sink = StringIO()
     colours: Any = "standard" if view.paint.colour else None
-    console = Console(
+    Console(
         file=sink, width=width, markup=False, emoji=False, highlight=False, color_system=colours,
         force_terminal=view.paint.colour, no_color=not view.paint.colour, legacy_windows=False,
-    )  # fmt: skip
-    console.print(table)
+    ).print(table)  # fmt: skip
     return "".join(line.rstrip() + "\n" for line in sink.getvalue().rstrip("\n").split("\n"))
+
+
+def _widths(heads: list[str], cells: list[list[Any]], width: int, gap: int) -> list[int]:
+    """The columns as wide as they want; while that is too much, the widest gives way (rich would cut them all).
+
+    The first column names its row, so it gives way last.
+    """
+    widths = [max(len(head), *(row[index].cell_len for row in cells)) for index, head in enumerate(heads)]
+    for _ in range(max(0, sum(widths) + gap * (len(widths) - 1) - width)):
+        others = widths[1:]
+        weak = max(others, default=0) > LEAST or widths[0] <= LEAST
+        widest = 1 + others.index(max(others)) if others and weak else 0
+        widths[widest] = max(1, widths[widest] - 1)
+    return widths
+
+
+def _tail(text: Any, room: int) -> Any:
+    """The end of a path tells more than its beginning."""
+    if text.cell_len <= room:
+        return text
+    end = text.plain
+    while end and text.__class__(end).cell_len >= room:
+        end = end[1:]
+    return text.__class__(f"…{end}")
 
 
 def _text(name: str, value: Any, view: View, width: int) -> Any:
     from rich.text import Text
 
-    text = f"{value:,}" if type(value) is int else cell(value, lines=view.whole)
+    text = f"{value:,}" if type(value) is int else _UNSURE.sub("", cell(value, lines=view.whole))
     style = STYLES.get(text.partition(",")[0], "") if name in STYLED and view.paint.colour else ""
     return Text(text if view.whole else text[:width], style=style)
