@@ -229,7 +229,7 @@ class Writer:
             native = {"type": "text", "content": part.text}
             return part.text if spelling.get("bare") else TEXT.put(native, carried_by(part.extras, NAME), spelling)
         if isinstance(part, ToolCall):
-            body = {"name": part.name, "arguments": _arguments(part), "tool_call_id": part.id}
+            body = {"name": part.name, "arguments": arguments_of(part), "tool_call_id": part.id}
             return _close("tool_call", body, CALL, part, spelling)
         if isinstance(part, ToolResult):
             id_ = spelling.get("id", part.tool_call_id)
@@ -251,7 +251,7 @@ def _close(kind: str, body: Native, keys: Keys, part: ToolCall | ToolResult, spe
     return NESTED.put({"type": kind, "content": body}, outer, spelling) if nested else body
 
 
-def _arguments(call: ToolCall) -> Any:
+def arguments_of(call: ToolCall) -> Any:
     """The arguments; a list, which the program stores too, from the text that keeps it."""
     try:
         value = None if call.raw_arguments is None else wire.parse(call.raw_arguments)

@@ -17,10 +17,10 @@ from convcli.transcript import Message, Opaque, Origin, Part, Path, Text, ToolCa
 
 
 class Run:
-    """The turns of a run while its events come in."""
+    """The turns of a run while its events come in; extras stand under the name of the family."""
 
-    def __init__(self, name: str, document: Any) -> None:
-        self.name = name
+    def __init__(self, name: str, family: str, document: Any) -> None:
+        self.family = family
         self.origin, self.pairing = Origin(name), Pairing(document)
         self.origin.invented = self.pairing.invented
         self.messages: list[Message] = []
@@ -36,7 +36,7 @@ class Run:
 
     def aside(self, event: Native, at: int) -> None:
         """An event that no model ever saw; the turn that is open goes on behind it."""
-        self._add(Message("event", [Opaque(self.name, event)]), at)
+        self._add(Message("event", [Opaque(self.family, event)]), at)
         self._spots[-1].append(())
 
     def _add(self, message: Message, at: int) -> Message:
@@ -64,7 +64,7 @@ class Run:
     def call(self, id_: str | None, name: str, body: Native, extras: Native, spot: Path) -> Message:
         """A call in the turn of the model, which begins with it if none is open."""
         message = self.turn("assistant", int(spot[0]))
-        call = ToolCall(self.pairing.call(id_, name), name, body, extras=extras_of(self.name, extras))
+        call = ToolCall(self.pairing.call(id_, name), name, body, extras=extras_of(self.family, extras))
         self.part(message, call, spot)
         return message
 
@@ -80,7 +80,7 @@ class Run:
         message = self.turn("assistant", at)
         message.stop_reason, message.error = "error", said
         if rest:
-            message.extras = extras_of(self.name, {**carried_by(message.extras, self.name), "error": rest})
+            message.extras = extras_of(self.family, {**carried_by(message.extras, self.family), "error": rest})
 
     def whole(self, events: Any) -> Transcript:
         """The transcript of what came."""

@@ -65,7 +65,7 @@ def detect(document: Any) -> Clue | None:
 
 def lift(document: Any) -> Transcript:
     """The transcript of the run."""
-    run = Run(NAME, document)
+    run = Run(NAME, NAME, document)
     begun: Native = {}
     end: Native | None = None
     for at, event in enumerate(document):
