@@ -4,6 +4,7 @@ Specification: streamGenerateContent of the Gemini API v1beta; the types of the 
 2026-11-20.
 
 Quirks
+- Without `alt=sse` the service sends the events as one JSON array; it is read, and written as events.
 - Every event is a whole response with the parts that are new; counts of tokens are totals, the last ones hold.
 - Text goes on in the next text part of the same kind, thought or not. A part with a signature is never joined with
   another, nor cut.
@@ -39,13 +40,15 @@ TEXT = {"text", "thought"}
 
 def detect(document: Any) -> Clue | None:
     """By several responses of which one has the id of another, or does not end; alone each could be a document."""
-    if not isinstance(document, Rows):
+    if not isinstance(document, list):
         return None
     rows = [row for row in document if isinstance(row, dict)]
     candidates = [one for row in rows for one in row.get("candidates") or () if isinstance(one, dict)]
     if not rows or len(rows) < len(document) or not any("content" in one for one in candidates):
         return None
     ids = [row.get("responseId", row.get("response_id")) for row in rows]
+    if not isinstance(document, Rows):
+        return Clue(90, "an array of candidates")
     again = len({str(id_) for id_ in ids if id_}) < len([id_ for id_ in ids if id_])
     open_ = any("finishReason" not in one and "finish_reason" not in one for one in candidates)
     return Clue(95, "candidates in several events") if again or (open_ and len(rows) > 1) else Clue(85, "candidates")
@@ -294,7 +297,7 @@ DIALECT = Dialect(
     name=NAME,
     title="streams of the Gemini API",
     specification="streamGenerateContent, Gemini API v1beta; Python SDK google-genai 3.3.0; read 2026-11-20",
-    framings=("sse", "events"),
+    framings=("sse", "events", "document"),
     forms=("stream",),
     detect=detect,
     lift=lift,
