@@ -210,7 +210,7 @@ def shown() -> list[str]:
     """The dialects that the matrix compares: those that are written, but not mere streams of what a model answers."""
     from convcli import dialects
 
-    return [each.name for each in dialects.builtin() if each.lower is not None and each.framings[0] != "sse"]
+    return [each.name for each in dialects.builtin() if each.lower is not None and "sse" not in each.framings]
 
 
 def converted(source: Dialect, target: Dialect) -> Iterator[tuple[str, Report]]:

@@ -53,7 +53,8 @@ def command(
         first = list(islice(rows, 1))
         if not first and codes.worst == DONE:
             screen.tell("nothing lost\n")
-        columns = COLUMNS[len(paths) == 1 and os.path.isfile(paths[0]) :]  # no need to name the one file on each line
+        narrow = _work.width() is not None and len(paths) == 1 and os.path.isfile(paths[0])
+        columns = COLUMNS[narrow:]  # no need to name the one file on each line
         _work.show_table(screen, form, GROUPED if summary else columns, chain(first, rows))
     elif source is None:
         raise JobError("usage", "of which files, or from which dialect?", help="name a FILE or say --from DIALECT")
