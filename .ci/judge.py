@@ -39,6 +39,14 @@ KNOWN = (
 )
 
 
+TOLERATED = {
+    "GEM-06": "some calls of the last turn are still open, which is no error of a transcript",
+    "unknown field (not in": "relatives exchange what both know: the error of a broken stream rides along",
+    "missing required field of ChatCompletionAudio": "a stream that broke off before it told when its audio ends",
+}
+"""Verdicts of the judge that stand, each with its reason, by rule or message."""
+
+
 def outputs(target: str, folder: Path) -> dict[str, bool]:
     """Convert everything; for each file whether findings of ours speak of what the source lacks."""
     written: dict[str, bool] = {}
@@ -46,7 +54,8 @@ def outputs(target: str, folder: Path) -> dict[str, bool]:
         if sample.dialect == target:
             continue  # its samples hold odd things on purpose
         try:
-            done = pipeline.convert(sample.document, dialects.get(sample.dialect), dialects.get(target))
+            source = dialects.get(sample.dialect)
+            done = pipeline.lower(source.lift(sample.document), dialects.get(target), source=source, rigour="sent")
         except ConvcliError as error:
             sys.stdout.write(f"{sample} → {target}: {error.code}\n")
             continue
@@ -54,6 +63,10 @@ def outputs(target: str, folder: Path) -> dict[str, bool]:
         path.write_bytes(wire.write(done.document))
         written[str(path)] = bool(done.findings)
     return written
+
+
+def is_tolerated(finding: dict[str, str]) -> bool:
+    return any(finding["rule"] == words or words in finding["msg"] for words in TOLERATED)
 
 
 def judged(python: str, oracle: str, target: str, folder: Path) -> tuple[int, int, Counter[str]]:
@@ -70,7 +83,11 @@ def judged(python: str, oracle: str, target: str, folder: Path) -> tuple[int, in
         elif written.get(file):
             told += 1
         else:
-            first = next(finding for finding in verdict["findings"] if finding["severity"] == "error")
+            errors = [finding for finding in verdict["findings"] if finding["severity"] == "error"]
+            first = next((finding for finding in errors if not is_tolerated(finding)), None)
+            if first is None:
+                fine += 1
+                continue
             untold[f"{first['rule'] or first['layer']} {first['path']}: {first['msg'][:90]} ({Path(file).name})"] += 1
     return fine, told, untold
 

@@ -8,7 +8,7 @@ from typing import Any
 from convcli.dialects._anthropic_messages import NAME
 from convcli.fields import carried_by
 from convcli.pairing import WORD
-from convcli.rules import arguments, links, names, tools, turns
+from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
 from convcli.transcript import Reasoning, ToolCall
 
@@ -119,6 +119,7 @@ RULES = (
     turns.decodable(),
     turns.not_more_than(MOST_MESSAGES),
     turns.stopped_for_calls(),
+    when_sent(answers.complete("id", "model", "usage.input_tokens", "usage.output_tokens")),
     when_sent(turns.ends_with_user("warning")),
     links.paired(links.Manner(merged=True, unique="request")),
     names.of_tools(names.Alphabet(SAID, CHARACTERS, 128)),

@@ -69,8 +69,16 @@ def lower_response(transcript: Transcript, answers: Answers) -> Native:
     native["choices"] = [_lower_choice(message, i, spellings, own, answers) for i, message in enumerate(said)]
     usage = next((message for message in said if message.usage or _carried_usage(message, answers)), None)
     if usage is not None:
-        native["usage"] = common.lower_usage(usage, answers.name, spellings, answers.usage)
+        native["usage"] = _totalled(common.lower_usage(usage, answers.name, spellings, answers.usage), own)
     return RESPONSE.put(native, carried_by(transcript.extras, answers.name), spelling.get("response"))
+
+
+def _totalled(usage: Native, own: bool) -> Native:
+    """The sum is required, and services that do not give it give what it is the sum of."""
+    parts = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
+    if own or "total_tokens" in usage or not all(isinstance(part, int) for part in parts):
+        return usage
+    return {"prompt_tokens": parts[0], "completion_tokens": parts[1], "total_tokens": sum(parts), **usage}
 
 
 def _carried_usage(message: Message, answers: Answers) -> Any:
@@ -125,10 +133,19 @@ def _lift_choice(native: Native, index: int, pairing: Pairing, origin: Origin, a
     return message
 
 
+def _join_texts(native: Native) -> None:
+    """The content of an answer is one text: unlike a request, a response has no list of texts."""
+    content = native.get("content")
+    if isinstance(content, list) and all(part["type"] == "text" for part in content):
+        native["content"] = "".join(part["text"] for part in content)
+
+
 def _lower_choice(message: Message, index: int, spellings: dict[int, Spelling], own: bool, answers: Answers) -> Native:
     spelling = spellings.get(id(message), {}).get("choice", {})
     native: Native = {"index": index} if spelling.get("index", True) else {}
     native["message"] = answers.lower_message(message, spellings, own)
+    if not own:
+        _join_texts(native["message"])
     if message.stop_reason is not None:
         unknown = message.stop_reason if own else "stop"
         native["finish_reason"] = answers.finish_of.get(message.stop_reason, unknown)

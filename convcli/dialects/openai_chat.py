@@ -30,7 +30,7 @@ from convcli.dialects._openai_messages import (
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
 from convcli.pairing import WORD
-from convcli.rules import arguments, links, names, tools, turns
+from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import when_sent
 from convcli.transcript import Origin, Transcript
 
@@ -158,6 +158,7 @@ RULES = (
     when_sent(turns.some_message()),
     when_sent(turns.lists_not_empty("content", "tool_calls")),
     turns.stopped_for_calls(),
+    when_sent(answers.complete("id", "object", "created", "model")),
     tools.chosen(),
     tools.unique("warning"),
     tools.not_more_than(128),
