@@ -22,7 +22,8 @@ class Alignment(msgspec.Struct):
     """`message_of`: for each message before, its message after or None · `part_of`: the same for parts.
 
     `moved` are the messages before that left the common order; `joined` those whose message after belongs to an
-    earlier one. `matched_after` and `after_used` are the parts and messages after that have a partner.
+    earlier one. `matched_after` and `after_used` are the parts and messages after that have a partner. `by_index`:
+    every message and part has the partner at its own index, and nothing after is left.
     """
 
     message_of: list[int | None]
@@ -31,6 +32,7 @@ class Alignment(msgspec.Struct):
     joined: set[int]
     matched_after: set[Spot]
     after_used: set[int]
+    by_index: bool = False
 
     def spread(self, kept: list[int], length: int) -> Alignment:
         """The same for a longer list before, of which only the messages at the indexes `kept` were aligned."""
@@ -74,7 +76,7 @@ def _same_key(before: Part, after: Part) -> bool:
 
 def _by_index(before: list[Message]) -> Alignment:
     part_of = {(i, k): (i, k) for i, message in enumerate(before) for k in range(len(message.parts))}
-    return Alignment(list(range(len(before))), part_of, set(), set(), set(part_of), set(range(len(before))))
+    return Alignment(list(range(len(before))), part_of, set(), set(), set(part_of), set(range(len(before))), True)
 
 
 def part_key(part: Part) -> tuple[Any, ...]:

@@ -124,7 +124,7 @@ def read_arguments(text: str) -> tuple[dict[str, Any], str | None]:
 
 def read_written_arguments(text: str) -> tuple[dict[str, Any], str | None, bool]:
     """The same, and whether `write_arguments` gives the text back."""
-    if not text.strip():
+    if not text or text.isspace():
         return {}, text or None, False
     try:
         value, compact = wire.parse_text(text)

@@ -184,7 +184,9 @@ def tool_names(transcript: Transcript) -> list[str]:
     """Every tool name that the transcript uses, in definitions, calls, results and choice."""
     names = [tool.name for tool in transcript.tools or ()]
     for message in transcript.messages:
-        names += [part.name for part in message.parts if type(part) is ToolCall or type(part) is ToolResult]
+        for part in message.parts:
+            if type(part) is ToolCall or type(part) is ToolResult:
+                names.append(part.name)
     choice = transcript.tool_choice
     if isinstance(choice, dict):
         names += choice["names"] if "names" in choice else [choice["name"]]

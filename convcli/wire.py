@@ -58,7 +58,7 @@ def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Place) -> tu
     try:
         raw = data if isinstance(data, bytes) else data.encode()
         value = orjson.loads(raw)
-        again = _dump_within_depth(value, raw)
+        again = orjson.dumps(value) if len(raw) <= MAX_DEPTH else _dump_within_depth(value, raw)
     except (ValueError, TypeError):  # refused by orjson, raw surrogates in a str, or too deep to be written
         return strict.read(data, duplicate_keys=duplicate_keys, start=start), False
     if again == raw:

@@ -203,8 +203,11 @@ class BlockWriter:
     def blocks(self, parts: list[Part], role: str) -> list[Native]:
         """The blocks of one message; foreign parts only where the API has a place for them in this role."""
         places = PLACES[role]
-        written = [LOWER[type(part)](self, part) for part in parts if self.own or type(part) in places]
-        return written if all(written) else [native for native in written if native is not None]
+        return [
+            native
+            for part in parts
+            if (self.own or type(part) in places) and (native := LOWER[type(part)](self, part)) is not None
+        ]
 
     def text(self, part: Text | Refusal) -> Native | None:
         """The API takes no blank text, and has no block for a refusal."""

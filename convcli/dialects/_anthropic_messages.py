@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
 from convcli.dialects import _anthropic_request as common
 from convcli.dialects._anthropic import BlockReader, BlockWriter, is_bare
 from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
@@ -63,7 +65,14 @@ def split_system(messages: list[Message], writer: BlockWriter) -> tuple[Any, lis
 
 
 def lift_turns(natives: list[Native], prefix: Path, reader: BlockReader, messages: list[Message]) -> None:
+    places = reader.origin.places
     for i, native in enumerate(natives):
+        content, role = native["content"], native["role"]
+        alone = not messages or messages[-1].role != "tool"
+        if alone and content.__class__ is str and content and tuple(native) == PLAIN and role != "system":
+            messages.append(Message(role, [Text(content)]))
+            places.append(((*prefix, i), None))
+            continue
         odd = {"in": "messages"} if prefix and native["role"] == "system" and not messages else {}
         lift_turn(native, (*prefix, i), MESSAGE, reader, messages, odd)
 
@@ -143,13 +152,12 @@ def lower_finish(message: Message, spelling: Spelling, own: bool) -> Native:
     return native
 
 
-class Turn:
+class Turn(Struct, gc=False):
     """One message of the API while it is written; `first` is the message that holds its facts."""
 
-    __slots__ = ("blocks", "first", "role")
-
-    def __init__(self, role: str, first: Message, blocks: list[Native]) -> None:
-        self.role, self.first, self.blocks = role, first, blocks
+    role: str
+    first: Message
+    blocks: list[Native]
 
 
 def turns_of(messages: list[Message], writer: BlockWriter) -> list[Turn]:

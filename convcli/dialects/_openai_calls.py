@@ -31,10 +31,13 @@ BODY = {"function": ARGUMENTS, "custom": CUSTOM}
 def lift_call(native: Native, pairing: Pairing, origin: Origin, dialect: str) -> Part:
     """A call of a function or of a custom tool; one of another type is opaque."""
     if _is_plain(native):
-        call, written = read_call(native["function"], native["id"], pairing)
-        if written:
-            origin.spell(call, written)
-        return call
+        function = native["function"]
+        name, written = function["name"], function["arguments"]
+        arguments, raw, same = read_written_arguments(written)
+        plain = ToolCall(pairing.call(native["id"], name), name, arguments, raw)
+        if not same and raw is None:
+            origin.spell(plain, {"arguments": written})
+        return plain
     kind = native.get("type") or "function"
     body = native.get(kind)
     if kind not in BODY or not isinstance(body, dict):
