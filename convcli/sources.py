@@ -8,17 +8,14 @@ is safe to tell because no proper prefix of a JSON object is JSON. Formats: RFC 
 
 from __future__ import annotations
 
-import os
-import stat
-import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Iterator
 from itertools import chain, takewhile
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import msgspec
 
 from convcli.errors import ContentError, JobError
+from convcli.storage import Tap, open_file, open_stdin, unpacked
 from convcli.wire import BEGIN, DuplicateKeys, Place, parse
 
 Framing: TypeAlias = Literal["json", "jsonl", "sse"]
@@ -26,16 +23,10 @@ Line: TypeAlias = tuple[int, int, bytes, bool]
 """Number, byte offset, bytes without the newline, and whether a newline ended it."""
 
 MAX_LINE = 256 << 20
-MAX_UNPACKED = 1 << 30
-MAX_RATIO = 200
-_RATIO_FROM = 1 << 20
-_CHUNK = 1 << 18
-_PACKED_CHUNK = 1 << 12  # what one call makes of it stays below 128 MiB in every format
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n"
 _DONE = b"[DONE]"
 _SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
-_PACKERS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 class Rows(list[Any]):
@@ -77,7 +68,7 @@ class Source:
     `lines_read` counts physical lines: a process that read the range before ours has that many to add.
     """
 
-    def __init__(self, name: str, file: _Tap, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys) -> None:
+    def __init__(self, name: str, file: Tap, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys) -> None:
         self.name, self._file, self._max_line, self._keys = name, file, max_line, keys
         self.framing: Framing
         self.framing, self._chunks = _sniff(chunks, max_line)
@@ -211,10 +202,10 @@ def open_source(
     Raises JobError `no-such-file`, `is-a-directory`, `unreadable-input` or `zstd-missing`, and ContentError
     `line-too-long`, `compression-bomb` or `broken-compression` when the beginning cannot be read.
     """
-    name, file = ("<stdin>", stdin or _stdin()) if path == "-" else (path, _open(path))
-    tap = _Tap(name, file, owned=path != "-")
+    name, file = ("<stdin>", stdin or open_stdin()) if path == "-" else (path, open_file(path))
+    tap = Tap(name, file, owned=path != "-")
     try:
-        return Source(name, tap, _unpacked(tap), max_line, duplicate_keys)
+        return Source(name, tap, unpacked(tap), max_line, duplicate_keys)
     except ContentError as error:
         tap.close()
         error.file = name
@@ -309,142 +300,3 @@ def _note(record: Record, field: bytes, value: bytes) -> bool:
     elif field == b"":
         record.comments += (text,)
     return field in (b"event", b"id", b"", b"retry")
-
-
-# --- files and compression -------------------------------------------------------------------------------------------
-
-
-def _open(path: str) -> BinaryIO:
-    try:
-        return open(path, "rb", buffering=0)
-    except FileNotFoundError:
-        raise JobError("no-such-file", "there is no such file", file=path) from None
-    except IsADirectoryError:
-        raise JobError("is-a-directory", "this is a directory, not a file", file=path) from None
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
-
-
-def _stdin() -> BinaryIO:
-    if sys.stdin is None:  # the caller closed it
-        raise JobError("unreadable-input", "stdin is closed", file="<stdin>")
-    return sys.stdin.buffer
-
-
-def _unreadable(name: str, error: Exception) -> JobError:
-    return JobError("unreadable-input", f"cannot read it: {getattr(error, 'strerror', None) or error}", file=name)
-
-
-class _Tap:
-    """The bytes as stored, counted, and for a regular file no more than it had when it was opened."""
-
-    def __init__(self, name: str, file: BinaryIO, *, owned: bool) -> None:
-        self.name, self.count, self._file, self._owned, self._head = name, 0, file, owned, b""
-        self._size = _regular_size(file) if owned else None
-        head = self.peek(6)
-        self.packer = next((packer for magic, packer in _PACKERS.items() if head.startswith(magic)), "")
-
-    def peek(self, size: int) -> bytes:
-        while len(self._head) < size and (more := self._take(size - len(self._head))):
-            self._head += more
-        return self._head
-
-    def read(self, size: int = _CHUNK) -> bytes:
-        if self._head:
-            head, self._head = self._head, b""
-            return head
-        return self._take(size)
-
-    def _take(self, size: int) -> bytes:
-        wanted = size if not self._size else min(size, self._size - self.count)
-        try:
-            data = self._file.read(wanted) if wanted > 0 else b""
-        except OSError as error:
-            raise _unreadable(self.name, error) from None
-        self.count += len(data)
-        return data
-
-    def chunks_from(self, start: int) -> Iterator[bytes]:
-        if self._size is None or self.packer:
-            raise JobError("unreadable-input", "only a plain file can be read in ranges", file=self.name)
-        self._file.seek(start)
-        self.count, self._head = start, b""
-        return iter(self.read, b"")
-
-    def grew(self) -> bool:
-        return self._size is not None and (_regular_size(self._file) or 0) > self._size
-
-    def close(self) -> None:
-        if self._owned:
-            self._file.close()
-
-
-def _regular_size(file: BinaryIO) -> int | None:
-    """The size of a regular file, None for pipes and devices; 0 limits nothing, for files of /proc tell no size."""
-    status = os.fstat(file.fileno())
-    return status.st_size if stat.S_ISREG(status.st_mode) else None
-
-
-def _unpacked(tap: _Tap) -> Iterator[bytes]:
-    return _within_bounds(_frames(tap), tap) if tap.packer else iter(tap.read, b"")
-
-
-def _within_bounds(chunks: Iterator[bytes], tap: _Tap) -> Iterator[bytes]:
-    total = 0
-    for chunk in chunks:
-        total += len(chunk)
-        if total > MAX_UNPACKED or (total > _RATIO_FROM and total > MAX_RATIO * tap.count):
-            raise ContentError(
-                "compression-bomb",
-                f"unpacked it is larger than {MAX_UNPACKED >> 30} GiB or {MAX_RATIO} times the file",
-                file=tap.name,
-            )
-        yield chunk
-
-
-def _frames(tap: _Tap) -> Iterator[bytes]:
-    """The unpacked bytes of a file of one or more frames. The decompressors check the sums; the end is checked here,
-    since a file that was cut off between two lines would else look complete."""
-    new_frame, error_type = _codec(tap.packer, tap.name)
-    frame: Any = None
-    while piece := tap.read(_PACKED_CHUNK):
-        while piece := piece if frame else piece.lstrip(b"\0"):  # zeros may fill up the space between two frames
-            frame = frame or new_frame()
-            try:
-                chunk = frame.decompress(piece)
-            except (error_type, ValueError, EOFError) as error:
-                raise ContentError("broken-compression", f"the {tap.packer} data is damaged", file=tap.name) from error
-            piece, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
-            yield chunk
-    if frame:
-        raise ContentError("broken-compression", f"the {tap.packer} data ends before it is complete", file=tap.name)
-
-
-def _codec(packer: str, name: str) -> tuple[Callable[[], Any], type[Exception]]:
-    """How to begin a frame, and what its decompressor raises; the modules are loaded when they are needed."""
-    if packer == "gzip":
-        zlib = import_module("zlib")
-        return lambda: zlib.decompressobj(wbits=31), zlib.error
-    if packer == "bz2":
-        return import_module("bz2").BZ2Decompressor, OSError
-    if packer == "lzma":
-        lzma = import_module("lzma")
-        return lzma.LZMADecompressor, lzma.LZMAError
-    try:
-        zstd = import_module("compression.zstd")  # Python 3.14
-        return zstd.ZstdDecompressor, zstd.ZstdError
-    except ImportError:
-        return _zstandard(name)
-
-
-def _zstandard(name: str) -> tuple[Callable[[], Any], type[Exception]]:
-    try:
-        zstandard = import_module("zstandard")
-    except ImportError:
-        raise JobError(
-            "zstd-missing",
-            "reading zstandard needs Python 3.14 or the package zstandard",
-            file=name,
-            help="pip install 'convcli[zstd]'",
-        ) from None
-    return lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError
