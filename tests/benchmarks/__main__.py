@@ -19,6 +19,7 @@ import orjson
 from convcli import catalog, dialects, pipeline, wire
 from convcli.dialect import Options
 from convcli.loss import difference
+from convcli.rules import verdict
 from tests.benchmarks import data, peers
 
 Work = Callable[[bytes], object]
@@ -77,6 +78,7 @@ def steps(source: str, target: str, lines: list[bytes], rounds: int) -> dict[str
         "lower": lambda line: two.lower(before[line], Options()),  # type: ignore[misc]
         "lift back": lambda line: two.lift(written[line]),
         "compare": lambda line: difference(before[line], after[line], one, two),
+        "rules": lambda line: verdict.of_output(written[line], after[line], two, before[line], one),
         "write": lambda line: wire.write(written[line]),
     }
     return {name: 1 / ratio for name, ratio in ratios(works, lines, rounds).items()}
