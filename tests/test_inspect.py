@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from convcli.report import choice, tables
+from convcli.report.text import Paint, cells
 from tests.cli_cases import LOSSY, OTHER, run, write
 
 HOSTILE = (
@@ -188,3 +189,40 @@ def test_an_html_page_has_only_tags_of_ours(kind: str) -> None:
     tags.feed(hostile("html", kind=kind))
     assert not tags.seen & {"script", "img", "a", "iframe", "onerror=", "href=", "src="}
     assert "http" not in re.sub(r"https://evil\.example|http-equiv", "", hostile("html", kind=kind))
+
+
+# --- on a terminal ---------------------------------------------------------------------------------------------------
+
+
+def aligned(rows: list[dict[str, Any]], width: int, **more: Any) -> list[str]:
+    return "".join(choice.renderer(tables, "table")(list(rows[0]), rows, tables.View(width, **more))).splitlines()
+
+
+def test_only_the_widest_column_gives_way_and_the_first_one_last() -> None:
+    _, line = aligned([{"dialect": "a" * 20, "reads": "yes", "title": "long " * 40}], 60)
+    assert line.startswith("a" * 20 + " yes   long long")
+    assert (len(line), line[-1]) == (60, "…")
+
+
+def test_wide_characters_and_emoji_keep_columns_straight() -> None:
+    rows = [{"tool": name, "text": "|"} for name in ("天気を調べる", "get_weather_", "👍\U0001f3fd 大阪 大阪")]
+    assert {cells(line.partition("|")[0]) for line in aligned(rows, 60)[1:]} == {13}
+
+
+def test_of_a_path_that_is_too_long_the_end_is_shown_and_empty_columns_are_left_out() -> None:
+    head, line = aligned([{"file": "folder/" * 20 + "name.json", "line": None, "model": "m"}], 40)
+    assert head.split() == ["file", "model"]
+    assert line.startswith("…")
+    assert "/name.json m" in " ".join(line.split())
+
+
+def test_colour_marks_roles_and_errors_only_when_it_is_wanted() -> None:
+    row = {"role": "user", "status": "error", "text": "user error"}
+    assert "\x1b" not in aligned([row], 60)[1]
+    coloured = aligned([row], 60, paint=Paint(True))[1]
+    assert re.search(r"\x1b\[32muser.*\x1b\[1;31merror", coloured)
+    assert coloured.endswith("user error")
+
+
+def test_what_is_not_cut_takes_several_lines() -> None:
+    assert len(aligned([{"text": "word " * 40}], 40, whole=True)) > 5

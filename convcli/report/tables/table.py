@@ -103,4 +103,6 @@ def _text(name: str, value: Any, view: View, width: int) -> Any:
 
     text = f"{value:,}" if type(value) is int else _UNSURE.sub("", cell(value, lines=view.whole))
     style = STYLES.get(text.partition(",")[0], "") if name in STYLED and view.paint.colour else ""
-    return Text(text if view.whole else text[:width], style=style)
+    if not view.whole:
+        text = text[-width:] if name == "file" else text[:width]
+    return Text(text, style=style)
