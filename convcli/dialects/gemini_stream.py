@@ -43,7 +43,8 @@ def detect(document: Any) -> Clue | None:
     if not isinstance(document, list):
         return None
     rows = [row for row in document if isinstance(row, dict)]
-    candidates = [one for row in rows for one in row.get("candidates") or () if isinstance(one, dict)]
+    given = [row["candidates"] for row in rows if isinstance(row.get("candidates"), list)]
+    candidates = [one for some in given for one in some if isinstance(one, dict)]
     if not rows or len(rows) < len(document) or not any("content" in one for one in candidates):
         return None
     ids = [row.get("responseId", row.get("response_id")) for row in rows]
