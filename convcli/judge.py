@@ -33,22 +33,28 @@ class Terms(NamedTuple):
     """How documents are judged.
 
     `strict`: unknown keys are findings · `target`: whether this service would take what it would be sent of them ·
-    `more`: rules beside those of the dialect.
+    `more`: rules beside those of the dialect · `select`, `ignore`: the only codes to tell, all if empty, and those
+    not to tell.
     """
 
     strict: bool = False
     target: Dialect | None = None
     more: tuple[Rule, ...] = ()
+    select: frozenset[str] = frozenset()
+    ignore: frozenset[str] = frozenset()
+
+    def wants(self, code: str) -> bool:
+        """Are findings with this code told?"""
+        return code not in self.ignore and (not self.select or code in self.select)
 
 
 def judge(source: Input, terms: Terms = Terms()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
     """The verdict on each document of an input."""
     for item in source:
-        if isinstance(item, Skipped):
-            finding = skipped(item)
-            yield Verdict(source.name, finding.line, source.dialect.name, [finding])
-        else:
-            yield Verdict(source.name, item.line, source.dialect.name, _judged(item, terms))
+        found = [skipped(item)] if isinstance(item, Skipped) else _judged(item, terms)
+        line = found[0].line if isinstance(item, Skipped) else item.line
+        wanted = [finding for finding in found if terms.wants(finding.code)] if found else found
+        yield Verdict(source.name, line, source.dialect.name, wanted)
 
 
 def _judged(item: Document, terms: Terms) -> list[Finding]:

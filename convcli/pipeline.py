@@ -94,7 +94,7 @@ def validate(
     found = catalog.findings(dialect.name, document, strict=strict)
     if any(finding.severity == "error" for finding in found):
         return found
-    return found + verdict.of_document(document, dialect.lift(document), dialect, rigour=rigour, more=more)
+    return found + verdict.findings(document, dialect.lift(document), dialect, (*dialect.rules, *more), rigour)
 
 
 def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:

@@ -56,6 +56,18 @@ def _completing(words: list[str], incomplete: str) -> list[CompletionItem]:
 DIALECT = _DialectType()
 
 
+class Codes(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Codes with commas between them. Raises JobError `unknown-code`."""
+
+    name = "codes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from convcli import codes
+
+        near = Near("code", lambda: list(codes.table()))
+        return tuple(near.convert(word.strip(), param, ctx) for word in value.split(",") if word.strip())
+
+
 def format_of(package: ModuleType) -> Near:
     """One of the formats in a folder of `report`."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,28 +10,39 @@ import click
 
 from convcli.cli import _work
 from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, format_of
+from convcli.cli._types import DIALECT, Codes, format_of
 from convcli.dialect import Dialect
 from convcli.errors import DONE, UNACCEPTABLE, ContentError
 from convcli.report import formats
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.judge import Verdict
+    from convcli.config import Configuration
+    from convcli.findings import Finding
+    from convcli.judge import Terms, Verdict
 
 EXAMPLES = """\
 convcli validate chats.jsonl
 convcli validate train/ --dialect openai-chat --output-format concise
-convcli validate chat.json --as openai-chat             # would that API accept it?
+convcli validate chat.json --as anthropic               # would that service take it?
+convcli validate sessions/ --statistics --ignore null-filled
 """
+
+STATISTICS = ["findings", "severity", "code", "first"]
+TABLES = {"json": "json", "jsonl": "jsonl"}
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @_work.inputs
-@click.option("--as", "target", type=DIALECT, metavar="DIALECT", help="Judge what this dialect would get of it.")
-@click.option("--output-format", "form", type=format_of(formats), default="full", help="How findings are written.")
+@click.option("--as", "target", type=DIALECT, metavar="DIALECT", help="Would this service take it as a request?")
+@click.option("--output-format", "form", type=format_of(formats), help="How findings are written.  [default: full]")
+@click.option("--select", type=Codes(), multiple=True, metavar="CODE,…", help="Tell only findings with these codes.")
+@click.option("--ignore", type=Codes(), multiple=True, metavar="CODE,…", help="Leave out findings with these codes.")
+@click.option("--statistics", is_flag=True, help="How often each code is found, in place of the findings.")
+@click.option("--check-arguments", is_flag=True, help="Hold the arguments of calls against the schemas of their tools.")
 @click.option("--strict", is_flag=True, help="Unknown keys are findings too, and warnings exit 1.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 in spite of findings.")
+@click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
     """Judge transcripts by the schema and the rules of their dialect: 0 when they are acceptable, else 1.
@@ -46,45 +58,93 @@ class Wish(NamedTuple):
     paths: tuple[str, ...]
     source: Dialect | None
     target: Dialect | None
-    form: str
+    form: str | None
+    select: tuple[tuple[str, ...], ...]
+    ignore: tuple[tuple[str, ...], ...]
+    statistics: bool
+    check_arguments: bool
     strict: bool
     exit_zero: bool
+    isolated: bool
     duplicate_keys: Any
+
+    def with_defaults(self, configuration: Configuration) -> Wish:
+        """The same, and from the configuration what the command line leaves open."""
+        said = configuration.said
+        keys = said.get("duplicate-keys", "error") if self.duplicate_keys == "error" else self.duplicate_keys
+        target = self.target or (DIALECT.convert(said["as"], None, None) if "as" in said else None)
+        form = format_of(formats).convert(self.form or said.get("output-format", "full"), None, None)
+        return self._replace(
+            target=target,
+            form=form,
+            select=self.select or (tuple(said.get("select", ())),),
+            ignore=self.ignore or (tuple(said.get("ignore", ())),),
+            strict=self.strict or said.get("strict", False),
+            check_arguments=self.check_arguments or said.get("check-arguments", False),
+            duplicate_keys=keys,
+        )
 
 
 class _Validating:
     """One call of the command, and what was counted."""
 
     def __init__(self, screen: Screen, wish: Wish) -> None:
-        self.screen, self.wish, self.codes = screen, wish, _work.Codes(screen)
+        from convcli import config
+
+        self.configuration = config.Configuration() if wish.isolated else config.load()
+        self.screen, self.wish, self.codes = screen, wish.with_defaults(self.configuration), _work.Codes(screen)
         self.errors = self.warnings = self.bad = self.total = 0
 
     def run(self) -> int:
         from convcli import files
-        from convcli.report import choice
         from convcli.report.formats.full import tally
 
         verdicts = self._counted(self._verdicts(files.find(self.wish.paths)))
-        self.screen.show(choice.renderer(formats, self.wish.form)(verdicts, self.screen.out))
+        if self.wish.statistics:
+            _work.show_table(self.screen, TABLES.get(self.wish.form or "", "table"), STATISTICS, _statistics(verdicts))
+        else:
+            self._show(verdicts)
         if self.total:
             self.screen.tell(tally(self.errors, self.warnings, self.bad, self.total, self.screen.err))
         if self.errors or (self.warnings and self.wish.strict):
             self.codes.add(UNACCEPTABLE)
         return DONE if self.wish.exit_zero and self.codes.worst == UNACCEPTABLE else self.codes.worst
 
+    def _show(self, verdicts: Iterator[Verdict]) -> None:
+        from convcli.report import choice
+        from convcli.report.tables import View
+
+        render = choice.renderer(formats, self.wish.form or "full")
+        self.screen.show(render(verdicts, View(_work.width(), self.screen.out)))
+
     def _verdicts(self, found: Iterable[Any]) -> Iterator[Verdict]:
         from convcli import files
-        from convcli.judge import Terms, Verdict, finding_of, judge
+        from convcli.judge import Verdict, finding_of, judge
 
-        wish = self.wish
-        source_name = None if wish.source is None else wish.source.name
         for path, _ in found:
             with self.codes.guard(path):
                 try:
-                    with files.opened(path, source_name, duplicate_keys=wish.duplicate_keys) as source:
-                        yield from judge(source, Terms(wish.strict, wish.target))
+                    with files.opened(path, self._dialect(path), duplicate_keys=self.wish.duplicate_keys) as source:
+                        yield from judge(source, self._terms(path))
                 except ContentError as error:
-                    yield Verdict(error.file, error.line, "", [finding_of(error)])
+                    if self._terms(path).wants(error.code):
+                        yield Verdict(error.file, error.line, "", [finding_of(error)])
+
+    def _dialect(self, path: str) -> str | None:
+        return self.configuration.dialect(path) if self.wish.source is None else self.wish.source.name
+
+    def _terms(self, path: str) -> Terms:
+        from convcli.judge import Terms
+        from convcli.rules.conformance import arguments_match
+
+        wish = self.wish
+        return Terms(
+            wish.strict,
+            wish.target,
+            (arguments_match(),) if wish.check_arguments else (),
+            frozenset(code for codes in wish.select for code in codes),
+            frozenset(code for codes in wish.ignore for code in codes) | self.configuration.ignored(path),
+        )
 
     def _counted(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
         for verdict in verdicts:
@@ -94,3 +154,20 @@ class _Validating:
             self.bad += bool(severities)
             self.total += 1
             yield verdict
+
+
+def _statistics(verdicts: Iterator[Verdict]) -> Iterator[dict[str, Any]]:
+    """A row for each code, the most frequent first."""
+    from convcli.report.text import place
+
+    counts: Counter[tuple[str, str]] = Counter()
+    first: dict[tuple[str, str], Finding] = {}
+    for verdict in verdicts:
+        for finding in verdict.findings:
+            key = finding.severity, finding.code
+            counts[key] += 1
+            first.setdefault(key, finding)
+    for (severity, code), number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+        finding = first[severity, code]
+        where = place(finding.file, finding.line, finding.column, finding.where)
+        yield {"findings": number, "severity": severity, "code": code, "first": where}

@@ -58,14 +58,11 @@ def as_text() -> Rule:
 
 def _holds(survey: Survey, at: At) -> bool:
     """Does the document have the key under which the arguments would be?"""
-    *above, last = survey.path(at)
-    value = survey.document
-    for step in above:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return False
-    return isinstance(value, dict) and last in value
+    try:
+        wire.resolve(survey.document, survey.path(at))
+    except LookupError:
+        return False
+    return True
 
 
 def not_filled() -> Rule:

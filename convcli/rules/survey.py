@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from convcli import wire
 from convcli.catalog import PLAIN_WORD, did_you_mean
 from convcli.dialect import Dialect
 from convcli.fields import active
@@ -110,13 +111,10 @@ class Survey:
 
     def native(self, at: At) -> Any:
         """What the document says there; None where it says nothing."""
-        value = self.document
-        for step in self.path(at):
-            try:
-                value = value[step]
-            except (KeyError, IndexError, TypeError):
-                return None
-        return value
+        try:
+            return wire.resolve(self.document, self.path(at))
+        except LookupError:
+            return None
 
     def turns(self) -> Iterator[list[int]]:
         """The messages of the line by the object of the document in which they stand."""

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from convcli.judge import Verdict
 from convcli.report.formats.full import capped
-from convcli.report.text import Paint, place, safe_text
+from convcli.report.tables import View
+from convcli.report.text import place, safe_text
 
 
-def render(verdicts: Iterable[Verdict], paint: Paint) -> Iterator[str]:
+def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
     """`file:line:column: error[code] message (/pointer)`."""
     for finding in capped(verdicts):
         if isinstance(finding, str):
             yield finding
             continue
-        word = paint.severity(finding.severity, f"{finding.severity}[{finding.code}]")
+        word = view.paint.severity(finding.severity, f"{finding.severity}[{finding.code}]")
         where = f" ({safe_text(finding.where)})" if finding.where else ""
         yield f"{place(finding.file, finding.line, finding.column)}: {word} {safe_text(finding.message)}{where}\n"

@@ -6,15 +6,20 @@ from collections.abc import Iterable, Iterator
 
 from convcli.findings import Finding
 from convcli.judge import Verdict
+from convcli.report.tables import View
 from convcli.report.text import Paint, count, place, safe_text
 
 MOST_IN_A_FILE = 100
 
 
-def render(verdicts: Iterable[Verdict], paint: Paint) -> Iterator[str]:
-    """A block for each finding."""
+def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
+    """A block for each finding, with the way to an explanation where its code comes for the first time."""
+    explained: set[str] = set()
     for finding in capped(verdicts):
-        yield finding if isinstance(finding, str) else block(finding, paint)
+        yield finding if isinstance(finding, str) else block(finding, view.paint)
+        if not isinstance(finding, str) and finding.code not in explained:
+            explained.add(finding.code)
+            yield f"   {view.paint.dim('=')} more: convcli explain {finding.code}\n"
 
 
 def capped(verdicts: Iterable[Verdict]) -> Iterator[Finding | str]:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from convcli.judge import Verdict
-from convcli.report.text import Paint, json_text
+from convcli.report.tables import View
+from convcli.report.text import json_text
 
 VERSION = 1
 
 
-def render(verdicts: Iterable[Verdict], paint: Paint) -> Iterator[str]:
+def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
     """`{"version", "findings": […], "transcripts", "clean"}`, written as the verdicts come."""
     yield f'{{"version": {VERSION}, "findings": ['
     total = clean = 0

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from convcli.judge import Verdict
-from convcli.report.text import Paint, json_text
+from convcli.report.tables import View
+from convcli.report.text import json_text
 
 
-def render(verdicts: Iterable[Verdict], paint: Paint) -> Iterator[str]:
+def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
     """All findings, none left out; nothing when all is well."""
     for verdict in verdicts:
         for finding in verdict.findings:

@@ -1,0 +1,63 @@
+"""convcli explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from convcli.cli._commands import Command
+from convcli.cli._types import Near
+from convcli.errors import JobError
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.codes import Code
+    from convcli.report.text import Paint
+
+EXAMPLES = """\
+convcli explain missing-tool-result
+convcli explain --list
+"""
+
+
+def _names() -> list[str]:
+    from convcli import codes
+
+    return list(codes.table())
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("code", type=Near("code", _names), required=False, metavar="CODE")
+@click.option("--list", "lists", is_flag=True, help="All codes, each with what it means in a few words.")
+@click.pass_obj
+def command(screen: Screen, code: str | None, lists: bool) -> int:
+    """Tell what a code means: why it matters, an example, the same mended, and what to do."""
+    from convcli import codes
+
+    if lists:
+        wide = max(map(len, codes.table()))
+        screen.show(f"{one.name:{wide}}  {one.title}\n" for one in codes.table().values())
+    elif code is None:
+        raise JobError("usage", "which code?", help="convcli explain --list")
+    else:
+        screen.show(_explained(codes.table()[code], screen.out))
+    return 0
+
+
+def _explained(code: Code, paint: Paint) -> Iterator[str]:
+    yield f"{paint.bold(code.name)}: {code.title}\n\n{code.why}\n"
+    for name, example in (("bad", code.bad), ("good", code.good)):
+        yield f"\n{paint.dim(name)}\n" + "".join(f"    {line}\n" for line in example.splitlines())
+    yield f"\n{paint.dim('mend')}\n    {code.mend}\n"
+    concerned = _dialects(code.name)
+    if concerned:
+        yield f"\n{paint.dim('rule of')}\n    {', '.join(concerned)}\n"
+
+
+def _dialects(code: str) -> list[str]:
+    """The dialects that have a rule with this code."""
+    from convcli import dialects
+
+    return [one.name for one in dialects.builtin() if any(code in rule.codes for rule in one.rules)]

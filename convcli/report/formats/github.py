@@ -1,0 +1,67 @@
+"""Annotations of GitHub Actions: workflow commands that the runner turns into remarks beside the lines of a file.
+
+A step shows ten errors and ten warnings, so there are no more; the rest is counted, and all codes are in the summary of
+the step where the runner has named a file for it. Specification: GitHub's "Workflow commands for GitHub Actions".
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from convcli.findings import Finding
+from convcli.judge import Verdict
+from convcli.report.formats.sarif import relative
+from convcli.report.tables import View
+from convcli.report.text import safe_text
+
+MOST = 10
+COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
+SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
+    """A command for each of the first findings, and one that says how many more there are."""
+    told: Counter[str] = Counter()
+    codes: Counter[tuple[str, str]] = Counter()
+    for verdict in verdicts:
+        for finding in verdict.findings:
+            told[finding.severity] += 1
+            codes[finding.severity, finding.code] += 1
+            if told[finding.severity] <= MOST:
+                yield _command(finding)
+    for severity, number in told.items():
+        if number > MOST:
+            yield f"::notice title=convcli::and {number - MOST:,} more {severity}s, which GitHub would not show\n"
+    _summarize(codes)
+
+
+def _command(finding: Finding) -> str:
+    properties = {
+        "file": relative(finding.file).replace(os.sep, "/"),
+        "line": str(finding.line) if finding.line else "",
+        "col": str(finding.column) if finding.line and finding.column else "",
+        "title": f"convcli {finding.code}",
+    }
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
+    where = f" ({finding.where})" if finding.where else ""
+    help_text = f"; help: {finding.help}" if finding.help else ""
+    return f"::{COMMANDS[finding.severity]} {said}::{_data(f'{finding.message}{where}{help_text}')}\n"
+
+
+def _data(text: str) -> str:
+    return safe_text(text).replace("%", "%25")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _summarize(codes: Counter[tuple[str, str]]) -> None:
+    path = os.environ.get(SUMMARY)
+    if path and codes:
+        rows = "".join(f"| {severity} | `{code}` | {number:,} |\n" for (severity, code), number in codes.most_common())
+        with suppress(OSError), open(path, "a", encoding="utf-8") as file:
+            file.write(f"### convcli validate\n\n| | code | findings |\n| --- | --- | --- |\n{rows}\n")

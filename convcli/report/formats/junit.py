@@ -1,0 +1,71 @@
+"""JUnit XML, which nearly every CI reads: a test case for each file, a failure for each error in it.
+
+Warnings do not fail a build: they are in the output of their test case. The shape is that of Ant's JUnit reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+from convcli.findings import Finding
+from convcli.judge import Verdict
+from convcli.report.tables import View
+from convcli.report.text import place, safe_text
+
+MOST_IN_A_FILE = 100
+
+
+class Case(NamedTuple):
+    """A file with its errors, its warnings, and how many findings are not among them."""
+
+    file: str
+    errors: list[Finding]
+    warnings: list[Finding]
+
+
+def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
+    """The report, written at once: it begins with how much failed."""
+    cases = _cases(verdicts)
+    failed = sum(bool(case.errors) for case in cases)
+    counts = f'tests="{len(cases)}" failures="{failed}" errors="0"'
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="convcli" {counts}>\n'
+    yield f' <testsuite name="convcli validate" {counts}>\n'
+    for case in cases:
+        yield from _written(case)
+    yield " </testsuite>\n</testsuites>\n"
+
+
+def _cases(verdicts: Iterable[Verdict]) -> list[Case]:
+    cases: dict[str, Case] = {}
+    for verdict in verdicts:
+        case = cases.setdefault(verdict.file, Case(verdict.file, [], []))
+        for finding in verdict.findings:
+            (case.errors if finding.severity == "error" else case.warnings).append(finding)
+    return list(cases.values())
+
+
+def _written(case: Case) -> Iterator[str]:
+    name = quoteattr(safe_text(case.file))
+    if not case.errors and not case.warnings:
+        yield f'  <testcase classname="convcli" name={name}/>\n'
+        return
+    yield f'  <testcase classname="convcli" name={name}>\n'
+    for finding in case.errors[:MOST_IN_A_FILE]:
+        message = quoteattr(safe_text(f"{finding.code}: {finding.message}"))
+        yield f'   <failure type="{finding.code}" message={message}>{_text(finding)}</failure>\n'
+    more = len(case.errors) - MOST_IN_A_FILE
+    if more > 0:
+        yield f'   <failure type="more" message="and {more:,} more"/>\n'
+    if case.warnings:
+        said = "".join(f"{_text(finding)}\n" for finding in case.warnings[:MOST_IN_A_FILE])
+        yield f"   <system-out>{said}</system-out>\n"
+    yield "  </testcase>\n"
+
+
+def _text(finding: Finding) -> str:
+    where = place(finding.file, finding.line, finding.column, finding.where)
+    lines = [f"{finding.severity}[{finding.code}] {finding.message}", *finding.notes]
+    lines += [f"help: {finding.help}"] if finding.help else []
+    return escape("\n".join([where, *map(safe_text, lines)]))

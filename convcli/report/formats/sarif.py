@@ -1,0 +1,110 @@
+"""SARIF 2.1.0, for code scanning: one run, places relative to the working directory, fingerprints that stay.
+
+Specification: OASIS SARIF 2.1.0. GitHub keeps at most 5,000 results of a run, so there are no more, and a notification
+says how many were left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import convcli
+from convcli import codes
+from convcli.findings import Finding
+from convcli.judge import Verdict
+from convcli.report.tables import View
+from convcli.report.text import json_text, safe_text
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+MOST = 5_000
+LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+ROOT = "%SRCROOT%"
+
+
+def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
+    """The log, written at once: it begins with the rules of all its results."""
+    found, left_out = _capped(verdicts)
+    known = {code: index for index, code in enumerate(dict.fromkeys(finding.code for finding in found))}
+    driver = {"name": "convcli", "version": convcli.__version__, "rules": [_rule(code) for code in known]}
+    run: dict[str, Any] = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": list(_results(found, known)),
+    }
+    if left_out:
+        text = f"and {left_out:,} more findings"
+        notes = [{"level": "note", "message": {"text": text}}]
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": notes}]
+    yield json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
+
+
+def _capped(verdicts: Iterable[Verdict]) -> tuple[list[Finding], int]:
+    found: list[Finding] = []
+    left_out = 0
+    for verdict in verdicts:
+        room = MOST - len(found)
+        found += verdict.findings[:room]
+        left_out += len(verdict.findings[room:])
+    return found, left_out
+
+
+def _rule(code: str) -> dict[str, Any]:
+    known = codes.find(code)
+    rule: dict[str, Any] = {"id": code}
+    if known is not None:
+        rule["shortDescription"] = {"text": known.title}
+        rule["fullDescription"] = {"text": known.why}
+        rule["help"] = {"text": known.mend}
+    return rule
+
+
+def _results(found: list[Finding], known: dict[str, int]) -> Iterator[dict[str, Any]]:
+    seen: Counter[str] = Counter()
+    for finding in found:
+        print_ = hashlib.sha256(f"{finding.file}\0{finding.code}\0{finding.where}".encode(errors="replace")).hexdigest()
+        seen[print_] += 1
+        yield {
+            "ruleId": finding.code,
+            "ruleIndex": known[finding.code],
+            "level": LEVELS[finding.severity],
+            "message": {"text": _message(finding)},
+            "locations": [_location(finding)],
+            "partialFingerprints": {"findingHash/v1": f"{print_[:16]}:{seen[print_]}"},
+        }
+
+
+def _message(finding: Finding) -> str:
+    lines = [finding.message, *finding.notes, *([f"help: {finding.help}"] if finding.help else [])]
+    return "\n".join(map(safe_text, lines))
+
+
+def _location(finding: Finding) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": artifact(finding.file)}
+    if finding.line:
+        column = {"startColumn": finding.column} if finding.column else {}
+        physical["region"] = {"startLine": finding.line, **column}
+    location: dict[str, Any] = {"physicalLocation": physical}
+    if finding.where:
+        location["logicalLocations"] = [{"fullyQualifiedName": safe_text(finding.where)}]
+    return location
+
+
+def artifact(file: str) -> dict[str, str]:
+    """Where a file is: relative to the working directory if it is below it."""
+    path = relative(file)
+    if os.path.isabs(path):
+        return {"uri": "file://" + quote(path.replace(os.sep, "/"), errors="replace")}
+    return {"uri": quote(path.replace(os.sep, "/"), errors="replace"), "uriBaseId": ROOT}
+
+
+def relative(file: str) -> str:
+    """The path of a file from the working directory; of one that is not below it the absolute path."""
+    if not os.path.isabs(file):
+        file = os.path.join(os.getcwd(), file)
+    inside = os.path.relpath(file)
+    return os.path.normpath(file) if inside.startswith(os.pardir) else inside

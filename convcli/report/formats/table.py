@@ -1,0 +1,25 @@
+"""A line for each finding in aligned columns, tab-separated where nobody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from convcli.judge import Verdict
+from convcli.report import tables
+from convcli.report.formats.full import capped
+from convcli.report.tables import View, table
+
+COLUMNS = ["file", "line", "severity", "code", "where", "message"]
+
+
+def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
+    """The rows of `report/tables/table`."""
+    notes: list[str] = []
+    rows = []
+    for finding in capped(verdicts):
+        if isinstance(finding, str):
+            notes.append(finding)
+        else:
+            rows.append({name: getattr(finding, name) or None for name in COLUMNS})
+    yield from table.render(COLUMNS, rows, tables.View(view.width, view.paint))
+    yield from notes

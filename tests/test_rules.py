@@ -1,0 +1,204 @@
+"""What services reject: every rule has a bad sample, every code an explanation, every finding its place."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from convcli import codes, dialects, pipeline
+from convcli.rules.conformance import arguments_match
+from convcli.rules.survey import Rule
+from tests import strategies
+from tests.support import documents, names, sample_files, samples
+
+SOURCE = Path(codes.__file__).parent
+WITH_RULES = [name for name in names() if dialects.get(name).rules]
+CODE = re.compile(r'(?:Error|Breach|Finding|_told|_tell|_error|_refuse|OutputError)\(\s*"([a-z][a-z0-9]*(?:-[a-z0-9]+)*)",')
+
+
+def told(name: str) -> list[str]:
+    """The findings of all bad samples of a dialect."""
+    sidecars = [path.with_name(path.name + ".told") for path in sample_files(name, "bad")]
+    return [line for path in sidecars for line in path.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("name", WITH_RULES)
+def test_every_rule_of_a_dialect_has_a_bad_sample(name: str) -> None:
+    found = {line.split()[1] for line in told(name)}
+    stated = {code for rule in dialects.get(name).rules for code in rule.codes}
+    assert stated <= found, f"no bad sample of {name} shows {sorted(stated - found)}"
+
+
+@pytest.mark.parametrize("name", WITH_RULES)
+def test_each_line_of_a_sample_of_rules_breaks_exactly_one_code(name: str) -> None:
+    dialect = dialects.get(name)
+    for path in sample_files(name, "bad"):
+        if path.name.startswith("rules-"):
+            for document in documents(path, dialect):
+                assert len(pipeline.validate(document, dialect)) == 1, f"{path}: {json.dumps(document)[:200]}"
+
+
+def test_every_code_has_an_explanation() -> None:
+    emitted = {code for path in SOURCE.rglob("*.py") for code in CODE.findall(path.read_text("utf-8"))}
+    emitted |= {code for name in names() for rule in dialects.get(name).rules for code in rule.codes}
+    assert emitted - set(codes.table()) == set()
+
+
+def test_an_explanation_says_everything() -> None:
+    for code in codes.table().values():
+        assert all(code), code.name
+        assert code.why[-1] == "." and code.mend[-1] == ".", code.name
+
+
+@pytest.mark.parametrize("name", WITH_RULES)
+@given(transcript=strategies.transcripts())
+@settings(max_examples=25)
+def test_rules_take_any_transcript_and_their_places_are_in_the_document(name: str, transcript: Any) -> None:
+    dialect = dialects.get(name)
+    if dialect.lower is None:
+        return
+    hub = dialects.get("intermediate")
+    conversion = pipeline.lower(transcript, dialect, source=hub, rigour="sent")
+    document = hub.lower(transcript, pipeline.BY_DEFAULT)  # type: ignore[misc]
+    for finding in conversion.findings:
+        assert_present(document, finding.where)
+
+
+def test_the_findings_on_an_output_are_told_at_the_places_of_the_source() -> None:
+    document = [
+        {"role": "user", "content": "Hi."},
+        {"role": "assistant", "content": None, "tool_calls": [call("a"), call("b")]},
+        {"role": "tool", "tool_call_id": "b", "content": "ok"},
+        {"role": "assistant", "content": "Done."},
+    ]
+    done = pipeline.convert(document, dialects.get("openai-chat"), dialects.get("anthropic"))
+    (finding,) = done.findings
+    assert (finding.code, finding.where) == ("missing-tool-result", "/1/tool_calls/0/id")
+
+
+def test_calls_that_are_open_at_the_end_are_fine() -> None:
+    asked: list[Any] = [{"role": "user", "content": "Hi."}]
+    asked += [{"role": "assistant", "content": None, "tool_calls": [call("a"), call("b")]}]
+    assert pipeline.validate(asked, dialects.get("openai-chat")) == []
+    asked += [{"role": "tool", "tool_call_id": "b", "content": "ok"}]
+    assert pipeline.validate(asked, dialects.get("openai-chat")) == []
+
+
+def test_an_orphan_is_told_with_the_open_calls_and_the_nearest_id() -> None:
+    document = [
+        {"role": "user", "content": "Hi."},
+        {"role": "assistant", "content": None, "tool_calls": [call("call_abc123")]},
+        {"role": "tool", "tool_call_id": "call_abc124", "content": "ok"},
+    ]
+    (finding,) = pipeline.validate(document, dialects.get("openai-chat"))
+    assert finding.notes == ('open call "call_abc123" of "f": /1/tool_calls/0',)
+    assert finding.help == 'did you mean "call_abc123"?'
+
+
+def test_a_message_never_shows_a_value() -> None:
+    secret = "sk-FAKE 0123456789"
+    document = {
+        "messages": [
+            {"role": "user", "content": secret, "name": secret},
+            {"role": "assistant", "content": None, "tool_calls": [call(secret * 9, secret, f'{{"{secret}": "{secret}')]},
+            {"role": "tool", "tool_call_id": secret, "content": secret},
+        ],
+        "tools": [{"type": "function", "function": {"name": secret, "parameters": {"type": secret, "$ref": secret}}}],
+        "tool_choice": {"type": "function", "function": {"name": f"{secret}!"}},
+    }
+    found = pipeline.validate(document, dialects.get("openai-chat"))
+    assert len(found) >= 6
+    assert not [finding for finding in found if "FAKE" in finding.message + finding.help + "".join(finding.notes)]
+
+
+# ---------------------------------------------------------------- arguments against the schema of their tool
+
+
+def checked(schema: Any, arguments: Any) -> list[str]:
+    rules: tuple[Rule, ...] = (arguments_match(),)
+    document = {
+        "messages": [
+            {"role": "user", "content": "Hi."},
+            {"role": "assistant", "content": None, "tool_calls": [call("a", "f", json.dumps(arguments))]},
+        ],
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": schema}}],
+    }
+    found = pipeline.validate(document, dialects.get("openai-chat"), more=rules)
+    return [finding.message for finding in found if finding.code == "arguments-mismatch"]
+
+
+def call(id_: str, name: str = "f", arguments: str = "{}") -> dict[str, Any]:
+    return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "maxLength": 8},
+        "days": {"type": "integer", "minimum": 1},
+        "units": {"enum": ["metric", "imperial"]},
+        "near": {"type": "array", "items": {"$ref": "#/$defs/place"}},
+        "at": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    },
+    "required": ["city"],
+    "additionalProperties": False,
+    "$defs": {"place": {"type": "object", "required": ["name"]}},
+}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"city": "Oslo"},
+        {"city": "Oslo", "days": 1.0, "units": "metric", "near": [{"name": "x"}], "at": None},
+    ],
+)
+def test_arguments_that_match_are_fine(arguments: Any) -> None:
+    assert checked(SCHEMA, arguments) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "city is missing"),
+        ({"city": 7}, "city must be of the type string"),
+        ({"city": "Reykjavík"}, "city is more than 8 long"),
+        ({"city": "Oslo", "days": 0}, "days is not as much as 1"),
+        ({"city": "Oslo", "days": True}, "days must be of the type integer"),
+        ({"city": "Oslo", "days": 1.5}, "days must be of the type integer"),
+        ({"city": "Oslo", "units": "feet"}, "units must be one of 2 values"),
+        ({"city": "Oslo", "near": [{"name": "x"}, {}]}, "near/1/name is missing"),
+        ({"city": "Oslo", "at": 3}, "at matches none of the choices"),
+        ({"city": "Oslo", "town": "x"}, "town is unknown to the tool"),
+    ],
+)
+def test_arguments_that_do_not_match_are_told_with_their_place(arguments: Any, said: str) -> None:
+    assert checked(SCHEMA, arguments) == [said]
+
+
+def test_a_schema_that_never_ends_is_given_up_in_time() -> None:
+    choices: dict[str, Any] = {"d0": {"type": "string"}}
+    for i in range(30):
+        choices[f"d{i + 1}"] = {"anyOf": [{"$ref": f"#/$defs/d{i}"}, {"$ref": f"#/$defs/d{i}"}]}
+    schema = {"type": "object", "properties": {"q": {"$ref": "#/$defs/d30"}}, "$defs": choices}
+    start = time.process_time()
+    assert checked(schema, {"q": 1}) == []
+    assert checked({"type": "object", "properties": {"q": {"$ref": "#"}}, "allOf": [{"$ref": "#"}]}, {"q": {}}) == []
+    assert time.process_time() - start < 1
+
+
+def assert_present(document: Any, where: str) -> None:
+    for step in where.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        document = document[int(name)] if isinstance(document, list) else document[name]
+
+
+def test_no_good_sample_breaks_a_rule() -> None:
+    for sample in samples():
+        assert pipeline.validate(sample.document, dialects.get(sample.dialect)) == [], str(sample)
