@@ -111,7 +111,8 @@ def lift_choice(native: Any) -> ToolChoice | None:
 
 def _lift_allowed(native: Native) -> ToolChoice | None:
     tools = (native.get("allowed_tools") or {}).get("tools") or []
-    names = [(tool.get("function") or tool.get("custom") or {}).get("name") for tool in tools if isinstance(tool, dict)]
+    bodies = [tool.get("function") or tool.get("custom") for tool in tools if isinstance(tool, dict)]
+    names = [body.get("name") for body in bodies if isinstance(body, dict)]
     return {"names": names} if names and all(isinstance(name, str) for name in names) else None
 
 
@@ -231,7 +232,7 @@ def lift_settings(
 
 
 def _lift_response_format(native: Native, settings: dict[str, Any], document: dict[str, Any]) -> Native:
-    if not isinstance(native.get("type"), str):
+    if native.get("type") not in ("text", "json_object", "json_schema"):
         return {"response_format": native}
     settings["responseFormat"] = lift_format(native)
     again = lower_format(settings["responseFormat"])
@@ -279,7 +280,7 @@ def lift_format(native: Native) -> dict[str, Any]:
     kind = native.get("type")
     inner = native.get("json_schema")
     if kind == "json_schema" and isinstance(inner, dict):
-        return {"type": "json_schema", **inner}
+        return {"type": "json_schema", **{key: inner[key] for key in inner if key != "type" and inner[key] is not None}}
     return {"type": "json" if kind == "json_object" else kind}
 
 
