@@ -156,6 +156,8 @@ def _lift_inside(key: str, whole: Native) -> tuple[Native, Native]:
     if key == "reasoning":
         return {ours: given}, rest
     said = _lift_format(given)
+    if said["type"] not in ("text", "json", "json_schema"):
+        return {}, {member: given, **rest}
     return {ours: said}, rest if wire.exact(_lower_format(said), given) else {member: given, **rest}
 
 
@@ -169,7 +171,9 @@ def _lower_inside(key: str, found: Native, rest: Native) -> Native:
 def _lift_format(native: Native) -> Native:
     """`{"type": "text" | "json" | "json_schema"}`, for the last with `name`, `description`, `schema`, `strict`."""
     kind = native["type"]
-    return dict(native) if kind == "json_schema" else {"type": "json" if kind == "json_object" else kind}
+    if kind == "json_schema":
+        return {key: value for key, value in native.items() if value is not None}
+    return {"type": "json" if kind == "json_object" else kind}
 
 
 def _lower_format(format_: Native) -> Native:
