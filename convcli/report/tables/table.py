@@ -17,7 +17,7 @@ MOST_ON_A_TERMINAL = 1_000
 
 STYLES = {
     "user": "green", "assistant": "cyan", "system": "magenta", "developer": "magenta", "event": "dim",
-    "error": "bold red", "open": "bold red", "orphan": "bold red", "aborted": "red", "branch": "dim",
+    "error": "bold red", "warning": "yellow", "open": "bold red", "orphan": "bold red", "aborted": "red", "branch": "dim",
     "dropped": "red", "lost": "red", "content": "bold",
     "changed": "yellow", "invented": "yellow", "moved": "yellow", "encoded": "blue", "kept": "green",
     "reasoning": "italic", "image": "blue", "ok": "green",
@@ -29,7 +29,7 @@ LEAST = 12
 """Cells that a column keeps before the first one gives way too."""
 NARROW = 100
 """Below this many cells, columns stand closer together."""
-STYLED = frozenset(("role", "kind", "status", "level", "outcome"))
+STYLED = frozenset(("role", "kind", "status", "level", "outcome", "severity"))
 """Columns with such words: a text that happens to be one of them keeps its colour."""
 
 
