@@ -17,8 +17,8 @@ MOST_ON_A_TERMINAL = 1_000
 
 STYLES = {
     "user": "green", "assistant": "cyan", "system": "magenta", "developer": "magenta", "event": "dim",
-    "error": "bold red", "warning": "yellow", "open": "bold red", "orphan": "bold red", "aborted": "red", "branch": "dim",
-    "dropped": "red", "lost": "red", "content": "bold",
+    "error": "bold red", "warning": "yellow", "open": "bold red", "orphan": "bold red", "aborted": "red",
+    "branch": "dim", "dropped": "red", "lost": "red", "content": "bold",
     "changed": "yellow", "invented": "yellow", "moved": "yellow", "encoded": "blue", "kept": "green",
     "reasoning": "italic", "image": "blue", "ok": "green",
 }  # fmt: skip
