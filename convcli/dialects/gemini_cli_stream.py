@@ -22,6 +22,7 @@ from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects._histories import has_failed, in_words
 from convcli.dialects._runs import Run, carry, express, said
 from convcli.fields import Keys, Native, carried_by, extras_of, put_counts, results_apart, take_counts
+from convcli.rules import events
 from convcli.sources import Rows
 from convcli.streams import fragments
 from convcli.transcript import Message, Opaque, Refusal, Text, ToolCall, ToolResult, Transcript
@@ -264,6 +265,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=(events.ended(),),
     conventions=(
         Convention(
             express,

@@ -28,6 +28,7 @@ from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, S
 from convcli.dialects._google_contents import CONTENT
 from convcli.dialects._google_parts import CALL, PART
 from convcli.fields import Native, carried_by, extras_of
+from convcli.rules import events
 from convcli.sources import Rows
 from convcli.streams import Pieces, fragments
 from convcli.transcript import Message, Origin, Path, Transcript
@@ -303,6 +304,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=(events.ended(),),
     reasons=LOSSES,
     places={
         **tables.PLACES,

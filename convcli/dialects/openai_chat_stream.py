@@ -27,6 +27,8 @@ from convcli.dialects._openai_messages import NAME as SIBLING
 from convcli.dialects._openai_messages import REASONING_KEYS, lift_message, lower_message
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Native, Spelling, carried_by, extras_of, is_response
+from convcli.rules import events
+from convcli.rules.survey import when_sent
 from convcli.sources import Rows
 from convcli.streams import Growing, Slots, fragments
 from convcli.transcript import Extras, Message, Origin, Path, Reasoning, Transcript
@@ -319,6 +321,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=(events.ended(), when_sent(events.introduced("id", "created", "model"))),
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",
         "tools": "a stream holds one answer, not what was asked",

@@ -13,7 +13,7 @@ def complete(*keys: str) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         if survey.form != "response" or not isinstance(survey.document, dict):
             return
-        missing = [key for key in keys if not _has(survey.document, key)]
+        missing = [key for key in keys if not has(survey.document, key)]
         if missing:
             said = f"a response has {', '.join(missing)}; this one has not"
             yield Breach("incomplete-response", At(), said, "warning")
@@ -21,7 +21,8 @@ def complete(*keys: str) -> Rule:
     return Rule(("incomplete-response",), check)
 
 
-def _has(node: object, key: str) -> bool:
+def has(node: object, key: str) -> bool:
+    """Is there a value under this key? A dot leads into an object."""
     for step in key.split("."):
         if not isinstance(node, dict) or node.get(step) is None:
             return False

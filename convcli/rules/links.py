@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from convcli.findings import Severity
@@ -18,24 +18,23 @@ class Manner(NamedTuple):
     """How a service wants results.
 
     `where`: directly behind the turn that called, or anywhere later · `merged`: neighbouring turns of an assistant are
-    one turn · `together`: the results of a turn are in one turn too · `unique`: how far an id is unique · `missing`:
-    how bad it is when a result is missing.
+    one turn · `together`: the results of a turn are in one turn too · `unique`: how far an id is unique · `severity`:
+    how bad all that is · `missing`: how bad it is when a result is missing, None where it may be.
     """
 
     where: Literal["next", "later"] = "next"
     merged: bool = False
     together: bool = False
     unique: Literal["turn", "request"] = "turn"
-    missing: Severity = "error"
+    severity: Severity = "error"
+    missing: Severity | None = "error"
 
 
 def paired(manner: Manner) -> Rule:
     """Every call has its result and every result its call. Calls that are open when the transcript ends are fine."""
     codes = (
-        "missing-tool-result",
-        "orphan-tool-result",
-        "duplicate-tool-result",
-        "duplicate-call-id",
+        *("orphan-tool-result", "duplicate-tool-result", "duplicate-call-id"),
+        *(("missing-tool-result",) if manner.missing else ()),
         *(("misplaced-tool-result",) if manner.where == "next" else ()),
         *(("split-tool-results",) if manner.together else ()),
     )
@@ -68,7 +67,7 @@ class _Pairs:
                 self._calls(i, message)
             before = message.role
         self._end()
-        self.found += map(self._missing, self.left.values())
+        self._tell_missing(self.left.values())
         return sorted(self.found, key=lambda breach: breach.at[:2])
 
     def _next_turn(self) -> None:
@@ -114,7 +113,7 @@ class _Pairs:
         self.ids.setdefault(id_, called)
         self.answered.pop(id_, None)
         if id_ in self.left:
-            self.found.append(self._missing(self.left.pop(id_)))
+            self._tell_missing([self.left.pop(id_)])
         self.open.setdefault(id_, []).append(called)
 
     def _results(self, i: int, message: Message) -> None:
@@ -162,19 +161,21 @@ class _Pairs:
                 "orphan-tool-result",
                 answered.at("tool_result.toolCallId" if known else ""),
                 "the tool result answers no open call",
+                self.manner.severity,
                 help=nearest(answered.result.tool_call_id, self.open) if known else "",
                 notes=(*notes, *([(f"and {len(calls) - MOST_NAMED:,} more", None)] if calls[MOST_NAMED:] else ())),
             )
         )
 
-    def _missing(self, called: Called) -> Breach:
-        known = called.call.id not in self.survey.invented
-        message = f"the call of {shown(called.call.name)} has no result"
-        at = called.at("tool_call.id" if known else "")
-        return Breach("missing-tool-result", at, message, self.manner.missing)
+    def _tell_missing(self, calls: Iterable[Called]) -> None:
+        for called in calls if self.manner.missing is not None else ():
+            known = called.call.id not in self.survey.invented
+            message = f"the call of {shown(called.call.name)} has no result"
+            at = called.at("tool_call.id" if known else "")
+            self.found.append(Breach("missing-tool-result", at, message, self.manner.missing or "error"))
 
     def _tell(self, code: str, at: At, message: str, *notes: tuple[str, At | None]) -> None:
-        self.found.append(Breach(code, at, message, notes=notes))
+        self.found.append(Breach(code, at, message, self.manner.severity, notes=notes))
 
 
 def _calls_something(message: Message) -> bool:
@@ -190,6 +191,18 @@ def identified(severity: Severity = "error") -> Rule:
             if called.call.id in survey.invented and not alone:
                 message = f"the call of {shown(called.call.name)} has no id"
                 yield Breach("missing-call-id", called.at(), message, severity)
+
+    return Rule(("missing-call-id",), check)
+
+
+def results_identified(key: str) -> Rule:
+    """Every result has the id of its call under this key of its message."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for answered in survey.results:
+            native = survey.native(At(answered.message))
+            if isinstance(native, dict) and not native.get(key):
+                yield Breach("missing-call-id", At(answered.message), f"the result has no {key}")
 
     return Rule(("missing-call-id",), check)
 

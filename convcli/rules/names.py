@@ -9,8 +9,8 @@ from convcli.rules.survey import At, Breach, Rule, Survey, shown
 
 
 class Alphabet:
-    """The words that a service takes: `least` to `most` characters out of `allowed` (any, if that is empty), the first
-    one out of `first`; `said` names the characters."""
+    """The words that a service takes: `least` to `most` characters (0: no limit) out of `allowed` (any, if that is
+    empty), the first one out of `first`; `said` names the characters."""
 
     __slots__ = ("_allowed", "_first", "_least", "_most", "_said")
 
@@ -20,14 +20,14 @@ class Alphabet:
 
     def accepts(self, word: str) -> bool:
         """Is this such a word?"""
-        if not self._least <= len(word) <= self._most:
+        if len(word) < self._least or len(word) > self._most > 0:
             return False
         return not self._allowed or (word[0] in self._first and self._allowed.issuperset(word))
 
     def wants(self) -> str:
         """The words in words."""
-        span = f"{self._least} to {self._most}" if self._least < self._most else f"{self._most}"
-        return f"{span} characters{self._said and ', '}{self._said}"
+        span = f"{self._least} to {self._most} " if self._least < self._most else f"{self._most or ''} ".lstrip()
+        return f"{span}characters{self._said and ', '}{self._said}"
 
 
 def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:

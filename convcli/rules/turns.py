@@ -54,6 +54,34 @@ def alternating(severity: Severity = "error") -> Rule:
     return Rule(("repeated-role",), check)
 
 
+def answered_first(severity: Severity = "warning") -> Rule:
+    """Behind results the model speaks, not the user."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        before = ""
+        for i in survey.line:
+            role = survey.messages[i].role
+            if before == "tool" and role == "user":
+                yield Breach("user-after-result", At(i), "the user speaks directly behind a result", severity)
+            before = role
+
+    return Rule(("user-after-result",), check)
+
+
+def system_first(severity: Severity = "warning") -> Rule:
+    """An instruction stands before everything else."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        spoken = False
+        for i in survey.line:
+            instruction = survey.messages[i].role in INSTRUCTIONS
+            if instruction and spoken:
+                yield Breach("misplaced-system", At(i), "an instruction stands before everything else", severity)
+            spoken = spoken or not instruction
+
+    return Rule(("misplaced-system",), check)
+
+
 def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
     """Turns of these roles hold something."""
 
@@ -178,14 +206,14 @@ def stopped_for_calls() -> Rule:
     return Rule(("stop-reason-mismatch",), check)
 
 
-def signed() -> Rule:
+def signed(severity: Severity = "error") -> Rule:
     """Thinking comes with the signature that the service gave it."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i in survey.line:
             for k, part in enumerate(survey.messages[i].parts):
                 if isinstance(part, Reasoning) and not part.metadata:
-                    yield Breach("unsigned-reasoning", At(i, k), "the thinking has no signature")
+                    yield Breach("unsigned-reasoning", At(i, k), "the thinking has no signature", severity)
 
     return Rule(("unsigned-reasoning",), check)
 
