@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from convcli import wire
 from convcli.dialects import _openai as common
 from convcli.dialects._openai_item_parts import inner, take
 from convcli.dialects._openai_item_turns import Reader, Writer
-from convcli.fields import Keys, Native, carried_by, epoch_of_time, extras_of, time_of_epoch
+from convcli.fields import Keys, Native, active, carried_by, epoch_of_time, extras_of, time_of_epoch
+from convcli.pairing import WORD, Renaming, call_ids, distinct, renamed, tool_names
 from convcli.transcript import Message, Origin, ToolCall, Transcript
 
 RESPONSE = Keys(
@@ -47,10 +50,22 @@ def lift_response(native: Native, reader: Reader, origin: Origin) -> Transcript:
     transcript.created_at = time_of_epoch(created) if isinstance(created, int) else None
     if created is not None and transcript.created_at is None:
         carried["created_at"] = created
-    echo = {key: value for key, value in carried.items() if key in ECHO}
+    echo = {key: carried[key] for key in RESPONSE.sorted(carried) if key in ECHO}
     carried = {key: value for key, value in carried.items() if key not in ECHO} | _lift_end(native, reader, origin)
     transcript.extras = extras_of(origin.dialect, {**carried, **({"request": echo} if echo else {})})
     return transcript
+
+
+LONGEST_NAME, LONGEST_ID = 128, 64
+"""Of the names of tools and of the ids of calls."""
+
+
+def as_allowed(transcript: Transcript) -> Transcript:
+    """The active messages of a foreign transcript, with names and ids that the service takes."""
+    given = call_ids(transcript)
+    ids = Renaming(given, "".join(given) + "_", LONGEST_ID)
+    transcript = renamed(transcript, Renaming(tool_names(transcript), WORD + "-", LONGEST_NAME), ids)
+    return replace(transcript, messages=distinct(active(transcript), ids), head=None)
 
 
 def lower_response(transcript: Transcript, messages: list[Message], writer: Writer) -> Native:

@@ -28,17 +28,16 @@ from convcli.dialects._openai_item_requests import (
     lower_settings,
     lower_tools,
 )
-from convcli.dialects._openai_item_response import lift_response, lower_response
+from convcli.dialects._openai_item_response import as_allowed, lift_response, lower_response
 from convcli.dialects._openai_item_turns import Reader, Writer
 from convcli.fields import (
     Keys,
     Native,
-    active,
     carried_by,
     extras_of,
     is_response,
 )
-from convcli.pairing import WORD, Pairing, Renaming, call_ids, distinct, renamed, tool_names
+from convcli.pairing import Pairing
 from convcli.transcript import Message, Origin, Text, Transcript
 
 NAME = "openai-responses"
@@ -47,9 +46,6 @@ REQUEST = Keys(
     "model instructions input tools tool_choice parallel_tool_calls temperature top_p max_output_tokens reasoning text "
     "stream"
 )
-LONGEST_NAME, LONGEST_ID = 128, 64
-"""Of the names of tools and of the ids of calls."""
-
 ITEM_TYPES = frozenset(
     (
         "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "reasoning",
@@ -97,9 +93,10 @@ def _is_request(document: Native) -> bool:
 
 def _is_marked(item: Native) -> bool:
     """An item that no other dialect has: with a type of its own, or with parts of a type of its own."""
-    if item.get("type") in ITEM_TYPES:
+    kind, role = item.get("type"), item.get("role")
+    if isinstance(kind, str) and kind in ITEM_TYPES:
         return True
-    content = item.get("content") if item.get("role") in ROLES else None
+    content = item.get("content") if isinstance(role, str) and role in ROLES else None
     return isinstance(content, list) and any(
         isinstance(part, dict) and part.get("type") in PART_TYPES for part in content
     )
@@ -107,7 +104,8 @@ def _is_marked(item: Native) -> bool:
 
 def _is_plain(item: Native) -> bool:
     content = item.get("content")
-    known = item.get("type", "message") == "message" and item.get("role") in ROLES
+    role = item.get("role")
+    known = item.get("type", "message") == "message" and isinstance(role, str) and role in ROLES
     return known and (isinstance(content, str) or content == [])
 
 
@@ -137,10 +135,8 @@ def lower(transcript: Transcript, options: Options) -> Any:
     writer = Writer(transcript, NAME, listed=form == "response")
     messages = transcript.messages
     if not writer.own:
-        given = call_ids(transcript)
-        ids = Renaming(given, "".join(given) + "_", LONGEST_ID)
-        transcript = renamed(transcript, Renaming(tool_names(transcript), WORD + "-", LONGEST_NAME), ids)
-        messages = distinct(active(transcript), ids)
+        transcript = as_allowed(transcript)
+        messages = transcript.messages
     if form == "response":
         return lower_response(transcript, messages, writer)
     return writer.all(messages) if form == "list" else _lower_request(transcript, messages, writer)
