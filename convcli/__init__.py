@@ -11,12 +11,14 @@ Documents are JSON values (`dict`, `list`). Nothing here prints; losses and find
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from convcli import dialects
-from convcli.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
-from convcli.findings import Finding
-from convcli.transcript import Message, ToolCall, ToolDefinition, ToolResult, Transcript
+if TYPE_CHECKING:
+    from convcli import dialects
+    from convcli.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
+    from convcli.findings import Finding
+    from convcli.transcript import Message, ToolCall, ToolDefinition, ToolResult, Transcript
 
 __version__ = "0.1.0"
 
@@ -41,6 +43,23 @@ __all__ = [
 ]
 
 
+HOMES = {
+    "convcli.errors": ("ContentError", "ConvcliError", "JobError", "OutputError", "RefusedError"),
+    "convcli.findings": ("Finding",),
+    "convcli.transcript": ("Message", "ToolCall", "ToolDefinition", "ToolResult", "Transcript"),
+}
+"""Where the records and errors are defined; they are imported when first asked for, so that the program starts fast."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "dialects":
+        return import_module("convcli.dialects")
+    for home, names in HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def read(path: str, *, dialect: str | None = None) -> list[Transcript]:
     """The transcripts of a file in any dialect (JSON, JSONL or SSE; compressed or not; `-` is standard input).
 
@@ -61,7 +80,7 @@ def lift(document: Any, *, dialect: str | None = None) -> Transcript:
 
 def lower(transcript: Transcript, to: str) -> Any:
     """A transcript as a pipeline.Conversion: the document in the dialect `to` and what that does not carry."""
-    from convcli import pipeline
+    from convcli import dialects, pipeline
 
     return pipeline.lower(transcript, dialects.get(to))
 
@@ -72,7 +91,7 @@ def convert(document: Any, *, to: str, source: str | None = None) -> Any:
     `source` names the dialect of the document; without it the dialect is detected. Raises ContentError when that
     fails, RefusedError when the document does not pass its schema, JobError for an unknown dialect.
     """
-    from convcli import pipeline
+    from convcli import dialects, pipeline
 
     return pipeline.convert(document, pipeline.dialect_of(document, source), dialects.get(to))
 
