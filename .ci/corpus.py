@@ -1,0 +1,73 @@
+"""Runs the corpus of bad inputs and compares with what is known: `corpus.py CORPUS_DIR [SUITE …]`.
+
+`known-failures.txt` holds a line `case | what is wrong | why it stands` for each problem that is tolerated. A new
+problem fails, and so does a known one that has gone: the list may only shrink. With `--write` the list is printed as
+it would be now.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+KNOWN = HERE / "known-failures.txt"
+SUITES = {"bad": r"^(enc|json|jsonl|dup|num|sur|top|args|link|tool|thought|bin)-", "cli": ""}
+"""The suites, and which of their cases are run: those with a layer of their own, in less than three minutes."""
+
+
+def problems(wish: argparse.Namespace, suite: str, folder: Path) -> set[tuple[str, str]]:
+    """Every problem of a suite as its case and what is wrong, without numbers that change."""
+    report = folder / f"{suite}.json"
+    command = [sys.executable, str(wish.corpus / "bad" / "run.py"), "--suite", suite, "--json", str(report)]
+    chosen = [] if wish.all else ["--only", SUITES[suite]]
+    subprocess.run([*command, *chosen, "--tool", wish.tool], stdout=subprocess.DEVNULL, check=False)
+    rows = json.loads(report.read_text("utf-8"))
+    if not rows:
+        raise SystemExit(f"the suite {suite} has no cases")
+    return {(row["id"], plain(problem)) for row in rows for problem in row["problems"]}
+
+
+def plain(problem: str) -> str:
+    """The words of a problem up to the first number or quotation, which are of one run."""
+    words = re.sub(r"\bU[0-9]+ ", "", problem)  # the number of the option that every case is tried with
+    return re.split(r"[0-9'\"]|: error", words)[0].strip(" :,([")
+
+
+def known() -> dict[tuple[str, str], str]:
+    """The problems that are tolerated, with the reason of each."""
+    lines = [line for line in KNOWN.read_text("utf-8").splitlines() if line.strip() and not line.startswith("#")]
+    parts = [[part.strip() for part in line.split("|")] for line in lines]
+    return {(case, wrong): why for case, wrong, why in parts if why}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("suites", nargs="*", default=list(SUITES))
+    parser.add_argument("--tool", default="convcli")
+    parser.add_argument("--all", action="store_true", help="every case")
+    parser.add_argument("--write", action="store_true")
+    wish = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        found = {problem for suite in wish.suites for problem in problems(wish, suite, Path(folder))}
+    tolerated = known()
+    if wish.write:
+        sys.stdout.writelines(
+            f"{case} | {wrong} | {tolerated.get((case, wrong), '')}\n" for case, wrong in sorted(found)
+        )
+        return 0
+    new, gone = sorted(found - tolerated.keys()), sorted(tolerated.keys() - found)
+    sys.stdout.writelines(f"new: {case} | {wrong}\n" for case, wrong in new)
+    sys.stdout.writelines(f"mended, so take it off the list: {case} | {wrong}\n" for case, wrong in gone)
+    sys.stdout.write(f"{len(found)} problems, {len(tolerated)} known\n")
+    return 1 if new or gone else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
