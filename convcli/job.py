@@ -195,7 +195,7 @@ class _Run:
         summary = self.summary
         summary.transcripts += step.is_read
         summary.refused += step.is_refused
-        summary.lossy += bool(step.losses)
+        summary.lossy += bool(step.losses) and step.is_read
         for loss in step.losses:
             summary.count(loss)
             summary.failing += self.job.fails_on(loss)
@@ -228,7 +228,7 @@ class _Run:
         if self._output is None:
             self._output = self._output_for(suffix)
         elif isinstance(document, Rows):
-            message = f"{self.job.target.title} has one transcript in a file, and this input has more than one"
+            message = f"a file of {self.job.target.name} holds one transcript, and this input has more than one"
             raise JobError("one-transcript-only", message, file=self.source.name)
         self._output.write(b"".join(encoded(document, suffix)))
 

@@ -258,7 +258,8 @@ class _Walk:
             expected = convention.express(result)
             if expected is None or expected[0] != other.kind or _plain(expected[1]) != _plain(other.value):
                 continue
-            kind, why = convention.loss["error" if result.is_error and result.kind == "data" else result.kind]
+            failed = "error" if result.is_error and result.kind == "data" else result.kind
+            kind, why = convention.loss.get(failed) or convention.loss[result.kind]
             name = "kind" if result.kind != other.kind else "value"
             said, read = _plain(getattr(result, name)), _plain(getattr(other, name))
             self.add(kind, place, f"tool_result.{name}", said, read, why=why)

@@ -217,6 +217,9 @@ def _syntax_error(text: str, error: JSONDecodeError, start: Place) -> ContentErr
     at = _first_bad(text, error)
     if error.msg.startswith("Unterminated") or (len(text) - at < 8 and _CUT.fullmatch(text, at)):
         return _error("not-json", "the document ends before it is complete", text, len(text), start)
+    if error.msg.startswith("Invalid control") and not text[at:].strip():
+        help_text = "was the copy cut short?"
+        return _error("not-json", "a string is never closed: the document ends inside it", text, at, start, help_text)
     if error.msg.startswith("Invalid control"):
         return _error(
             "control-character",

@@ -26,7 +26,8 @@ convcli restore out.json --restore-file kept.jsonl -o chat-again.json
 def command(screen: Screen, path: str, kept: str, output: str, force: bool) -> int:
     """Give back the exact original of a converted file.
 
-    FILE is what convert wrote, unchanged. Key order, numbers and everything that was lost come back.
+    FILE is what convert wrote, unchanged. The same JSON comes back, with the order of its keys and all that was lost;
+    white space and the spelling of a number (1e-6 for 0.000001) do not.
     """
     from convcli.atomic import open_output
     from convcli.job import encoded, layout

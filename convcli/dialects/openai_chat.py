@@ -213,6 +213,7 @@ DIALECT = Dialect(
         "message.stopReason": ("..", "finish_reason"),
         "message.usage": ("..", "..", "..", "usage"),
         "extras.choice": ("..",),
+        "extras.usage": ("..", "..", "..", "usage"),
         "tool.name": ("function", "name"),
         "tool.description": ("function", "description"),
         "tool.parameters": ("function", "parameters"),

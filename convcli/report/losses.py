@@ -33,7 +33,7 @@ def _groups(result: Summary) -> Iterator[str]:
         yield _group(group) + (f" (first: {_place(group.first)})" if not index else "")
     if len(groups) > MOST_GROUPS:
         more = groups[MOST_GROUPS:]
-        yield f"and {sum(group.count for group in more):,} of {count(len(more), 'other kind')}"
+        yield f"and {sum(group.count for group in more):,} more, of {count(len(more), 'other kind')}"
 
 
 def _group(group: Group) -> str:
