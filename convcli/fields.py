@@ -116,8 +116,8 @@ def carried_by(extras: Extras | None, dialect: str) -> Native:
 def read_arguments(text: str) -> tuple[dict[str, Any], str | None]:
     """Arguments that a vendor writes as JSON in a string: the object, and the text where that cannot stand for it.
 
-    An empty string is an empty object. Text that is no JSON object keeps its text beside `{}`, or beside the best
-    reading when only its keys are not unique.
+    Text that is no JSON object, an empty one too, keeps its text beside `{}`, or beside the best reading when only its
+    keys are not unique.
     """
     return read_written_arguments(text)[:2]
 
@@ -125,7 +125,7 @@ def read_arguments(text: str) -> tuple[dict[str, Any], str | None]:
 def read_written_arguments(text: str) -> tuple[dict[str, Any], str | None, bool]:
     """The same, and whether `write_arguments` gives the text back."""
     if not text or text.isspace():
-        return {}, text or None, False
+        return {}, text, True
     try:
         value, compact = wire.parse_text(text)
     except ContentError as error:

@@ -147,7 +147,7 @@ def test_input_that_is_a_string_is_what_the_user_says(text: str) -> None:
     ("written", "arguments", "raw"),
     [
         ('{"a": 1.0}', {"a": 1.0}, None),
-        ("", {}, None),
+        ("", {}, ""),
         ('{"a":', {}, '{"a":'),
         ("[1]", {}, "[1]"),
         ('{"a":1,"a":2}', {"a": 2}, '{"a":1,"a":2}'),

@@ -28,10 +28,8 @@ def names() -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def get(name: str) -> Dialect:
     """The dialect of this name; a plugin's only when no built-in one has it. Raises JobError for an unknown name."""
-    if name in names():
-        dialect = import_module(f"{__name__}.{name.replace('-', '_')}").DIALECT
-    else:
-        dialect = _plugin(name)
+    module = f"{__name__}.{name.replace('-', '_')}"
+    dialect = import_module(module).DIALECT if name in names() else _plugin(name)
     if not isinstance(dialect, Dialect):
         raise JobError("bad-plugin", f'the plugin for the dialect "{name}" is no Dialect')
     return dialect

@@ -20,13 +20,13 @@ from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects import _openai as common
 from convcli.dialects._openai_calls import is_custom
 from convcli.dialects._openai_messages import (
-    NAME,
     express,
     lift_message,
     lift_messages,
     lower_message,
     lower_messages,
 )
+from convcli.dialects._openai_parts import NAME
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
 from convcli.pairing import WORD

@@ -23,8 +23,8 @@ from msgspec.structs import replace
 from convcli import streams
 from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects import _openai as common
-from convcli.dialects._openai_messages import NAME as SIBLING
 from convcli.dialects._openai_messages import REASONING_KEYS, lift_message, lower_message
+from convcli.dialects._openai_parts import NAME as SIBLING
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Native, Spelling, carried_by, extras_of, is_response
 from convcli.rules import events
