@@ -71,7 +71,7 @@ def samples() -> list[Sample]:
 
 @lru_cache(maxsize=1)
 def acceptable() -> list[Sample]:
-    """The same, and those bad ones that the schema allows: the laws hold for what breaks only the rules of a service."""
+    """The same, and those bad ones that the schema allows: the laws hold for what breaks only rules of a service."""
     bad = [
         Sample(name, path, index, document)
         for name in names()
@@ -83,7 +83,7 @@ def acceptable() -> list[Sample]:
 
 
 def samples_of(name: str) -> list[Sample]:
-    return [sample for sample in acceptable() if sample.dialect == name]
+    return [sample for sample in samples() if sample.dialect == name]
 
 
 def dumped(value: Any) -> bytes:

@@ -69,8 +69,9 @@ def test_l1_a_document_comes_back_unchanged_from_the_intermediate_format(sample:
 @pytest.mark.parametrize("target", WRITTEN)
 @pytest.mark.parametrize("source", names())
 def test_l2_to_l6_and_l8_hold_from_one_dialect_to_another(source: str, target: str) -> None:
-    for sample in samples_of(source):
-        assert_conversion(source, target, sample.document)
+    for sample in acceptable():
+        if sample.dialect == source:
+            assert_conversion(source, target, sample.document)
 
 
 @pytest.mark.parametrize("name", WRITTEN)

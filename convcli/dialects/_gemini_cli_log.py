@@ -19,13 +19,15 @@ class Replay(NamedTuple):
     """A log after its replay.
 
     `live` are the records that count, in their order, with their places; `dead` all rows and records that were
-    replaced, rewound or never counted; `kept` the rows that hold only metadata, by index, without their messages.
+    replaced, rewound or never counted; `kept` the rows that hold only metadata, by index, without their messages;
+    `lost` the rows that go back to a record that is not there, by index.
     """
 
     live: list[tuple[Path, Native]]
     dead: list[tuple[Path, Any]]
     kept: dict[int, Native]
     metadata: Native
+    lost: list[int]
 
 
 def replay(rows: list[Any]) -> Replay:
@@ -35,7 +37,7 @@ def replay(rows: list[Any]) -> Replay:
     behind it, and everything when no record has it.
     """
     live: dict[str, tuple[Path, Native]] = {}
-    done = Replay([], [], {}, {})
+    done = Replay([], [], {}, {}, [])
     for i, row in enumerate(rows):
         kind = kind_of(row)
         if kind == "record":
@@ -43,6 +45,7 @@ def replay(rows: list[Any]) -> Replay:
             live[row["id"]] = ((i,), row)
         elif kind == "rewind":
             ids = list(live)
+            done.lost.extend([] if row[REWIND] in live else [i])
             first = ids.index(row[REWIND]) if row[REWIND] in live else 0
             done.dead.extend(live.pop(id_) for id_ in ids[first:])
             done.dead.append(((i,), row))

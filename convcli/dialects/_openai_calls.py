@@ -81,9 +81,12 @@ def _read_custom(custom: Native, id_: str | None, pairing: Pairing) -> tuple[Too
     return ToolCall(pairing.call(id_, name), name, {}, raw_arguments=custom.get("input") or ""), {}
 
 
+CUSTOM_TYPES = ("custom", "custom_tool_call")
+
+
 def is_custom(call: ToolCall) -> bool:
     """Is it the call of a custom tool, whose input is free text?"""
-    return any(carried.get("type") == "custom" for carried in (call.extras or {}).values())
+    return any(carried.get("type") in CUSTOM_TYPES for carried in (call.extras or {}).values())
 
 
 def lower_call(call: ToolCall, spelling: Spelling, dialect: str) -> Native:

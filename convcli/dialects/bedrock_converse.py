@@ -25,6 +25,7 @@ from convcli.dialects import _bedrock_request as common
 from convcli.dialects._bedrock import MEMBERS, BlockReader, BlockWriter, express
 from convcli.dialects._bedrock_media import NAME
 from convcli.dialects._bedrock_messages import lift_blocks, lift_message, lift_messages, lower_messages, split_system
+from convcli.dialects._bedrock_rules import RULES
 from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response, results_first
 from convcli.pairing import WORD, Pairing, Renaming, call_ids, distinct, renamed, tool_names
 from convcli.transcript import Message, Origin, Transcript
@@ -231,6 +232,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,

@@ -25,6 +25,8 @@ from convcli.dialects import _openai as common
 from convcli.dialects._cohere import NAME, express, is_own, lift_message, lift_messages, lower_message, lower_messages
 from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response, put_counts, take_counts
 from convcli.pairing import LETTERS, WORD, Pairing, Renaming, renamed, tool_names
+from convcli.rules import arguments, links, names, tools, turns
+from convcli.rules.survey import telling, when_sent
 from convcli.transcript import Message, Origin, Path, ToolDefinition, Transcript
 
 REQUEST = Keys(
@@ -280,6 +282,22 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+RULES = (
+    when_sent(turns.some_message()),
+    turns.not_empty(("user", "assistant", "system")),
+    turns.not_blank(),
+    turns.system_first(),
+    turns.parts_in_roles({"tool_call": ("assistant",)}),
+    links.results_identified("tool_call_id"),
+    links.paired(links.Manner(where="later", unique="request", missing="warning")),
+    names.of_tools(names.Alphabet("letters, digits and _, no digit first", WORD, 0, first=LETTERS + "_")),
+    arguments.readable(),
+    arguments.not_filled(),
+    telling(tools.chosen(), "tool-choice-without-tools"),
+    tools.unique("warning"),
+    tools.schemas(tools.Shape(bare=True)),
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="Cohere",
@@ -289,6 +307,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,
@@ -336,11 +355,13 @@ DIALECT = Dialect(
     places={
         "message.stopReason": ("..", "finish_reason"),
         "message.usage": ("..", "usage"),
+        "tool.name": ("function", "name"),
+        "tool.parameters": ("function", "parameters"),
+        "tool_call.id": ("id",),
         "tool_call.name": ("function", "name"),
         "tool_call.arguments": ("function", "arguments"),
         "tool_call.rawArguments": ("function", "arguments"),
-        "tool_result.value": ("content",),
-        "tool_result.toolCallId": ("tool_call_id",),
+        "tool_result.toolCallId": ("..", "tool_call_id"),
         "toolChoice": ("tool_choice",),
     },
     envelope=frozenset(("usage", "logprobs", "finish_reason")),

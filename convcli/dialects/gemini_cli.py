@@ -15,18 +15,21 @@ Quirks
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects import _google_tables
 from convcli.dialects._gemini_cli_calls import FLAVOR, NAME, Context
-from convcli.dialects._gemini_cli_log import in_order, kind_of, rebuild, replay
+from convcli.dialects._gemini_cli_log import REWIND, in_order, kind_of, rebuild, replay
 from convcli.dialects._gemini_cli_new import new_session
 from convcli.dialects._gemini_cli_records import lift_record, lower_record
 from convcli.dialects._gemini_cli_thoughts import TOKENS
 from convcli.dialects._google import Writer
 from convcli.dialects._google_contents import adopt
 from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
+from convcli.rules import links
+from convcli.rules.survey import At, Breach, Rule, Survey
 from convcli.sources import Rows
 from convcli.transcript import Message, Opaque, Origin, Path, Transcript
 
@@ -193,6 +196,18 @@ def _lower_own_document(transcript: Transcript, spelling: Spelling, writer: Writ
     return META.put(native, carried_by(transcript.extras, NAME), spelling.get("meta"))
 
 
+def _goes_back_to_something(survey: Survey) -> Iterator[Breach]:
+    rows = survey.document if survey.form == "log" else []
+    for i in replay(rows).lost:
+        said = "no record has this id: the program itself then forgets all that was before"
+        yield Breach("unknown-rewind", At(steps=(i, REWIND)), said)
+
+
+RULES = (
+    links.paired(links.Manner(where="later", missing=None)),
+    Rule(("unknown-rewind",), _goes_back_to_something),
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="Gemini CLI",
@@ -202,6 +217,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=_google_tables.CONVENTIONS,
     reasons={
         **_google_tables.LOSSES,

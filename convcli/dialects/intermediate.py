@@ -10,6 +10,7 @@ from typing import Any
 
 from convcli.dialect import Clue, Dialect, Options
 from convcli.fields import Keys, Native, Spelling
+from convcli.rules import arguments, links, tools, trees
 from convcli.transcript import (
     Media,
     Message,
@@ -174,6 +175,14 @@ def _places() -> dict[str, Path]:
     return places | {key: (key,) for key in ENCODED[Transcript]} | {"extras": ("extras",)}
 
 
+RULES = (
+    links.paired(links.Manner(where="later")),
+    arguments.not_filled(),
+    tools.chosen(alone=tools.EVERY),
+    tools.unique(),
+    trees.rooted(),
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="the intermediate format",
@@ -183,5 +192,6 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     places=_places(),
 )

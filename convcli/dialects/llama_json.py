@@ -29,6 +29,8 @@ from convcli.dialects._llama_text import TAIL, is_answer, is_result, read_object
 from convcli.dialects._openai import is_foreign_builtin
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_first, says_something
 from convcli.pairing import Pairing
+from convcli.rules import links
+from convcli.rules.survey import telling
 from convcli.transcript import Message, Origin, Part, Path, Text, ToolCall, ToolResult, Transcript
 
 NAME = "llama-json"
@@ -278,6 +280,8 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     return None if (as_is and not has_failed(result)) or has_media(result) else ("text", _value(result))
 
 
+RULES = (telling(links.paired(links.Manner(where="later")), "missing-tool-result", "orphan-tool-result"),)
+
 DIALECT = Dialect(
     name=NAME,
     title="JSON in the text of a model without tools",
@@ -287,6 +291,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,

@@ -15,6 +15,7 @@ Quirks
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from convcli.dialect import Clue, Convention, Dialect, Options
@@ -23,6 +24,8 @@ from convcli.dialects._mcp_blocks import CALL_RESULT, NAME, BlockReader, BlockWr
 from convcli.dialects._mcp_tools import lift_tool, lower_tools
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, is_response, results_first
 from convcli.pairing import WORD, Pairing, Renaming, renamed, tool_names
+from convcli.rules import arguments, links, names, tools
+from convcli.rules.survey import At, Breach, Rule, Survey
 from convcli.transcript import Message, Origin, Path, Text, ToolResult, Transcript
 
 RPC = Keys("jsonrpc id method params result", carried="jsonrpc id method")
@@ -277,6 +280,30 @@ _LOWER = {
 }
 
 
+def _paired(survey: Survey) -> Iterable[Breach]:
+    """Only a conversation has calls for its results; a result alone answers one that is not in the document."""
+    return PAIRED.check(survey) if survey.form in ("request", "list") else ()
+
+
+def _results_alone(survey: Survey) -> Iterator[Breach]:
+    for turn in survey.turns():
+        others = [i for i in turn if survey.messages[i].role != "tool"]
+        if others and len(others) < len(turn):
+            said = "a message with results holds nothing else"
+            yield Breach("misplaced-part", At(others[0], 0), said)
+
+
+PAIRED = links.paired(links.Manner(together=True))
+
+RULES = (
+    Rule(PAIRED.codes, _paired),
+    Rule(("misplaced-part",), _results_alone),
+    names.of_tools(names.Alphabet("letters, digits, _, . and -", WORD + ".-", 128)),
+    arguments.not_filled(),
+    tools.unique("warning"),
+    tools.schemas(),
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="Model Context Protocol",
@@ -286,6 +313,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,

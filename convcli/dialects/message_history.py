@@ -24,6 +24,7 @@ from convcli.dialects._histories import Answers, has_media, runs, silent, withou
 from convcli.dialects._openai import is_foreign_builtin
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_first
 from convcli.pairing import UNKNOWN, Pairing
+from convcli.rules import arguments, links, tools
 from convcli.transcript import (
     Message,
     Opaque,
@@ -297,6 +298,8 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     return None if result.kind == "text" or has_media(result) else ("text", said(result))
 
 
+RULES = (links.paired(links.Manner(where="later")), arguments.not_filled(), tools.unique())
+
 DIALECT = Dialect(
     name=NAME,
     title="a message history",
@@ -306,6 +309,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,

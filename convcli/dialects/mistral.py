@@ -31,6 +31,8 @@ from convcli.dialects._mistral_chunks import NAME
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
 from convcli.pairing import DIGITS, LETTERS, WORD, Renaming, call_ids, renamed, tool_names
+from convcli.rules import arguments, links, names, tools, turns
+from convcli.rules.survey import when_sent
 from convcli.transcript import Origin, ToolChoice, Transcript
 
 REQUEST = Keys(
@@ -197,6 +199,22 @@ def _lower_choice(choice: ToolChoice, required: str) -> Any:
     return choice if choice in ("auto", "none") else required
 
 
+RULES = (
+    when_sent(turns.some_message()),
+    when_sent(turns.ends_with_user()),
+    when_sent(turns.answered_first()),
+    turns.parts_in_roles({"tool_call": ("assistant",)}),
+    links.results_identified("tool_call_id"),
+    links.paired(links.Manner()),
+    names.of_tools(names.Alphabet("letters, digits, _ and -", WORD + "-", 64)),
+    names.of_calls(names.Alphabet("letters and digits", LETTERS + DIGITS, 9, least=9), "warning"),
+    arguments.readable(),
+    arguments.not_filled(),
+    tools.chosen(alone=tools.EVERY),
+    tools.unique("warning"),
+    tools.schemas(tools.Shape(bare=True)),
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="Mistral",
@@ -206,6 +224,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,
@@ -245,11 +264,13 @@ DIALECT = Dialect(
         "message.stopReason": ("..", "finish_reason"),
         "message.usage": ("..", "..", "..", "usage"),
         "extras.choice": ("..",),
+        "tool.name": ("function", "name"),
+        "tool.parameters": ("function", "parameters"),
+        "tool_call.id": ("id",),
         "tool_call.name": ("function", "name"),
         "tool_call.arguments": ("function", "arguments"),
         "tool_call.rawArguments": ("function", "arguments"),
-        "tool_result.value": ("content",),
-        "tool_result.toolCallId": ("tool_call_id",),
+        "tool_result.toolCallId": ("..", "tool_call_id"),
         "toolChoice": ("tool_choice",),
     },
     envelope=frozenset(("object", "choice", "created", "usage", "logprobs", "index", "closed")),

@@ -35,6 +35,7 @@ from convcli.fields import (
     take_counts,
 )
 from convcli.pairing import WORD, Pairing, Renaming, renamed, tool_names
+from convcli.rules import arguments, links, tools
 from convcli.transcript import (
     Message,
     Origin,
@@ -273,6 +274,14 @@ def _lower_choice(choice: ToolChoice, written: Native | None) -> Any:
     return "required" if isinstance(choice, dict) and "names" in choice else choice
 
 
+RULES = (
+    links.paired(links.Manner(where="later")),
+    arguments.not_filled(),
+    tools.chosen(alone=tools.EVERY),
+    tools.unique(),
+    tools.schemas(tools.Shape(bare=True)),
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="modular-prompt",
@@ -282,6 +291,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(express, {"error": ("changed", "a failure whose value is a string is an error, not data")}),
     ),

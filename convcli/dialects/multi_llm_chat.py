@@ -24,6 +24,7 @@ from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects._histories import without
 from convcli.dialects._multi_llm_entries import AUTHORS, NAME, Reader, Writer, express
 from convcli.fields import Keys, Native, active, carried_by, extras_of, results_first
+from convcli.rules import links
 from convcli.transcript import Origin, Transcript
 
 DRAFT = "autosave_draft"
@@ -117,6 +118,8 @@ def _said(native: Native, keys: Keys) -> Native:
     return {key: native[key] for key in keys.sorted(native) if native[key] is not None}
 
 
+RULES = (links.paired(links.Manner(where="later")),)
+
 DIALECT = Dialect(
     name=NAME,
     title="multi-llm-chat",
@@ -126,6 +129,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,

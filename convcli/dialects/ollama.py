@@ -24,6 +24,8 @@ from convcli.dialects import _openai as common
 from convcli.dialects._ollama import NAME, express, is_own, lift_message, lift_messages, lower_message, lower_messages
 from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response
 from convcli.pairing import Pairing
+from convcli.rules import arguments, links, tools, turns
+from convcli.rules.survey import when_sent
 from convcli.transcript import Message, Origin, Transcript
 
 REQUEST = Keys(
@@ -242,6 +244,15 @@ def _lower_response(transcript: Transcript) -> Native:
     return RESPONSE.put(native, carried_by(transcript.extras, NAME), spelling.get("response"))
 
 
+RULES = (
+    when_sent(turns.some_message()),
+    turns.decodable(),
+    links.paired(links.Manner(where="later", severity="warning", missing=None)),
+    arguments.not_filled(),
+    tools.unique("warning"),
+    tools.schemas(tools.Shape(bare=True)),
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="Ollama",
@@ -251,6 +262,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,
@@ -296,11 +308,13 @@ DIALECT = Dialect(
         "message.usage": ("..",),
         "message.usage.inputTokens": ("prompt_eval_count",),
         "message.usage.outputTokens": ("eval_count",),
+        "tool.name": ("function", "name"),
+        "tool.parameters": ("function", "parameters"),
+        "tool_call.id": ("id",),
         "tool_call.name": ("function", "name"),
         "tool_call.arguments": ("function", "arguments"),
-        "tool_result.value": ("content",),
-        "tool_result.toolCallId": ("tool_call_id",),
-        "tool_result.name": ("tool_name",),
+        "tool_result.toolCallId": ("..", "tool_call_id"),
+        "tool_result.name": ("..", "tool_name"),
         "createdAt": ("created_at",),
     },
     envelope=frozenset(

@@ -29,6 +29,7 @@ from convcli.dialects._openai_item_requests import (
     lower_tools,
 )
 from convcli.dialects._openai_item_response import as_allowed, lift_response, lower_response
+from convcli.dialects._openai_item_rules import RULES
 from convcli.dialects._openai_item_turns import Reader, Writer
 from convcli.fields import (
     Keys,
@@ -215,6 +216,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,

@@ -30,6 +30,7 @@ from convcli.dialects._openclaw_results import IDS, express
 from convcli.dialects._openclaw_session import ROOT, lift_session, lower_session
 from convcli.fields import Keys, Native, active, carried_by, extras_of, results_apart, results_first
 from convcli.pairing import Pairing
+from convcli.rules import arguments, links, trees
 from convcli.transcript import Message, Origin, Path, Transcript
 
 REQUEST = Keys(
@@ -159,6 +160,12 @@ def _lower_request(transcript: Transcript, messages: list[Native], own: bool) ->
     return REQUEST.put(native, carried, spelling.get("request"))
 
 
+RULES = (
+    links.paired(links.Manner(where="later")),
+    arguments.not_filled(),
+    trees.rooted(),
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenClaw",
@@ -168,6 +175,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=RULES,
     conventions=(
         Convention(
             express,

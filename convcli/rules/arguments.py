@@ -47,13 +47,11 @@ def as_text() -> Rule:
         for called in survey.calls:
             at = called.at("tool_call.arguments")
             native = survey.native(at)
-            if native == "":
-                yield Breach("invalid-arguments", at, _wrong_with(""), "warning")
-            elif not isinstance(native, str) and _holds(survey, at):
+            if not isinstance(native, str) and _holds(survey, at):
                 said = f"the arguments must be JSON in a string; found {FOUND.get(type(native), 'null')}"
                 yield Breach("arguments-not-text", at, said)
 
-    return Rule(("arguments-not-text", "invalid-arguments"), check)
+    return Rule(("arguments-not-text",), check)
 
 
 def _holds(survey: Survey, at: At) -> bool:

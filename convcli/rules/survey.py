@@ -149,6 +149,11 @@ def nearest(word: str, words: Iterable[str]) -> str:
     return did_you_mean(word, words) if PLAIN_WORD.match(word) else ""
 
 
+def telling(rule: Rule, *codes: str) -> Rule:
+    """The rule, for a service where it can find nothing but these codes."""
+    return Rule(codes, rule.check)
+
+
 def when_sent(rule: Rule) -> Rule:
     """The rule, but only for what a service would be sent: a transcript that is kept may break it."""
     return Rule(rule.codes, lambda survey: rule.check(survey) if survey.rigour == "sent" else ())

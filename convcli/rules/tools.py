@@ -23,6 +23,10 @@ class Node(NamedTuple):
     schema: dict[str, Any]
 
 
+EVERY = ("auto", "none", "required")
+"""The choices that name no tool."""
+
+
 def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
     """A tool choice comes with tools and names only those; the choices in `alone` may come without."""
 
@@ -30,7 +34,7 @@ def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
         choice, at = survey.transcript.tool_choice, At(field="toolChoice")
         if choice is None or choice in alone:
             return
-        if not survey.tools:
+        if not survey.tools and alone != EVERY:
             yield Breach("tool-choice-without-tools", at, "there is a tool choice, and there are no tools")
             return
         names = [tool.name for tool in survey.tools]
@@ -39,7 +43,8 @@ def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
                 said = f"the tool choice names {shown(name)}, and there is no such tool"
                 yield Breach("unknown-tool-choice", at, said, help=nearest(name, names))
 
-    return Rule(("tool-choice-without-tools", "unknown-tool-choice"), check)
+    codes = ("unknown-tool-choice",) if alone == EVERY else ("tool-choice-without-tools", "unknown-tool-choice")
+    return Rule(codes, check)
 
 
 def unique(severity: Severity = "error") -> Rule:
@@ -83,10 +88,11 @@ def declared(severity: Severity = "error") -> Rule:
 class Shape(NamedTuple):
     """What a service wants of a schema, beside being one.
 
-    `plain_root`: no choice at the root · `items`: arrays say what they hold · `closed`: with `strict`, objects have no
-    other keys and require all.
+    `bare`: a schema without a type stands for an object · `plain_root`: no choice at the root · `items`: arrays say
+    what they hold · `closed`: with `strict`, objects have no other keys and require all.
     """
 
+    bare: bool = False
     plain_root: bool = False
     items: bool = False
     closed: bool = False
@@ -111,7 +117,7 @@ def schemas(shape: Shape = Shape()) -> Rule:  # noqa: B008  (frozen)
 def _of_tool(tool: ToolDefinition, at: At, shape: Shape) -> Iterator[Breach]:
     root: dict[str, Any] = tool.parameters or {}
     kind = root.get("type")
-    if kind != "object" and "$ref" not in root:
+    if kind != "object" and "$ref" not in root and not (shape.bare and kind is None):
         found = "none" if kind is None else "another"
         said = f"the parameters must be a schema with the type object; found {found}"
         yield Breach("schema-not-object", at._replace(steps=("type",) if "type" in root else ()), said)

@@ -8,7 +8,10 @@ from convcli.rules.survey import At, Breach, Rule, Survey
 
 
 def rooted() -> Rule:
-    """Every parent exists, nothing is its own ancestor, and no two messages share an id."""
+    """Every parent exists, nothing is its own ancestor, and no two messages share an id.
+
+    Some programs name the session itself as the parent of its first message, and a call as that of its result.
+    """
 
     def check(survey: Survey) -> Iterator[Breach]:
         first: dict[str, int] = {}
@@ -24,8 +27,9 @@ def rooted() -> Rule:
 
 
 def _parents(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
+    others = {survey.transcript.id, *(called.call.id for called in survey.calls)}
     for i, message in enumerate(survey.messages):
-        if message.parent_id is not None and message.parent_id not in first:
+        if message.parent_id is not None and message.parent_id not in first and message.parent_id not in others:
             yield Breach("missing-parent", At(i, field="message.parentId"), "no message has the id of this parent")
 
 

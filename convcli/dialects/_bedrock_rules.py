@@ -1,0 +1,45 @@
+"""What Converse rejects though its service model allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from convcli.pairing import WORD
+from convcli.rules import arguments, links, names, tools, turns
+from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
+
+ALONE = ("llama", "mistral")
+"""Models whose calls and results stand alone in their turn."""
+
+
+def _alone(survey: Survey) -> Iterator[Breach]:
+    model = (survey.transcript.model or "").lower()
+    if not any(name in model for name in ALONE):
+        return
+    for turn in survey.turns():
+        parts = [(At(i, k), part.type) for i in turn for k, part in enumerate(survey.messages[i].parts)]
+        kinds = {kind for _, kind in parts}
+        if "text" in kinds and kinds & {"tool_call", "tool_result"}:
+            at = next(at for at, kind in parts if kind == "text")
+            yield Breach("text-beside-calls", at, "the model takes no text beside calls or results", "warning")
+
+
+RULES = (
+    when_sent(turns.some_message()),
+    turns.begins_with_user(),
+    turns.alternating(),
+    turns.not_empty(("user", "assistant")),
+    turns.not_blank(),
+    turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.decodable(),
+    when_sent(turns.signed("warning")),
+    links.paired(links.Manner(together=True)),
+    names.of_tools(names.Alphabet("letters, digits, _ and -", WORD + "-", 64)),
+    names.of_calls(names.Alphabet("letters, digits, _, ., : and -", WORD + ".:-", 64)),
+    arguments.not_filled(),
+    tools.chosen(),
+    tools.unique(),
+    tools.schemas(),
+    when_sent(tools.declared()),
+    when_sent(Rule(("text-beside-calls",), _alone)),
+)
