@@ -22,7 +22,8 @@ from convcli.transcript import (
 )
 
 WORDS = [
-    "hi", "", " ", "Tokyo は晴れ", "42", "null", '{"error": "x"}', '{"a": 1}', "line one\nline two", "\u2028", "é", "👩‍👩‍👧",
+    "hi", "", " ", "Tokyo は晴れ", "42", "null", '{"error": "x"}', '{"a": 1}', "line one\nline two",
+    "\u2028", "é", "👩‍👩‍👧",
     "[red]x[/red]", "<b>", "a" * 300, "\x1b[31m", "-", "0.10", "true", "```json\n{}\n```",
 ]  # fmt: skip
 NAMES = ["get_weather", "search", "f", "do.it", "9lives", "name with space", "x" * 70, "tools-x", "検索"]

@@ -17,6 +17,9 @@ from tests.support import dumped, facts
 HUB = dialects.get("intermediate")
 
 
+Pair = tuple[Transcript, Transcript]
+
+
 def nodes(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The paths of every node inside a JSON value."""
     found = [path]
@@ -70,13 +73,14 @@ def in_order(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     out = {key: value if key in VALUES else in_order(value) for key, value in node.items()}
-    for key in ("settings", "usage", "metadata", "extras"):
+    for key in STRUCTURES:
         if isinstance(out.get(key), dict):
             out[key] = dict(sorted((name, ordered(node[key][name], key)) for name in node[key]))
     return out
 
 
-VALUES = ("arguments", "parameters", "outputSchema", "annotations", "toolChoice", "settings", "usage", "metadata", "extras")
+STRUCTURES = ("settings", "usage", "metadata", "extras")
+VALUES = ("arguments", "parameters", "outputSchema", "annotations", "toolChoice", *STRUCTURES)
 
 
 def ordered(value: Any, key: str) -> Any:
@@ -85,7 +89,7 @@ def ordered(value: Any, key: str) -> Any:
 
 @settings(max_examples=5000)
 @given(pair=edited())
-def test_a_difference_is_found_exactly_when_two_transcripts_do_not_say_the_same(pair: tuple[Transcript, Transcript]) -> None:
+def test_a_difference_is_found_exactly_when_two_transcripts_do_not_say_the_same(pair: Pair) -> None:
     before, after = pair
     assert (difference(before, after) == []) == (said(before) == said(after))
     assert (difference(after, before) == []) == (said(before) == said(after))

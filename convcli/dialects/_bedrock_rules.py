@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from convcli.pairing import WORD
-from convcli.rules import arguments, links, names, tools, turns
+from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
 
 ALONE = ("llama", "mistral")
@@ -25,6 +25,9 @@ def _alone(survey: Survey) -> Iterator[Breach]:
 
 
 RULES = (
+    when_sent(
+        answers.complete("usage.inputTokens", "usage.outputTokens", "usage.totalTokens", "metrics", "stopReason")
+    ),
     when_sent(turns.some_message()),
     turns.begins_with_user(),
     turns.alternating(),

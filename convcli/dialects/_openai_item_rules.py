@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.dialects._openai_calls import is_custom
 from convcli.pairing import WORD
-from convcli.rules import arguments, links, names, tools, turns
+from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
 from convcli.transcript import Path
 
@@ -101,6 +101,7 @@ def _paired(survey: Survey) -> Iterator[Breach]:
 PAIRED = links.paired(links.Manner(where="later", unique="request"))
 
 RULES = (
+    when_sent(answers.complete("id", "created_at", "model", "usage.input_tokens_details")),
     Rule(PAIRED.codes, _paired),
     names.of_tools(names.Alphabet("letters, digits, _ and -", WORD + "-", 128)),
     names.of_calls(names.Alphabet("", "", MOST_LONG)),

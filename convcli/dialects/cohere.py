@@ -25,7 +25,7 @@ from convcli.dialects import _openai as common
 from convcli.dialects._cohere import NAME, express, is_own, lift_message, lift_messages, lower_message, lower_messages
 from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response, put_counts, take_counts
 from convcli.pairing import LETTERS, WORD, Pairing, Renaming, renamed, tool_names
-from convcli.rules import arguments, links, names, tools, turns
+from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import telling, when_sent
 from convcli.transcript import Message, Origin, Path, ToolDefinition, Transcript
 
@@ -283,6 +283,7 @@ def _whole(value: Any) -> Any:
 
 
 RULES = (
+    when_sent(answers.complete("id", "finish_reason")),
     when_sent(turns.some_message()),
     turns.not_empty(("user", "assistant", "system")),
     turns.not_blank(),

@@ -24,8 +24,8 @@ from convcli.dialects._mcp_blocks import CALL_RESULT, NAME, BlockReader, BlockWr
 from convcli.dialects._mcp_tools import lift_tool, lower_tools
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, is_response, results_first
 from convcli.pairing import WORD, Pairing, Renaming, renamed, tool_names
-from convcli.rules import arguments, links, names, tools
-from convcli.rules.survey import At, Breach, Rule, Survey
+from convcli.rules import answers, arguments, links, names, tools
+from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
 from convcli.transcript import Message, Origin, Path, Text, ToolResult, Transcript
 
 RPC = Keys("jsonrpc id method params result", carried="jsonrpc id method")
@@ -296,6 +296,7 @@ def _results_alone(survey: Survey) -> Iterator[Breach]:
 PAIRED = links.paired(links.Manner(together=True))
 
 RULES = (
+    when_sent(answers.complete("model")),
     Rule(PAIRED.codes, _paired),
     Rule(("misplaced-part",), _results_alone),
     names.of_tools(names.Alphabet("letters, digits, _, . and -", WORD + ".-", 128)),

@@ -31,7 +31,7 @@ from convcli.dialects._mistral_chunks import NAME
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
 from convcli.pairing import DIGITS, LETTERS, WORD, Renaming, call_ids, renamed, tool_names
-from convcli.rules import arguments, links, names, tools, turns
+from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import when_sent
 from convcli.transcript import Origin, ToolChoice, Transcript
 
@@ -200,6 +200,11 @@ def _lower_choice(choice: ToolChoice, required: str) -> Any:
 
 
 RULES = (
+    when_sent(
+        answers.complete(
+            "id", "object", "created", "model", "usage.prompt_tokens", "usage.completion_tokens", "usage.total_tokens"
+        )
+    ),
     when_sent(turns.some_message()),
     when_sent(turns.ends_with_user()),
     when_sent(turns.answered_first()),

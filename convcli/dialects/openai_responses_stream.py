@@ -27,6 +27,8 @@ from convcli.dialects._openai_items import COMPLETED, OUTPUTS, kind_of
 from convcli.fields import Native
 from convcli.pairing import Pairing
 from convcli.places import climb
+from convcli.rules import events
+from convcli.rules.survey import when_sent
 from convcli.sources import Rows
 from convcli.streams import Growing, Slots, fragments
 from convcli.transcript import Origin, Path, Transcript
@@ -322,6 +324,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
+    rules=(events.ended(), when_sent(events.introduced("response.id", "response.created_at", "response.model"))),
     conventions=(
         Convention(
             express,

@@ -6,11 +6,64 @@ import json
 import random
 from typing import Any
 
-WORDS = (
-    "the of and to in a is that it was for on are as with his they at be this from have or by one had not but what all "
-    "were when we there can an your which their said if do will each about how up out them then she many some so these"
-).split()
-JAPANESE = "東京の天気は晴れです。大阪では雨が降っていますが、明日には止むでしょう。".split("、")
+WORDS = [
+    "the",
+    "of",
+    "and",
+    "to",
+    "in",
+    "a",
+    "is",
+    "that",
+    "it",
+    "was",
+    "for",
+    "on",
+    "are",
+    "as",
+    "with",
+    "his",
+    "they",
+    "at",
+    "be",
+    "this",
+    "from",
+    "have",
+    "or",
+    "by",
+    "one",
+    "had",
+    "not",
+    "but",
+    "what",
+    "all",
+    "were",
+    "when",
+    "we",
+    "there",
+    "can",
+    "an",
+    "your",
+    "which",
+    "their",
+    "said",
+    "if",
+    "do",
+    "will",
+    "each",
+    "about",
+    "how",
+    "up",
+    "out",
+    "them",
+    "then",
+    "she",
+    "many",
+    "some",
+    "so",
+    "these",
+]
+JAPANESE = ["東京の天気は晴れです。大阪では雨が降っていますが", "明日には止むでしょう。"]
 CODE = 'def f(x):\n    return {"a": x, "b": [1, 2]}  # "quoted"\n'
 IMAGE = "iVBORw0KGgo" + "A" * 1200 + "=="
 
