@@ -23,6 +23,8 @@ Place: TypeAlias = tuple[int, int, int]
 BEGIN: Place = (1, 1, 0)
 ABSENT: Place = (0, 0, -1)
 MAX_DEPTH = 200
+MAX_SHOWN = 6
+"""Steps of the path to what is too deep."""
 MAX_DIGITS = 4_300
 BLANK = " \t\n\r"
 BOM = b"\xef\xbb\xbf"
@@ -210,7 +212,17 @@ def _error(code: str, message: str, text: str, at: int, start: Place, hint: str 
 
 
 def _too_deep(text: str, at: int, start: Place) -> ContentError:
-    return _error("too-deep", f"lists and objects are nested deeper than {MAX_DEPTH} levels", text, at, start)
+    message = f"lists and objects are nested deeper than {MAX_DEPTH} levels"
+    return _error("too-deep", message, text, at, start, where=_way_to(text, at))
+
+
+def _way_to(text: str, at: int) -> str:
+    """The first steps on the way to a character: all of a deep path would tell nobody more."""
+    try:
+        steps = next((list(path) for _, place, _, path in _events(text) if place >= at), [])
+    except ValueError:  # a key that is no JSON
+        return ""
+    return pointer(steps[:MAX_SHOWN])
 
 
 def _syntax_error(text: str, error: JSONDecodeError, start: Place) -> ContentError:

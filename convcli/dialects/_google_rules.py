@@ -45,7 +45,7 @@ def _readable_signatures(survey: Survey) -> Iterator[Breach]:
             signature = (part.metadata or {}).get("thoughtSignature")
             if isinstance(signature, str) and not turns.is_base64(signature):
                 at = At(i, k, field=f"{part.type}.metadata.thoughtSignature")
-                yield Breach("invalid-base64", at, "the signature is no base64")
+                yield Breach("invalid-base64", at, "the signature is no base64", "warning")
 
 
 def _signed_calls(survey: Survey) -> Iterator[Breach]:
