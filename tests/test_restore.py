@@ -68,3 +68,9 @@ def test_a_record_that_is_none_is_refused() -> None:
     with pytest.raises(ContentError) as caught:
         restore({}, {"patch": "x"})
     assert caught.value.code == "not-a-restore-file"
+
+
+def test_two_places_that_share_an_object_change_apart() -> None:
+    shared = {"a": 1}
+    after = [{"a": 1}, {"a": 2}]
+    assert apply([shared, shared], patch([shared, shared], after)) == after
