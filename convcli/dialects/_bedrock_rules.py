@@ -24,6 +24,25 @@ def _alone(survey: Survey) -> Iterator[Breach]:
             yield Breach("text-beside-calls", at, "the model takes no text beside calls or results", "warning")
 
 
+def _objects(survey: Survey) -> Iterator[Breach]:
+    for answered in survey.results:
+        native = survey.native(answered.at())
+        content = (native.get("toolResult") or {}).get("content") if isinstance(native, dict) else None
+        for j, block in enumerate(content if isinstance(content, list) else ()):
+            if isinstance(block, dict) and "json" in block and not isinstance(block["json"], dict):
+                at = answered.at()._replace(steps=("toolResult", "content", j, "json"))
+                yield Breach("result-not-object", at, "the JSON of a result must be an object")
+
+
+def _known_choice(survey: Survey) -> Iterator[Breach]:
+    at = At(field="toolChoice")
+    native = survey.native(at)
+    if isinstance(native, dict) and native and not any(native.get(key) is not None for key in CHOICES):
+        yield Breach("unknown-tool-choice", at, f"the choice must be one of {', '.join(CHOICES)}")
+
+
+CHOICES = ("auto", "any", "tool")
+
 RULES = (
     when_sent(
         answers.complete("usage.inputTokens", "usage.outputTokens", "usage.totalTokens", "metrics", "stopReason")
@@ -43,6 +62,8 @@ RULES = (
     tools.chosen(),
     tools.unique(),
     tools.schemas(),
+    Rule(("unknown-tool-choice",), _known_choice),
+    Rule(("result-not-object",), _objects),
     when_sent(tools.declared()),
     when_sent(Rule(("text-beside-calls",), _alone)),
 )

@@ -39,6 +39,14 @@ def _one_datum(survey: Survey) -> Iterator[Breach]:
                     yield Breach("ambiguous-part", At(i, k), f"a part holds one of {' and '.join(held)}")
 
 
+def _named_roles(survey: Survey) -> Iterator[Breach]:
+    for turn in survey.turns():
+        native = survey.native(At(turn[0]))
+        instruction = survey.messages[turn[0]].role in turns.INSTRUCTIONS
+        if isinstance(native, dict) and not native.get("role") and not instruction:
+            yield Breach("missing-role", At(turn[0]), "the content does not say whose it is")
+
+
 def _readable_signatures(survey: Survey) -> Iterator[Breach]:
     for i, message in enumerate(survey.messages):
         for k, part in enumerate(message.parts):
@@ -117,7 +125,8 @@ def rules(flavor: Flavor) -> tuple[Rule, ...]:
         when_sent(turns.some_message()),
         turns.not_empty(("user", "assistant", "system")),
         turns.parts_in_roles({"tool_call": ("assistant",)}),
-        turns.results_in_roles("user", "function"),
+        turns.results_in_roles("user", *(("function",) if flavor.name == "gemini" else ())),
+        *(() if flavor.name == "gemini" else (Rule(("missing-role",), _named_roles),)),
         turns.decodable(),
         when_sent(turns.ends_with_user()),
         when_sent(turns.alternating("warning")),

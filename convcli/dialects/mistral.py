@@ -208,6 +208,7 @@ RULES = (
     when_sent(turns.some_message()),
     when_sent(turns.ends_with_user()),
     when_sent(turns.answered_first()),
+    when_sent(turns.system_not_behind("assistant", "tool")),
     turns.parts_in_roles({"tool_call": ("assistant",)}),
     links.results_identified("tool_call_id"),
     links.paired(links.Manner()),

@@ -149,7 +149,7 @@ RULES = (
     arguments.readable(free=is_custom),
     arguments.not_filled(),
     arguments.rows_not_filled("tool_calls", "function_call"),
-    turns.answers_not_null(),
+    turns.content_not_null(),
     turns.parts_in_roles(
         {"image": ("user",), "document": ("user",), "audio": ("user", "assistant"), "tool_call": ("assistant",)}
     ),

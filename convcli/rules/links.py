@@ -31,7 +31,11 @@ class Manner(NamedTuple):
 
 
 def paired(manner: Manner) -> Rule:
-    """Every call has its result and every result its call. Calls that are open when the transcript ends are fine."""
+    """Every call has its result and every result its call.
+
+    Calls that are open when the transcript ends are fine: the tools may still be running. A service that is sent such a
+    transcript refuses it where some of the results are there, and usually else.
+    """
     codes = (
         *("orphan-tool-result", "duplicate-tool-result", "duplicate-call-id"),
         *(("missing-tool-result",) if manner.missing else ()),
@@ -68,6 +72,9 @@ class _Pairs:
             before = message.role
         self._end()
         self._tell_missing(self.left.values())
+        if self.survey.rigour == "sent" and self.manner.where == "next" and self.survey.form != "response":
+            waiting = (called for each in self.open.values() for called in each)
+            self._tell_missing(waiting, None if before == "tool" else "warning")
         return sorted(self.found, key=lambda breach: breach.at[:2])
 
     def _next_turn(self) -> None:
@@ -167,12 +174,12 @@ class _Pairs:
             )
         )
 
-    def _tell_missing(self, calls: Iterable[Called]) -> None:
+    def _tell_missing(self, calls: Iterable[Called], severity: Severity | None = None) -> None:
         for called in calls if self.manner.missing is not None else ():
             known = called.call.id not in self.survey.invented
             message = f"the call of {shown(called.call.name)} has no result"
             at = called.at("tool_call.id" if known else "")
-            self.found.append(Breach("missing-tool-result", at, message, self.manner.missing or "error"))
+            self.found.append(Breach("missing-tool-result", at, message, severity or self.manner.missing or "error"))
 
     def _tell(self, code: str, at: At, message: str, *notes: tuple[str, At | None]) -> None:
         self.found.append(Breach(code, at, message, self.manner.severity, notes=notes))

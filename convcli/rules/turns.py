@@ -68,6 +68,21 @@ def answered_first(severity: Severity = "warning") -> Rule:
     return Rule(("user-after-result",), check)
 
 
+def system_not_behind(*roles: str) -> Rule:
+    """An instruction does not stand behind a turn of these roles."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        before = ""
+        for i in survey.line:
+            role = survey.messages[i].role
+            if role in INSTRUCTIONS and before in roles:
+                said = f"an instruction cannot stand behind a turn of the {before}"
+                yield Breach("misplaced-system", At(i), said)
+            before = role
+
+    return Rule(("misplaced-system",), check)
+
+
 def system_first(severity: Severity = "warning") -> Rule:
     """An instruction stands before everything else."""
 
@@ -104,12 +119,12 @@ def some_message() -> Rule:
     return Rule(("no-messages",), check)
 
 
-def answers_not_null() -> Rule:
-    """The content of an assistant is only null where the message holds something else."""
+def content_not_null() -> Rule:
+    """The content of a message is only null where it holds something else; what is kept may have it from others."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages):
-            if not message.parts and message.role == "assistant":
+            if not message.parts and (message.role == "assistant" or survey.rigour == "sent"):
                 native = survey.native(At(i))
                 if isinstance(native, dict) and native.get("content") is None:
                     at = At(i, steps=("content",) if "content" in native else ())
