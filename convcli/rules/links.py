@@ -42,35 +42,7 @@ def paired(manner: Manner) -> Rule:
         *(("misplaced-tool-result",) if manner.where == "next" else ()),
         *(("split-tool-results",) if manner.together else ()),
     )
-    return Rule(codes, lambda survey: () if _is_plain(survey, manner) else _Pairs(survey, manner).breaches())
-
-
-def _is_plain(survey: Survey, manner: Manner) -> bool:
-    """What nearly every transcript is: each call answered once before anything else is said. False is no verdict."""
-    calls, results = survey.parts["tool_call"], survey.parts["tool_result"]
-    if not calls and not results:
-        return True
-    ids = {call.id for _, _, call in calls}
-    if len(ids) < len(calls) or len(results) != len(calls) or manner.together:
-        return False
-    turn, waiting = -1, ids
-    asked = {call.id: i for i, _, call in calls}
-    for i, _, result in results:
-        caller = asked.get(result.tool_call_id, i)
-        if result.tool_call_id not in waiting or caller >= i:
-            return False
-        waiting.remove(result.tool_call_id)
-        if caller != turn and caller < turn:
-            return False
-        turn = caller
-    return _is_dense(survey, calls, results)
-
-
-def _is_dense(survey: Survey, calls: list[tuple[int, int, Any]], results: list[tuple[int, int, Any]]) -> bool:
-    """Do the results of each turn stand in the messages directly behind it?"""
-    called = sorted({i for i, _, _ in calls})
-    answers = [i for i, _, _ in results]
-    return False
+    return Rule(codes, lambda survey: _Pairs(survey, manner).breaches() if survey.calls or survey.results else ())
 
 
 class _Pairs:
