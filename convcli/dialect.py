@@ -61,6 +61,9 @@ class Dialect:
     """None: the dialect is only read."""
     rules: tuple[Rule, ...] = ()
     """What the vendor's API rejects though the schema allows it."""
+    without_plain: Callable[[Any], Any] | None = None
+    """A short cut: what is left to judge of a document whose messages certainly pass the schema and break no rule,
+    whatever the rest is; None where they may not."""
     conventions: tuple[Convention, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why a field of the intermediate format cannot be written, by field (`message.name`, `reasoning`, …)."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from convcli import catalog, dialects, trust
+from convcli import catalog, dialects, trust, wire
 from convcli.dialect import Clue, Dialect, Options
 from convcli.errors import ContentError, JobError, RefusedError
 from convcli.findings import Finding
@@ -17,6 +18,8 @@ from convcli.rules.survey import Rigour, Rule
 from convcli.transcript import Transcript
 
 BY_DEFAULT = Options()
+MOST_REMEMBERED = 1 << 16
+"""Bytes of what is left of a document without its messages, for its verdict to be remembered."""
 
 
 class Detection(msgspec.Struct, frozen=True):
@@ -91,10 +94,26 @@ def validate(
 
     `strict`: unknown keys are warnings · `rigour`: "sent" judges it as a request · `more`: rules beside its own.
     """
+    if not strict and rigour == "document" and not more and _is_clean(document, dialect):
+        return []
     found = catalog.findings(dialect.name, document, strict=strict)
     if any(finding.severity == "error" for finding in found):
         return found
     return found + verdict.findings(document, dialect.lift(document), dialect, (*dialect.rules, *more), rigour)
+
+
+def _is_clean(document: Any, dialect: Dialect) -> bool:
+    """Is there certainly nothing wrong with it? Tools and settings are the same in most documents of a file."""
+    rest = dialect.without_plain(document) if dialect.without_plain is not None else None
+    written = wire.write(rest) if rest is not None else b""
+    return 0 < len(written) <= MOST_REMEMBERED and _is_clean_rest(written, dialect.name)
+
+
+@lru_cache(maxsize=256)
+def _is_clean_rest(written: bytes, name: str) -> bool:
+    dialect = dialects.get(name)
+    rest = wire.parse(written)
+    return catalog.accepts(name, rest) and not verdict.findings(rest, dialect.lift(rest), dialect, dialect.rules)
 
 
 def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import time
@@ -10,12 +11,15 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from convcli import codes, dialects, pipeline
+from convcli import catalog, codes, dialects, pipeline
+from convcli.rules import links, verdict
 from convcli.rules.conformance import arguments_match
-from convcli.rules.survey import Rule
+from convcli.rules.survey import Rule, Survey
 from tests import strategies
-from tests.support import documents, names, sample_files, samples
+from tests.support import acceptable, documents, names, sample_files, samples
+from tests.test_mutants import containers, mutate
 
 SOURCE = Path(codes.__file__).parent
 WITH_RULES = [name for name in names() if dialects.get(name).rules]
@@ -130,6 +134,44 @@ def test_a_message_never_shows_a_value() -> None:
     found = pipeline.validate(document, dialects.get("openai-chat"))
     assert len(found) >= 6
     assert not [finding for finding in found if "FAKE" in finding.message + finding.help + "".join(finding.notes)]
+
+
+# ---------------------------------------------------------------- short cuts
+
+
+SHORT = [name for name in names() if dialects.get(name).without_plain is not None]
+
+
+@pytest.mark.parametrize("name", SHORT)
+@given(data=st.data())
+@settings(max_examples=300)
+def test_a_short_cut_never_calls_clean_what_is_not(name: str, data: st.DataObject) -> None:
+    dialect = dialects.get(name)
+    choice = [sample.document for sample in acceptable() if sample.dialect == name]
+    document = copy.deepcopy(choice[data.draw(st.integers(0, len(choice) - 1))])
+    for _ in range(data.draw(st.integers(0, 2))):
+        places = list(containers(document))
+        mutate(data.draw, places[data.draw(st.integers(0, len(places) - 1))])
+    if pipeline.validate(document, dialect) == []:
+        assert catalog.findings(name, document) == []
+        assert verdict.findings(document, dialect.lift(document), dialect, dialect.rules) == []
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_short_cut_is_taken_by_most_clean_samples(name: str) -> None:
+    dialect = dialects.get(name)
+    clean = [sample.document for sample in samples() if sample.dialect == name]
+    taken = [document for document in clean if dialect.without_plain(document) is not None]  # type: ignore[misc]
+    assert len(taken) >= 4
+
+
+@given(transcript=strategies.transcripts(), where=st.sampled_from(["next", "later"]), wide=st.booleans())
+@settings(max_examples=200)
+def test_pairs_that_look_plain_are(transcript: Any, where: Any, wide: bool) -> None:
+    manner = links.Manner(where, unique="request" if wide else "turn", together=wide)
+    survey = Survey(transcript, None, None)
+    if links._is_plain(survey, manner):
+        assert links._Pairs(survey, manner).breaches() == []
 
 
 # ---------------------------------------------------------------- arguments against the schema of their tool

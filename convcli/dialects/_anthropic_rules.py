@@ -22,10 +22,8 @@ def _marks(survey: Survey) -> Iterator[At]:
     for i, tool in enumerate(survey.tools):
         if _is_marked(tool.extras):
             yield At(tool=i)
-    for i, message in enumerate(survey.messages):
-        for k, part in enumerate(message.parts):
-            if _is_marked(part.extras):
-                yield At(i, k)
+    marked = (spot[:2] for spots in survey.parts.values() for spot in spots if _is_marked(spot[2].extras))
+    yield from (At(i, k) for i, k in sorted(marked))
 
 
 def _is_marked(extras: Any) -> bool:
@@ -40,15 +38,16 @@ def _few_marks(survey: Survey) -> Iterator[Breach]:
 
 
 def _said_failures(survey: Survey) -> Iterator[Breach]:
-    for answered in survey.results:
-        result = answered.result
+    for i, k, result in survey.parts["tool_result"]:
         if (result.kind == "error" or result.is_error) and not result.value and result.kind != "data":
             said = "a failed result must have content"
-            yield Breach("error-without-content", answered.at("tool_result.value"), said)
+            yield Breach("error-without-content", At(i, k, field="tool_result.value"), said)
 
 
 def _system_between(survey: Survey) -> Iterator[Breach]:
     """Instructions among the messages follow the user, and an answer or nothing follows them."""
+    if not any(_role(survey, i) == "system" for i in survey.line if survey.messages[i].role in turns.INSTRUCTIONS):
+        return
     roles = [(turn[0], _role(survey, turn[0])) for turn in survey.turns()]
     for at, (i, role) in enumerate(roles):
         if role != "system":

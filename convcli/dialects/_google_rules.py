@@ -11,7 +11,7 @@ from convcli.dialects._google_schema import SUBSET
 from convcli.pairing import LETTERS, WORD
 from convcli.rules import arguments, links, names, tools, turns
 from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
-from convcli.transcript import Opaque, Path, ToolCall
+from convcli.transcript import Path, ToolCall
 
 MODES = ("ANY", "VALIDATED")
 """Modes of calling in which names can be allowed."""
@@ -31,12 +31,11 @@ def _calls_after_user(survey: Survey) -> Iterator[Breach]:
 
 
 def _one_datum(survey: Survey) -> Iterator[Breach]:
-    for i, message in enumerate(survey.messages):
-        for k, part in enumerate(message.parts):
-            if isinstance(part, Opaque) and part.dialect == FAMILY and isinstance(part.value, dict):
-                held = [key for key in DATA if part.value.get(key) is not None]
-                if len(held) > 1:
-                    yield Breach("ambiguous-part", At(i, k), f"a part holds one of {' and '.join(held)}")
+    for i, k, part in survey.parts["opaque"]:
+        if part.dialect == FAMILY and isinstance(part.value, dict):
+            held = [key for key in DATA if part.value.get(key) is not None]
+            if len(held) > 1:
+                yield Breach("ambiguous-part", At(i, k), f"a part holds one of {' and '.join(held)}")
 
 
 def _named_roles(survey: Survey) -> Iterator[Breach]:
@@ -48,12 +47,11 @@ def _named_roles(survey: Survey) -> Iterator[Breach]:
 
 
 def _readable_signatures(survey: Survey) -> Iterator[Breach]:
-    for i, message in enumerate(survey.messages):
-        for k, part in enumerate(message.parts):
-            signature = (part.metadata or {}).get("thoughtSignature")
-            if isinstance(signature, str) and not turns.is_base64(signature):
-                at = At(i, k, field=f"{part.type}.metadata.thoughtSignature")
-                yield Breach("invalid-base64", at, "the signature is no base64", "warning")
+    for i, k, part in (spot for spots in survey.parts.values() for spot in spots if spot[2].metadata):
+        signature = part.metadata.get("thoughtSignature")
+        if isinstance(signature, str) and not turns.is_base64(signature):
+            at = At(i, k, field=f"{part.type}.metadata.thoughtSignature")
+            yield Breach("invalid-base64", at, "the signature is no base64", "warning")
 
 
 def _signed_calls(survey: Survey) -> Iterator[Breach]:

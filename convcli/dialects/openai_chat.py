@@ -27,6 +27,7 @@ from convcli.dialects._openai_messages import (
     lower_messages,
 )
 from convcli.dialects._openai_parts import NAME
+from convcli.dialects._openai_plain import without_plain
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
 from convcli.pairing import WORD
@@ -176,6 +177,7 @@ DIALECT = Dialect(
     lift=lift,
     lower=lower,
     rules=RULES,
+    without_plain=without_plain,
     conventions=(
         Convention(
             express,

@@ -22,10 +22,10 @@ def readable(*, free: Callable[[ToolCall], bool] = _never, severity: Severity = 
     """Arguments that are text hold a JSON object; those of `free` calls are whatever they are."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for called in survey.calls:
-            raw = called.call.raw_arguments
-            if raw is not None and not free(called.call):
-                yield Breach("invalid-arguments", called.at("tool_call.rawArguments"), _wrong_with(raw), severity)
+        for i, k, call in survey.parts["tool_call"]:
+            if call.raw_arguments is not None and not free(call):
+                at = At(i, k, field="tool_call.rawArguments")
+                yield Breach("invalid-arguments", at, _wrong_with(call.raw_arguments), severity)
 
     return Rule(("invalid-arguments",), check)
 
@@ -41,37 +41,28 @@ def _wrong_with(raw: str) -> str:
 
 
 def as_text() -> Rule:
-    """The document has arguments as JSON in a string."""
+    """The document has arguments as JSON in a string; the lift has left behind how others were spelled."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for called in survey.calls:
-            at = called.at("tool_call.arguments")
-            native = survey.native(at)
-            if not isinstance(native, str) and _holds(survey, at):
-                said = f"the arguments must be JSON in a string; found {FOUND.get(type(native), 'null')}"
-                yield Breach("arguments-not-text", at, said)
+        for i, k, call in survey.parts["tool_call"]:
+            spelling = survey.spellings.get(id(call))
+            if spelling is not None and not isinstance(spelling.get("arguments", ""), str):
+                found = FOUND.get(type(spelling["arguments"]), "null")
+                said = f"the arguments must be JSON in a string; found {found}"
+                yield Breach("arguments-not-text", At(i, k, field="tool_call.arguments"), said)
 
     return Rule(("arguments-not-text",), check)
-
-
-def _holds(survey: Survey, at: At) -> bool:
-    """Does the document have the key under which the arguments would be?"""
-    try:
-        wire.resolve(survey.document, survey.path(at))
-    except LookupError:
-        return False
-    return True
 
 
 def not_filled() -> Rule:
     """No engine that wants the same columns in all rows has filled arguments with nulls of other calls."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        known = {tool.name: (tool.parameters or {}).get("properties") for tool in survey.tools} if survey.calls else {}
-        for called in survey.calls:
-            arguments = called.call.arguments
-            if None in arguments.values():
-                yield from _filled(called, arguments, known.get(called.call.name))
+        for i, k, call in survey.parts["tool_call"]:
+            if None in call.arguments.values():
+                tool = next((tool for tool in survey.tools if tool.name == call.name), None)
+                known = (tool.parameters or {}).get("properties") if tool is not None else None
+                yield from _filled(Called(i, k, call), call.arguments, known)
 
     return Rule(("null-filled",), check)
 
@@ -86,15 +77,14 @@ def _filled(called: Called, arguments: dict[str, Any], known: Any) -> Iterator[B
 
 
 def rows_not_filled(*keys: str) -> Rule:
-    """No message that makes no calls has a null under the keys for calls."""
+    """No message that makes no calls has a null under the keys for calls; the lift has left behind which it has."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        filled = [i for i, message in enumerate(survey.messages) if message.role in ("system", "user", "tool")]
-        for i in filled:
-            native = survey.native(At(i))
-            key = next((key for key in keys if isinstance(native, dict) and native.get(key, "") is None), None)
-            if key is not None:
-                said = f"{key} is null in a message of the {survey.messages[i].role}: an engine has filled columns"
+        for i, message in enumerate(survey.messages) if survey.spellings else ():
+            blank = survey.spellings.get(id(message), {}).get("blank", {})
+            key = next((key for key in keys if key in blank and blank[key] is None), None)
+            if key is not None and message.role != "assistant":
+                said = f"{key} is null in a message of the {message.role}: an engine has filled columns"
                 yield Breach("null-filled", At(i, steps=(key,)), said, "warning", help=TEXT_COLUMNS)
                 return
 

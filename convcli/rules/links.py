@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from convcli.findings import Severity
@@ -42,7 +43,42 @@ def paired(manner: Manner) -> Rule:
         *(("misplaced-tool-result",) if manner.where == "next" else ()),
         *(("split-tool-results",) if manner.together else ()),
     )
-    return Rule(codes, lambda survey: _Pairs(survey, manner).breaches() if survey.calls or survey.results else ())
+    return Rule(codes, lambda survey: () if _is_plain(survey, manner) else _Pairs(survey, manner).breaches())
+
+
+def _is_plain(survey: Survey, manner: Manner) -> bool:
+    """What nearly every transcript is: each call answered once, in its place. False is no verdict yet."""
+    linked = len(survey.parts["tool_call"]) + len(survey.parts["tool_result"])
+    if not linked:
+        return True
+    soon, unique = manner.where == "next", manner.unique == "request"
+    waiting: set[str] = set()
+    seen: set[str] = set()
+    for i in survey.line:
+        message = survey.messages[i]
+        if soon and waiting and message.role != "tool":
+            return False
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                if part.id in waiting or (unique and part.id in seen):
+                    return False
+                waiting.add(part.id)
+                seen.add(part.id)
+                linked -= 1
+            elif isinstance(part, ToolResult):
+                if message.role != "tool" or part.tool_call_id not in waiting:
+                    return False
+                waiting.remove(part.tool_call_id)
+                linked -= 1
+    is_done = not waiting or (soon and survey.rigour == "document")
+    return is_done and not linked and not (manner.together and _is_split(survey))
+
+
+def _is_split(survey: Survey) -> bool:
+    """Do results that follow one another stand in two turns?"""
+    spots = survey.parts["tool_result"]
+    pairs = pairwise(i for i, _, _ in spots)
+    return any(j == i + 1 and survey.places.message(i) != survey.places.message(j) for i, j in pairs)
 
 
 class _Pairs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from convcli.findings import Severity
 from convcli.rules.survey import At, Breach, Rule, Survey, shown
@@ -12,17 +12,27 @@ class Alphabet:
     """The words that a service takes: `least` to `most` characters (0: no limit) out of `allowed` (any, if that is
     empty), the first one out of `first`; `said` names the characters."""
 
-    __slots__ = ("_allowed", "_first", "_least", "_most", "_said")
+    __slots__ = ("_allowed", "_delete", "_first", "_least", "_most", "_said")
 
     def __init__(self, said: str, allowed: str, most: int, *, first: str = "", least: int = 1) -> None:
         self._said, self._allowed, self._first = said, frozenset(allowed), frozenset(first or allowed)
         self._least, self._most = least, most
+        self._delete = dict.fromkeys(map(ord, allowed))
 
     def accepts(self, word: str) -> bool:
         """Is this such a word?"""
         if len(word) < self._least or len(word) > self._most > 0:
             return False
         return not self._allowed or (word[0] in self._first and self._allowed.issuperset(word))
+
+    def accepts_all(self, words: set[str]) -> bool:
+        """Are all of these such words? Quicker than one by one."""
+        lengths = set(map(len, words))
+        if words and (min(lengths) < self._least or max(lengths) > self._most > 0):
+            return False
+        if self._allowed and "".join(words).translate(self._delete):
+            return False
+        return self._first <= self._allowed <= self._first or all(word[0] in self._first for word in words)
 
     def wants(self) -> str:
         """The words in words."""
@@ -33,7 +43,11 @@ class Alphabet:
 def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
     """The names of tools, in definitions and calls; each wrong name is told once."""
 
-    def check(survey: Survey) -> Iterator[Breach]:
+    def check(survey: Survey) -> Iterable[Breach]:
+        names = {call.name for _, _, call in survey.parts["tool_call"]}.union(tool.name for tool in survey.tools)
+        return () if alphabet.accepts_all(names) else breaches(survey)
+
+    def breaches(survey: Survey) -> Iterator[Breach]:
         seen: set[str] = set()
         named = [(one.name, At(tool=i, field="tool.name")) for i, one in enumerate(survey.tools) if _is_function(one)]
         named += [(called.call.name, called.at("tool_call.name")) for called in survey.calls]
@@ -55,7 +69,12 @@ def _is_function(tool: object) -> bool:
 def of_calls(alphabet: Alphabet, severity: Severity = "error") -> Rule:
     """The ids of calls, and of results that answer none of them."""
 
-    def check(survey: Survey) -> Iterator[Breach]:
+    def check(survey: Survey) -> Iterable[Breach]:
+        ids = {call.id for _, _, call in survey.parts["tool_call"]}
+        ids.update(result.tool_call_id for _, _, result in survey.parts["tool_result"])
+        return () if alphabet.accepts_all(ids - survey.invented) else breaches(survey)
+
+    def breaches(survey: Survey) -> Iterator[Breach]:
         seen = set(survey.invented)
         ids = [(called.call.id, called.at("tool_call.id")) for called in survey.calls]
         ids += [(one.result.tool_call_id, one.at("tool_result.toolCallId")) for one in survey.results]

@@ -14,6 +14,10 @@ from convcli.findings import Severity
 from convcli.places import Places
 from convcli.transcript import Message, Path, ToolCall, ToolDefinition, ToolResult, Transcript
 
+MEDIA = ("image", "audio", "video", "document")
+KINDS = ("text", "reasoning", "refusal", "tool_call", "tool_result", "opaque", *MEDIA)
+"""The types of parts."""
+
 NOWHERE = -1
 Rigour: TypeAlias = Literal["document", "sent"]
 """Is the transcript judged as something that is kept, or as a request that a service would be sent?"""
@@ -75,7 +79,12 @@ class Rule(NamedTuple):
 
 
 class Survey:
-    """One transcript with its document, gone through once for what most rules ask for."""
+    """One transcript with its document, gone through once for what most rules ask for.
+
+    `parts` holds by their type the parts of all messages, each behind the indexes of its message and in it. Most
+    transcripts break no rule, so a rule looks there first and makes nodes only of what it has found. `spellings` are
+    those that the lift has left behind.
+    """
 
     def __init__(
         self, transcript: Transcript, document: Any, dialect: Dialect | None, rigour: Rigour = "document"
@@ -87,14 +96,21 @@ class Survey:
         origin = transcript.origin
         self.form: str = origin.document.get("form", "") if origin is not None else ""
         self.invented: set[str] = origin.invented if origin is not None else set()
-        self.calls: list[Called] = []
-        self.results: list[Answered] = []
+        self.spellings: dict[int, dict[str, Any]] = origin.spellings if origin is not None else {}
+        self.parts: dict[str, list[tuple[int, int, Any]]] = {kind: [] for kind in KINDS}
         for i, message in enumerate(transcript.messages):
             for k, part in enumerate(message.parts):
-                if part.type == "tool_call":
-                    self.calls.append(Called(i, k, part))  # type: ignore[arg-type]
-                elif part.type == "tool_result":
-                    self.results.append(Answered(i, k, part))  # type: ignore[arg-type]
+                self.parts[part.type].append((i, k, part))
+
+    @cached_property
+    def calls(self) -> list[Called]:
+        """All calls, in order."""
+        return [Called(*spot) for spot in self.parts["tool_call"]]
+
+    @cached_property
+    def results(self) -> list[Answered]:
+        """All results, in order."""
+        return [Answered(*spot) for spot in self.parts["tool_result"]]
 
     @cached_property
     def line(self) -> list[int]:

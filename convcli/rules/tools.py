@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
 
+from convcli import wire
 from convcli.findings import Severity
 from convcli.rules.survey import At, Breach, Rule, Survey, nearest, shown
-from convcli.transcript import Path, ToolDefinition
+from convcli.transcript import Path
 
 TYPES = frozenset(("object", "array", "string", "number", "integer", "boolean", "null"))
 MOST_DEEP = 64
 ONE = ("items", "not", "if", "then", "else", "additionalProperties", "contains", "propertyNames", "unevaluatedItems")
 LIST = ("anyOf", "oneOf", "allOf", "prefixItems")
 NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+
+
+Wrong: TypeAlias = tuple[str, Path, str]
+"""A code, where in the schema, and what is wrong."""
 
 
 class Node(NamedTuple):
@@ -109,31 +115,36 @@ def schemas(shape: Shape = Shape()) -> Rule:  # noqa: B008  (frozen)
     def check(survey: Survey) -> Iterator[Breach]:
         for i, tool in enumerate(survey.tools):
             if tool.parameters is not None:
-                yield from _of_tool(tool, At(tool=i, field="tool.parameters"), shape)
+                for code, steps, said in _wrong_with(wire.write(tool.parameters), shape, tool.strict is True):
+                    severity: Severity = "warning" if code == "remote-reference" else "error"
+                    yield Breach(code, At(tool=i, field="tool.parameters", steps=steps), said, severity)
 
     return Rule(tuple(codes), check)
 
 
-def _of_tool(tool: ToolDefinition, at: At, shape: Shape) -> Iterator[Breach]:
-    root: dict[str, Any] = tool.parameters or {}
+@lru_cache(maxsize=256)
+def _wrong_with(written: bytes, shape: Shape, strict: bool) -> list[Wrong]:
+    """What is wrong with a schema, by its JSON: transcripts of one program have the same tools."""
+    return list(_wrong(wire.parse(written), shape, strict))
+
+
+def _wrong(root: dict[str, Any], shape: Shape, strict: bool) -> Iterator[Wrong]:
     kind = root.get("type")
     if kind != "object" and "$ref" not in root and not (shape.bare and kind is None):
         found = "none" if kind is None else "another"
         said = f"the parameters must be a schema with the type object; found {found}"
-        yield Breach("schema-not-object", at._replace(steps=("type",) if "type" in root else ()), said)
+        yield "schema-not-object", ("type",) if "type" in root else (), said
     for key in ("anyOf", "oneOf", "allOf") if shape.plain_root else ():
         if key in root:
-            yield Breach("schema-not-object", at._replace(steps=(key,)), f"{key} is not allowed at the root")
+            yield "schema-not-object", (key,), f"{key} is not allowed at the root"
     checks: list[Callable[[dict[str, Any]], tuple[str, str, str] | None]] = [_malformed, _remote]
-    checks += ([_without_items] if shape.items else []) + ([_open] if shape.closed and tool.strict else [])
+    checks += ([_without_items] if shape.items else []) + ([_open] if shape.closed and strict else [])
     for node in nodes(root):
         if len(node.steps) > MOST_DEEP * 2:
-            yield Breach("schema-too-deep", at, f"the schema is more than {MOST_DEEP} levels deep")
+            yield "schema-too-deep", (), f"the schema is more than {MOST_DEEP} levels deep"
             return
-        for found_wrong in filter(None, (one(node.schema) for one in checks)):
-            code, key, said = found_wrong
-            steps = (*node.steps, key) if key else node.steps
-            yield Breach(code, at._replace(steps=steps), said, "warning" if code == "remote-reference" else "error")
+        for code, key, said in filter(None, (one(node.schema) for one in checks)):
+            yield code, (*node.steps, key) if key else node.steps, said
 
 
 def closed_response(*steps: str) -> Rule:

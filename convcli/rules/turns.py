@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from convcli.findings import Severity
-from convcli.rules.survey import At, Breach, Rule, Survey
-from convcli.transcript import Media, Message, Opaque, Reasoning, Text, ToolCall
+from convcli.rules.survey import MEDIA, At, Breach, Rule, Survey
+from convcli.transcript import Message, ToolCall
 
 INSTRUCTIONS = ("system", "developer")
 RESPONSE = "response"
@@ -153,13 +153,12 @@ def files_as_urls() -> Rule:
     """The data of a file are a data URL."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i in survey.line:
-            for k, part in enumerate(survey.messages[i].parts):
-                file = part.value.get("file") if isinstance(part, Opaque) and isinstance(part.value, dict) else None
-                data = file.get("file_data") if isinstance(file, dict) else None
-                if isinstance(data, str) and data and not data.startswith("data:"):
-                    at = At(i, k, steps=("file", "file_data"))
-                    yield Breach("not-a-data-url", at, "the data of a file must be a base64 data URL")
+        for i, k, part in survey.parts["opaque"]:
+            file = part.value.get("file") if isinstance(part.value, dict) else None
+            data = file.get("file_data") if isinstance(file, dict) else None
+            if isinstance(data, str) and data and not data.startswith("data:"):
+                at = At(i, k, steps=("file", "file_data"))
+                yield Breach("not-a-data-url", at, "the data of a file must be a base64 data URL")
 
     return Rule(("not-a-data-url",), check)
 
@@ -168,11 +167,10 @@ def not_blank(severity: Severity = "error") -> Rule:
     """No text is empty or only white space."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i in survey.line:
-            for k, part in enumerate(survey.messages[i].parts):
-                if isinstance(part, Text) and (not part.text or part.text.isspace()):
-                    said = "is only white space" if part.text else "is empty"
-                    yield Breach("blank-text", At(i, k, field="text.text"), f"the text {said}", severity)
+        for i, k, part in survey.parts["text"]:
+            if not part.text or part.text.isspace():
+                said = "is only white space" if part.text else "is empty"
+                yield Breach("blank-text", At(i, k, field="text.text"), f"the text {said}", severity)
 
     return Rule(("blank-text",), check)
 
@@ -181,13 +179,13 @@ def parts_in_roles(roles: Mapping[str, Collection[str]]) -> Rule:
     """Parts of these types stand only in turns of these roles."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i in survey.line:
-            message = survey.messages[i]
-            for k, part in enumerate(message.parts):
-                if part.type in roles and message.role not in roles[part.type]:
-                    allowed = " or ".join(roles[part.type])
-                    said = f"a part of the type {part.type} cannot stand in a turn of the {message.role}"
-                    yield Breach("misplaced-part", At(i, k), said, help=f"it belongs into a turn of the {allowed}")
+        for kind, allowed in roles.items():
+            for i, k, _ in survey.parts[kind]:
+                role = survey.messages[i].role
+                if role not in allowed:
+                    said = f"a part of the type {kind} cannot stand in a turn of the {role}"
+                    help_text = f"it belongs into a turn of the {' or '.join(allowed)}"
+                    yield Breach("misplaced-part", At(i, k), said, help=help_text)
 
     return Rule(("misplaced-part",), check)
 
@@ -196,12 +194,12 @@ def results_in_roles(*roles: str) -> Rule:
     """The document has results only in turns that have one of these roles there, or none."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for answered in survey.results:
-            native = survey.native(At(answered.message))
+        for i, k, _ in survey.parts["tool_result"]:
+            native = survey.native(At(i))
             role = native.get("role") if isinstance(native, dict) else None
             if role is not None and role not in roles:
                 help_text = f"it belongs into a turn with the role {roles[0]}"
-                yield Breach("misplaced-part", answered.at(), "a tool result cannot stand here", help=help_text)
+                yield Breach("misplaced-part", At(i, k), "a tool result cannot stand here", help=help_text)
 
     return Rule(("misplaced-part",), check)
 
@@ -225,10 +223,9 @@ def signed(severity: Severity = "error") -> Rule:
     """Thinking comes with the signature that the service gave it."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i in survey.line:
-            for k, part in enumerate(survey.messages[i].parts):
-                if isinstance(part, Reasoning) and not part.metadata:
-                    yield Breach("unsigned-reasoning", At(i, k), "the thinking has no signature", severity)
+        for i, k, part in survey.parts["reasoning"]:
+            if not part.metadata:
+                yield Breach("unsigned-reasoning", At(i, k), "the thinking has no signature", severity)
 
     return Rule(("unsigned-reasoning",), check)
 
@@ -237,11 +234,11 @@ def decodable() -> Rule:
     """The data of media are base64."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i, message in enumerate(survey.messages):
-            for k, part in enumerate(message.parts):
-                if isinstance(part, Media) and part.data is not None and not is_base64(part.data):
-                    said = f"the data of the {part.type} are no base64"
-                    yield Breach("invalid-base64", At(i, k, field=f"{part.type}.data"), said)
+        for kind in MEDIA:
+            for i, k, part in survey.parts[kind]:
+                if part.data is not None and not is_base64(part.data):
+                    said = f"the data of the {kind} are no base64"
+                    yield Breach("invalid-base64", At(i, k, field=f"{kind}.data"), said)
 
     return Rule(("invalid-base64",), check)
 
