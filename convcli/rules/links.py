@@ -78,7 +78,7 @@ def _is_split(survey: Survey) -> bool:
     """Do results that follow one another stand in two turns?"""
     spots = survey.parts["tool_result"]
     pairs = pairwise(i for i, _, _ in spots)
-    return any(j == i + 1 and survey.places.message(i) != survey.places.message(j) for i, j in pairs)
+    return any(j == i + 1 and not survey.is_one_turn(i, j) for i, j in pairs)
 
 
 class _Pairs:

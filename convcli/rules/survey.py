@@ -132,11 +132,15 @@ class Survey:
         except LookupError:
             return None
 
+    def is_one_turn(self, i: int, j: int) -> bool:
+        """Do two messages stand in one object of the document?"""
+        return self.places.message(i) == self.places.message(j)
+
     def turns(self) -> Iterator[list[int]]:
         """The messages of the line by the object of the document in which they stand."""
         turn: list[int] = []
         for i in self.line:
-            if turn and self.places.message(i) != self.places.message(turn[0]):
+            if turn and not self.is_one_turn(i, turn[0]):
                 yield turn
                 turn = []
             turn.append(i)
