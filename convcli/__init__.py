@@ -12,9 +12,11 @@ Documents are JSON values (`dict`, `list`). Nothing here prints; losses and find
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the interpreter to start
 if TYPE_CHECKING:
+    from typing import Any
+
     from convcli import dialects
     from convcli.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
     from convcli.findings import Finding

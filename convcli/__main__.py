@@ -9,13 +9,17 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import pairwise
-from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
 
+from convcli import __version__
+
+TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the interpreter to start
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+    from typing import Any, NoReturn
+
     from click import ClickException
 
     from convcli.errors import ConvcliError
@@ -27,6 +31,12 @@ READER_GONE = 141
 
 class Interrupted(BaseException):
     """A signal asked us to stop."""
+
+
+def program() -> NoReturn:
+    """The process of the command line. It ends as soon as all is written: to free every object first, one by one, would
+    take as long as a small conversion."""
+    os._exit(main())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,6 +56,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
+    if argv == ["--version"]:  # the program is asked for it by other programs, again and again
+        if sys.stdout is not None:
+            sys.stdout.write(f"convcli {__version__}\n")
+        return 0
+    return _command(argv)
+
+
+def _command(argv: list[str]) -> int:
     from convcli.errors import ConvcliError, OutputError
     from convcli.report.screen import Screen
 
@@ -187,4 +205,4 @@ def _not_written(error: OSError, name: str, code: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()
