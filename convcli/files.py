@@ -63,10 +63,13 @@ class Document(msgspec.Struct):
         return self.value.lines[int(index)], f"/{rest}" if rest else ""
 
     def located(self, findings: Iterable[Finding]) -> list[Finding]:
-        """The findings with the file, and with the line, or line and column where the document is the whole file."""
+        """The findings in the order of the document, with the file, and with the line, or line and column where the
+        document is the whole file."""
         findings = list(findings)
         if not findings:
             return []
+        order = wire.Order(self.value)
+        findings.sort(key=lambda finding: order.of(finding.where))
         places = {}
         if not self.line and self.raw:
             places = wire.locate_all(self.raw, {finding.where for finding in findings})

@@ -191,8 +191,10 @@ class _Run:
         self._output: Output | None = None
 
     def take(self, step: Step) -> None:
-        """Count, tell and write."""
+        """Count, tell and write. Of a session that is refused for a line, the other lines are not worth a word."""
         summary = self.summary
+        if step.is_read and self.source.is_whole and summary.refused and not self.job.keep_going:
+            return
         summary.transcripts += step.is_read
         summary.refused += step.is_refused
         summary.lossy += bool(step.losses) and step.is_read

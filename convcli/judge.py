@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import compress
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -49,12 +50,53 @@ class Terms(NamedTuple):
 
 
 def judge(source: Input, terms: Terms = Terms()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
-    """The verdict on each document of an input."""
-    for item in source:
-        found = [skipped(item)] if isinstance(item, Skipped) else _judged(item, terms)
-        line = found[0].line if isinstance(item, Skipped) else item.line
+    """The verdict on each document of an input; all rows of a session are one, with those that cannot be read."""
+    for line, found in [(0, _session(source, terms))] if source.is_whole else _each(source, terms):
         wanted = [finding for finding in found if terms.wants(finding.code)] if found else found
         yield Verdict(source.name, line, source.dialect.name, wanted)
+
+
+def _each(source: Input, terms: Terms) -> Iterator[tuple[int, list[Finding]]]:
+    for item in source:
+        if isinstance(item, Skipped):
+            finding = skipped(item)
+            yield finding.line, [finding]
+        else:
+            yield item.line, _judged(item, terms)
+
+
+def _session(source: Input, terms: Terms) -> list[Finding]:
+    """All findings of a transcript of many rows, in the order of the file."""
+    gaps, found = list[Finding](), list[Finding]()
+    for item in source:
+        if isinstance(item, Skipped):
+            gaps.append(skipped(item))
+        else:
+            found += _judged(item, terms)
+    gaps = [gap for gap in gaps if terms.wants(gap.code)]
+    if gaps:
+        doubtful = [_may_follow(finding, gaps[0].line, gaps[-1].line) for finding in found]
+        gaps[0] = _noted(gaps[0], list(compress(found, doubtful)))
+        found = [finding for finding, is_doubtful in zip(found, doubtful, strict=True) if not is_doubtful]
+    return sorted([*gaps, *found], key=lambda finding: finding.line)
+
+
+LOOK_BACK = frozenset(("orphan-tool-result", "missing-parent", "unknown-rewind", "torn-stream"))
+LOOK_AHEAD = frozenset(("missing-tool-result", "invalid-arguments", "torn-stream"))
+"""Codes of rows that lack another one before or behind them: it may be the one that cannot be read."""
+
+
+def _may_follow(finding: Finding, first: int, last: int) -> bool:
+    """Is a finding perhaps only there because lines cannot be read, the first and the last of which are these?"""
+    back, ahead = finding.line > first, finding.line < last
+    return (back and finding.code in LOOK_BACK) or (ahead and finding.code in LOOK_AHEAD)
+
+
+def _noted(gap: Finding, doubtful: list[Finding]) -> Finding:
+    if not doubtful:
+        return gap
+    codes = ", ".join(dict.fromkeys(finding.code for finding in doubtful))
+    return replace(gap, notes=(f"{len(doubtful):,} more that may only follow from this, not shown: {codes}",))
 
 
 def _judged(item: Document, terms: Terms) -> list[Finding]:

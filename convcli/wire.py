@@ -21,6 +21,7 @@ from convcli.strict import BEGIN, MAX_DEPTH, DuplicateKeys, Place, pointer
 __all__ = [
     "BEGIN",
     "DuplicateKeys",
+    "Order",
     "Place",
     "exact",
     "locate",
@@ -151,6 +152,37 @@ def locate_all(data: bytes, pointers: Collection[str]) -> dict[str, Place]:
 
 def _steps(pointer: str) -> tuple[str, ...]:
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+class Order:
+    """The order of a document: where the value at a JSON Pointer stands, as the position of each step in its container.
+
+    What is absent stands where the last step that is there stands.
+    """
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        self._ranks: dict[int, dict[str, int]] = {}
+
+    def of(self, pointer: str) -> list[int]:
+        """A key to sort pointers by."""
+        node, position = self._document, list[int]()
+        for step in _steps(pointer):
+            if isinstance(node, dict) and step in node:
+                position.append(self._rank(node, step))
+                node = node[step]
+            elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+                position.append(int(step))
+                node = node[int(step)]
+            else:
+                break
+        return position
+
+    def _rank(self, node: dict[str, Any], name: str) -> int:
+        """Each object is counted once, for there may be a finding for each of its keys."""
+        if id(node) not in self._ranks:
+            self._ranks[id(node)] = {key: i for i, key in enumerate(node)}
+        return self._ranks[id(node)][name]
 
 
 # --- writing what orjson refuses -------------------------------------------------------------------------------------

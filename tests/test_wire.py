@@ -278,3 +278,18 @@ def test_resolving_steps_by_names_into_objects_and_by_indexes_into_lists_only() 
     for path in (("b",), ("a", "0"), ("a", 5), ("a", 0, "b", 0)):
         with pytest.raises(LookupError):
             wire.resolve({"a": [{"b": 1}]}, path)
+
+
+def test_pointers_are_sorted_as_their_values_stand_in_the_text() -> None:
+    value = {"b": [{"y": 1, "x~/": 2}] * 11, "a": 3}
+    order = wire.Order(value)
+    pointers = ["/a", "/b/10/y", "/b/2/x~0~1", "/b/2/missing", "/b/2/y", "/b", ""]
+    assert sorted(pointers, key=order.of) == ["", "/b", "/b/2/missing", "/b/2/y", "/b/2/x~0~1", "/b/10/y", "/a"]
+
+
+def test_many_pointers_into_one_large_object_are_sorted_in_no_time() -> None:
+    value = {str(i): i for i in range(100_000)}
+    order = wire.Order(value)
+    start = time.process_time()
+    assert sorted((f"/{i}" for i in reversed(range(100_000))), key=order.of)[:2] == ["/0", "/1"]
+    assert time.process_time() - start < 5
