@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, command, environment, run, write
+from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, WRONG, command, environment, run, write
 
+COMMANDS = [path.stem for path in sorted((ROOT / "convcli" / "cli").glob("[a-z]*.py"))]
 HEAVY = ("orjson", "jsonschema", "jsonschema_rs", "referencing", "rich", "tempfile")
 
 
@@ -61,9 +62,24 @@ def test_a_typo_gets_its_nearest_match_and_exit_2(words: list[str], hint: str) -
 def test_every_command_has_help_that_begins_with_examples() -> None:
     overview = run("-h").stdout.decode()
     assert run().stdout.decode() == overview
-    for name in ("convert", "validate", "inspect", "detect", "dialects", "schema", "losses"):
+    for name in COMMANDS:
         assert f"  {name} " in overview
-        assert run(name, "-h").stdout.decode().startswith(f"Examples:\n  convcli {name}")
+        examples, _, _ = run(name, "-h").stdout.decode().partition("Usage:")
+        assert examples.startswith("Examples:\n  convcli ")
+        assert f"  convcli {name}" in examples
+
+
+def test_the_overview_fits_a_terminal_of_80_by_24_and_cuts_no_sentence() -> None:
+    lines = run("-h", env=environment(COLUMNS="80")).stdout.decode().splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines[lines.index("Commands:") :] if line.endswith("...")]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_80_columns_but_for_examples(name: str) -> None:
+    text = run(name, "-h", env=environment(COLUMNS="80")).stdout.decode()
+    assert max(map(len, text.partition("Usage:")[2].splitlines())) <= 80
 
 
 def closed_pipe() -> int:

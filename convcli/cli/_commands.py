@@ -65,12 +65,13 @@ class Group(click.Group):
         self.format_usage(ctx, formatter)
         self.format_commands(ctx, formatter)
         formatter.write_paragraph()
-        formatter.write_text("convcli COMMAND -h shows the options of a command.")
+        formatter.write("convcli COMMAND -h shows its options, convcli --version the version.\n")
 
 
 EXAMPLES = """\
 convcli inspect chat.json
-convcli convert chat.json --to intermediate -o out.json
+convcli convert chat.json --to anthropic -o out.json
+convcli losses --from anthropic --to openai-chat
 """
 
 
@@ -113,7 +114,7 @@ def _show_help(ctx: click.Context) -> None:
 
 group = Group(
     "convcli",
-    help="Converts transcripts of language models between dialects; nothing is lost without being told.",
+    help="Convert transcripts of language models; nothing is lost without being told.",
     callback=click.pass_context(_show_help),
     invoke_without_command=True,
     params=everywhere(),

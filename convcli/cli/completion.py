@@ -23,7 +23,7 @@ VARIABLE = "_CONVCLI_COMPLETE"
 @click.argument("shell", type=Near("shell", lambda: SHELLS), metavar="SHELL")
 @click.pass_obj
 def command(screen: Screen, shell: str) -> int:
-    """Print the script that completes commands, options and their words in a shell."""
+    """Print the script that completes words of convcli in a shell."""
     from click.shell_completion import get_completion_class
 
     from convcli.cli._commands import group

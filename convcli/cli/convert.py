@@ -55,7 +55,7 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
 @click.option("--chunk", type=click.IntRange(0), metavar="N", help="Cut the texts of a stream into N characters each.")
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
-    """Convert transcripts into another dialect, and tell what it does not carry.
+    """Convert transcripts into another dialect, and tell losses.
 
     FILE is a file, a folder, a glob, or - for stdin. An output appears when it is complete.
     """

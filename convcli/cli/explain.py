@@ -33,7 +33,7 @@ def _names() -> list[str]:
 @click.option("--list", "lists", is_flag=True, help="All codes, each with what it means in a few words.")
 @click.pass_obj
 def command(screen: Screen, code: str | None, lists: bool) -> int:
-    """Tell what a code means: why it matters, an example, the same mended, and what to do."""
+    """Tell what a code means and what to do about it, with examples."""
     from convcli import codes
 
     if lists:

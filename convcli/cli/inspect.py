@@ -54,7 +54,7 @@ MORE_OF_TRANSCRIPTS = [
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
-    """Show transcripts as a table: the messages of one transcript, or a row for each of many transcripts.
+    """Show the messages of a transcript, or a row for each of many.
 
     FILE is a file, a folder, a glob, or - for stdin. A call and its result have the same mark, #1 for the first call.
     """

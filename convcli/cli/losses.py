@@ -42,9 +42,10 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 def command(
     screen: Screen, paths: tuple[str, ...], source: Dialect | None, target: Dialect, summary: bool, form: str
 ) -> int:
-    """Tell what a conversion would lose, and write nothing: for files, or for two dialects in general.
+    """Tell what a conversion would lose, and write nothing.
 
-    In general means: of every feature that the one dialect can say, measured by converting a probe.
+    For files, or for two dialects in general: then of every feature that the one can say, measured by converting a
+    probe.
     """
     codes, teller = _work.Codes(screen), _work.Teller(screen)
     if paths:

@@ -20,7 +20,9 @@ convcli restore out.json --restore-file kept.jsonl -o chat-again.json
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("path", metavar="FILE")
 @click.option("--restore-file", "kept", metavar="FILE", required=True, help="What convert --restore-file wrote.")
-@click.option("-o", "--output", metavar="FILE|-", default="-", help="Where to write; without it, to stdout.")
+@click.option(
+    "-o", "--output", metavar="FILE|-", default="-", show_default=False, help="Where to write; without it, to stdout."
+)
 @click.option("--force", is_flag=True, help="Replace an output that exists.")
 @click.pass_obj
 def command(screen: Screen, path: str, kept: str, output: str, force: bool) -> int:

@@ -33,7 +33,7 @@ class Wish(NamedTuple):
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
-    """Count over many transcripts: dialects, models, roles, kinds of parts, tools with their errors, and tokens.
+    """Count models, roles, tools, errors and tokens of transcripts.
 
     FILE is a file, a folder, a glob, or - for stdin. Sizes are in characters.
     """

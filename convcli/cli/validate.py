@@ -45,8 +45,9 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
-    """Judge transcripts by the schema and the rules of their dialect: 0 when they are acceptable, else 1.
+    """Judge transcripts by the schema and rules of their dialect.
 
+    Exits 0 when they are acceptable, else 1.
     FILE is a file, a folder, a glob, or - for stdin. Findings go to stdout, the summary to stderr.
     """
     return _Validating(screen, Wish(**given)).run()
