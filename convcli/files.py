@@ -289,6 +289,8 @@ def _choose(values: list[Any], among: list[Dialect], framing: str, one_line: boo
     framings = {"sse"} if framing == "sse" else {"events"} if framing == "jsonl" or one_line else set()
     whole = [dialect for dialect in among if framings.intersection(dialect.framings)]
     each = [] if framing == "sse" else each
+    if framing == "json":
+        _refuse_several(values[0], among)
     if told:
         return _told(values, among[0], each, whole, framing)
     found = _agreed(values, each) or _agreed(values[:1], each)
@@ -296,6 +298,20 @@ def _choose(values: list[Any], among: list[Dialect], framing: str, one_line: boo
     detection = pipeline.strongest(sorted(found + together, key=lambda pair: (-pair[1].strength, pair[0])))
     is_whole = any(name == detection.dialect and clue is detection.clue for name, clue in together)
     return _Reading(dialects.get(detection.dialect), is_whole, detection)
+
+
+def _refuse_several(value: Any, among: list[Dialect]) -> None:
+    """Training sets come as an array of transcripts. An array that is itself a transcript of these dialects is fine."""
+    if not isinstance(value, list) or not value or any(dialect.detect(value) for dialect in among):
+        return
+    found = _agreed(value[:LOOK_AHEAD], [dialect for dialect in among if _each(dialect)])
+    if found:
+        name, _ = max(found, key=lambda pair: pair[1].strength)
+        raise ContentError(
+            "wrong-framing",
+            f"this is a JSON array of {len(value):,} transcripts ({name}), and a JSON document holds one",
+            help="write each on a line of its own, as jq -c '.[]' FILE > FILE.jsonl does",
+        )
 
 
 def _told(values: list[Any], dialect: Dialect, each: list[Dialect], whole: list[Dialect], framing: str) -> _Reading:

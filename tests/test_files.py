@@ -84,6 +84,21 @@ def test_an_unknown_document_names_its_file(tmp_path: Path) -> None:
     assert caught.value.file.endswith("a.json")
 
 
+@pytest.mark.parametrize("told", [None, OTHER])
+def test_an_array_of_transcripts_says_what_it_is_and_what_to_do(tmp_path: Path, told: str | None) -> None:
+    path = write(tmp_path / "a.json", [{**CLEAN, "label": True}] * 3)
+    with pytest.raises(ContentError) as caught, files.opened(str(path), told):
+        pass
+    assert caught.value.code == "wrong-framing"
+    assert caught.value.message == f"this is a JSON array of 3 transcripts ({OTHER}), and a JSON document holds one"
+    assert caught.value.help.startswith("write each on a line of its own")
+
+
+def test_an_array_that_is_one_transcript_is_read(tmp_path: Path) -> None:
+    (document,) = files.documents(str(write(tmp_path / "a.json", CLEAN["messages"])), OTHER)
+    assert document.value == CLEAN["messages"]
+
+
 def test_a_file_without_a_record_is_an_error(tmp_path: Path) -> None:
     for name, content in (("a.json", ""), ("b.jsonl", "\n\n"), ("c.sse", ": nothing\n\n")):
         (tmp_path / name).write_text(content)
