@@ -19,7 +19,7 @@ from convcli.errors import ConvcliError, JobError, OutputError
 
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _CHUNK = 1 << 20
-_IN_MEMORY = 16 << 20
+_IN_MEMORY = 4 << 20
 _UNNAMED = getattr(os, "O_TMPFILE", 0)
 _NO_UNNAMED = (EOPNOTSUPP, EISDIR, EINVAL)
 _NO_LINKS = (EPERM, EOPNOTSUPP)
@@ -174,17 +174,18 @@ class _Through:
 
     def __init__(self, name: str, path: str) -> None:
         self.name, self._path = name, path
+        self._pieces: list[bytes] = []
+        self._size = 0
         self._spool: IO[bytes] | None = None
 
     def write(self, data: bytes) -> None:
-        if self._spool is None:
-            from tempfile import SpooledTemporaryFile  # dear, and not needed for files
-
-            self._spool = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
-        try:
-            self._spool.write(data)
-        except OSError as error:
-            raise cannot_write("a temporary file", error) from None
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size >= _IN_MEMORY:
+            try:
+                self._drain()
+            except OSError as error:
+                raise cannot_write("a temporary file", error) from None
 
     def commit(self) -> None:
         try:
@@ -203,10 +204,19 @@ class _Through:
             self.discard()
 
     def discard(self) -> None:
+        self._pieces, self._size = [], 0
         if self._spool is not None:
             with suppress(OSError):
                 self._spool.close()
             self._spool = None
+
+    def _drain(self) -> None:
+        if self._spool is None:
+            from tempfile import TemporaryFile  # dear, and not needed for what is small
+
+            self._spool = TemporaryFile()  # noqa: SIM115
+        self._spool.writelines(self._pieces)
+        self._pieces, self._size = [], 0
 
     def _copy(self, file: IO[bytes]) -> None:
         for piece in self._gathered():
@@ -220,6 +230,7 @@ class _Through:
             self._spool.seek(0)
             spool = self._spool
             yield from iter(lambda: spool.read(_CHUNK), b"")
+        yield from self._pieces
 
 
 # --- what stands at the target ---------------------------------------------------------------------------------------

@@ -1,28 +1,31 @@
 """The JSON Schemas of convcli: where they are, whether a document passes one, and what is wrong where it does not.
 
 `jsonschema_rs` gives the verdict and the places within microseconds per kilobyte. `jsonschema` takes over where it is
-missing or cannot hold a value (a lone surrogate); a test holds the findings of the two together. Both are imported
-when first needed, and neither opens a connection. The words are ours: messages of theirs quote the value.
+missing or cannot hold a value (a lone surrogate). Both are imported when first needed, and neither opens a connection;
+a few small good documents need neither (`glance`). Tests hold all three together. The words are ours: messages of
+theirs quote the value.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator
-from difflib import get_close_matches
 from functools import cache
 from itertools import islice
-from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from convcli.errors import JobError
 from convcli.findings import Finding
+from convcli.glance import Glance, NotSureError
 from convcli.transcript import Path
 
 SUFFIX = ".schema.json"
 MOST = 1000
 """Breaches of one document that are looked at: nobody reads more, and a document of any size ends in time."""
+MOST_STEPS = 3000
+"""Steps of a `Glance` in the time that the fast validator takes to load."""
 
 PLAIN_WORD = re.compile(r"[A-Za-z0-9_.-]{1,40}\Z")
 """What a message may repeat of a document: the name of a role or a key, never a text or a terminal sequence."""
@@ -59,15 +62,16 @@ class Told(NamedTuple):
 
 
 @cache
-def folder() -> FilePath:
+def folder() -> str:
     """Where the schemas are: inside the package as installed, beside it in a checkout."""
-    inside = FilePath(__file__).parent / "schemas"
-    return inside if inside.is_dir() else inside.parent.parent / "schemas"
+    package = os.path.dirname(os.path.abspath(__file__))
+    inside = os.path.join(package, "schemas")
+    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "schemas")
 
 
 @cache
 def _names() -> tuple[str, ...]:
-    return tuple(sorted(file.name.removesuffix(SUFFIX) for file in folder().glob("*" + SUFFIX)))
+    return tuple(sorted(name.removesuffix(SUFFIX) for name in os.listdir(folder()) if name.endswith(SUFFIX)))
 
 
 def names() -> list[str]:
@@ -80,12 +84,33 @@ def schema(name: str) -> dict[str, Any]:
     """The schema `name`, one object for all callers, not to be changed. Raises JobError `unknown-schema`."""
     if name not in _names():
         raise JobError("unknown-schema", f"there is no schema {_shown(name)}", help=did_you_mean(name, _names()))
-    loaded: dict[str, Any] = json.loads((folder() / (name + SUFFIX)).read_text(encoding="utf-8"))
+    with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
+        loaded: dict[str, Any] = json.load(file)
     return loaded
 
 
 def accepts(name: str, document: Any) -> bool:
     """Whether the document passes the schema `name`; keys that it does not name do not matter."""
+    return _passes_at_a_glance(name, document) or _is_valid(name, document)
+
+
+def _passes_at_a_glance(name: str, document: Any) -> bool:
+    """True where that is sure and costs little."""
+    if _glance().left <= 0:
+        return False
+    try:
+        return _glance().passes(schema(name), document)
+    except NotSureError:
+        return False
+
+
+@cache
+def _glance() -> Glance:
+    """All documents of a process share its steps: whoever has many is better off with the fast validator."""
+    return Glance(MOST_STEPS)
+
+
+def _is_valid(name: str, document: Any) -> bool:
     gate = _gate(name)
     if gate is not None:
         try:
@@ -314,5 +339,7 @@ def _list(keys: Iterable[str]) -> str:
 
 
 def did_you_mean(word: str, words: Iterable[str], form: str = "did you mean {}?") -> str:
+    from difflib import get_close_matches  # most documents are good
+
     near = get_close_matches(word, [other for other in words if PLAIN_WORD.match(other)], 1)
     return form.format(f'"{near[0]}"') if near else ""

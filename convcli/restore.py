@@ -6,7 +6,6 @@ from what reading the converted document back gives to the original. Where nothi
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any
 
 from convcli import __version__, catalog, dialects, wire
@@ -53,6 +52,8 @@ def restore(converted: Any, kept: Record) -> Any:
 
 def checksum(document: Any) -> str:
     """SHA-256 of a document as compact JSON: equal for equal values and key order, whatever the layout of the file."""
+    from hashlib import sha256  # dear, and needed only for restore files
+
     return sha256(wire.write(document)).hexdigest()
 
 

@@ -16,7 +16,7 @@ FLOORS = {
     1: (
         "wire", "strict", "storage", "sources", "fields", "pairing", "align", "loss", "places", "patch", "rules",
         "codes", "streams",
-        "catalog", "dialect", "trust",
+        "glance", "catalog", "dialect", "trust",
     ),
     2: ("dialects",),
     3: ("pipeline", "files", "job", "judge", "overview", "atomic", "restore", "probes", "config", "parallel"),

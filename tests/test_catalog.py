@@ -5,7 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -16,6 +19,8 @@ from hypothesis import strategies as st
 from convcli import catalog
 from convcli.errors import JobError
 from convcli.findings import Finding
+from convcli.glance import Glance, NotSureError
+from tests.support import names, samples
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 REQUEST: dict[str, Any] = {
@@ -66,6 +71,11 @@ def by_judge_alone(name: str, document: Any) -> list[Finding]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(catalog, "_gate", lambda name: None)
         return catalog.findings(name, document)
+
+
+def at_a_glance(name: str, document: Any) -> bool:
+    """The verdict without a validator. Raises NotSureError."""
+    return Glance(1_000_000).passes(catalog.schema(name), document)
 
 
 # ---------------------------------------------------------------- the catalog
@@ -119,6 +129,51 @@ def test_without_the_fast_validator_the_verdict_and_the_findings_are_the_same() 
     bad = changed(changed(REQUEST, "/messages/3/content", None), "/messages/0/role", "sytem")
     assert by_judge_alone("openai-chat", REQUEST) == []
     assert by_judge_alone("openai-chat", bad) == catalog.findings("openai-chat", bad) != []
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_glance_gives_the_verdict_of_the_validator_on_the_samples_of_all_dialects(name: str) -> None:
+    for sample in samples():
+        with suppress(NotSureError):
+            assert at_a_glance(name, sample.document) == catalog._is_valid(name, sample.document), sample
+
+
+def test_a_few_small_good_documents_need_no_validator() -> None:
+    code = (
+        "import sys; from convcli import catalog;"
+        f"assert all(catalog.accepts(name, document) for name, document in {DOCUMENTS!r}.items());"
+        "assert not {'jsonschema', 'jsonschema_rs'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "schema", [{"pattern": "a"}, {"enum": [[]]}, {"not": {"const": {}}}, {"items": {"maximum": 1}}]
+)
+def test_a_glance_at_what_it_does_not_know_is_not_sure(schema: Any) -> None:
+    with pytest.raises(NotSureError):
+        Glance(100).passes(schema, ["a"])
+
+
+def test_a_glance_ends_after_its_steps() -> None:
+    glance = Glance(50)
+    with pytest.raises(NotSureError):
+        glance.passes({"items": {"type": "integer"}}, list(range(100)))
+    with pytest.raises(NotSureError):
+        glance.passes({"type": "integer"}, 1)
+
+
+def test_a_glance_knows_numbers_as_json_schema_does() -> None:
+    one = {"const": 1}
+    assert [Glance(9).passes(one, value) for value in (1, 1.0, True, "1")] == [True, True, False, False]
+    whole = {"type": "integer"}
+    assert [Glance(9).passes(whole, value) for value in (10**400, 2.0, 2.5, True)] == [True, True, False, False]
+
+
+def test_a_glance_takes_the_first_items_apart_from_the_others() -> None:
+    schema = {"prefixItems": [{"type": "string"}], "items": {"type": "integer"}}
+    verdicts = [Glance(99).passes(schema, value) for value in (["a", 1], ["a"], [], {}, ["a", "b"], [1])]
+    assert verdicts == [True, True, True, True, False, False]
 
 
 def test_rows_of_a_file_pass_as_a_list() -> None:
@@ -383,6 +438,6 @@ def test_both_validators_find_the_same_in_any_mutant(data: st.DataObject, name: 
         document = changed(document, pointer, *data.draw(st.one_of(st.just(()), st.tuples(ANYTHING))))
     found = catalog.findings(name, document)
     assert found == by_judge_alone(name, document)
-    assert (found == []) == catalog.accepts(name, document)
+    assert (found == []) == catalog.accepts(name, document) == at_a_glance(name, document)
     keys = [(finding.where, finding.message if finding.code == "missing-key" else "") for finding in found]
     assert len(set(keys)) == len(keys)

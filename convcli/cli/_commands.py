@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pkgutil
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -85,6 +84,8 @@ def write_examples(examples: str, formatter: click.HelpFormatter) -> None:
 
 def unknown(kind: str, word: str, known: list[str], otherwise: str) -> JobError:
     """The error for a word that is none of the known ones, with the nearest of them."""
+    from difflib import get_close_matches
+
     near = get_close_matches(word, known, 1, 0.5)
     help_text = f'did you mean "{near[0]}"?' if near else otherwise
     return JobError(f"unknown-{kind}", f'there is no {kind} "{word}"', help=help_text)

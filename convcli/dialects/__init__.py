@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pkgutil
 import sys
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
@@ -41,7 +40,8 @@ def builtin() -> list[Dialect]:
 
 
 def _plugin(name: str) -> object:
-    from importlib.metadata import entry_points  # dear, and rarely needed
+    from difflib import get_close_matches  # dear, and rarely needed
+    from importlib.metadata import entry_points
 
     for entry in entry_points(group=ENTRY_POINTS):
         if entry.name == name:

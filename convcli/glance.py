@@ -1,0 +1,144 @@
+"""A first look at a document: does it pass a schema? For the few small documents that most calls of the program are
+about, to look is faster than to load the validator. Whoever is not sure says so, and the validator decides.
+
+It knows the keywords of our schemas that need nothing but the value (JSON Schema 2020-12, validation vocabulary).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sized
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+class NotSureError(Exception):
+    """The look has taken as many steps as it may, or there is something in the schema that it does not know."""
+
+
+class Glance:
+    """Looks at documents until all of them together have taken `most` steps; a step is a schema object at a value."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+        self._root: Schema = {}
+
+    def passes(self, schema: Schema, document: Any) -> bool:
+        """Whether the document passes. Raises NotSureError."""
+        self._root = schema
+        try:
+            return self._pass(schema, document)
+        except RecursionError:
+            raise NotSureError from None
+
+    def _pass(self, node: Any, value: Any) -> bool:
+        if isinstance(node, bool):
+            return node
+        self.left -= 1
+        if self.left < 0 or not node.keys() <= KNOWN:
+            raise NotSureError
+        return all(CHECKS[keyword](self, node, value) for keyword in node if keyword in CHECKS)
+
+    def _refers(self, node: Schema, value: Any) -> bool:
+        target: Any = self._root
+        for step in node["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        return self._pass(target, value)
+
+    def _has_properties(self, node: Schema, value: Any) -> bool:
+        if not isinstance(value, dict):
+            return True
+        stated = node["properties"]
+        return all(self._pass(stated[key], below) for key, below in value.items() if key in stated)
+
+    def _has_others(self, node: Schema, value: Any) -> bool:
+        if not isinstance(value, dict):
+            return True
+        named, others = node.get("properties", ()), node["additionalProperties"]
+        return all(self._pass(others, below) for key, below in value.items() if key not in named)
+
+    def _has_items(self, node: Schema, value: Any) -> bool:
+        if not isinstance(value, list):
+            return True
+        return all(self._pass(node["items"], item) for item in value[len(node.get("prefixItems", ())) :])
+
+    def _has_first_items(self, node: Schema, value: Any) -> bool:
+        return not isinstance(value, list) or all(map(self._pass, node["prefixItems"], value))
+
+    def _takes_branch(self, node: Schema, value: Any) -> bool:
+        return self._pass(node.get("then" if self._pass(node["if"], value) else "else", True), value)
+
+    def _passes_all(self, node: Schema, value: Any) -> bool:
+        return all(self._pass(each, value) for each in node["allOf"])
+
+    def _passes_any(self, node: Schema, value: Any) -> bool:
+        return any(self._pass(each, value) for each in node["anyOf"])
+
+    def _passes_one(self, node: Schema, value: Any) -> bool:
+        return sum(self._pass(each, value) for each in node["oneOf"]) == 1
+
+    def _passes_not(self, node: Schema, value: Any) -> bool:
+        return not self._pass(node["not"], value)
+
+
+def _is_of_type(_: Glance, node: Schema, value: Any) -> bool:
+    stated = node["type"]
+    return any(TYPES[name](value) for name in ([stated] if isinstance(stated, str) else stated))
+
+
+def _is_one_of(_: Glance, node: Schema, value: Any) -> bool:
+    return _is_among(node["enum"], value)
+
+
+def _is_const(_: Glance, node: Schema, value: Any) -> bool:
+    return _is_among([node["const"]], value)
+
+
+def _is_among(stated: Iterable[Any], value: Any) -> bool:
+    """True and 1 differ, 1 and 1.0 do not."""
+    if any(isinstance(each, (list, dict)) for each in stated):
+        raise NotSureError
+    return any(each == value and isinstance(each, bool) == isinstance(value, bool) for each in stated)
+
+
+def _has_required(_: Glance, node: Schema, value: Any) -> bool:
+    return not isinstance(value, dict) or all(key in value for key in node["required"])
+
+
+def _at_least(keyword: str, kind: type[Sized]) -> Callable[[Glance, Schema, Any], bool]:
+    return lambda _, node, value: not isinstance(value, kind) or len(value) >= node[keyword]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+TYPES: dict[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
+    "number": _is_number,
+}
+CHECKS: dict[str, Callable[[Glance, Schema, Any], bool]] = {
+    "type": _is_of_type,
+    "enum": _is_one_of,
+    "const": _is_const,
+    "required": _has_required,
+    "minLength": _at_least("minLength", str),
+    "minItems": _at_least("minItems", list),
+    "minProperties": _at_least("minProperties", dict),
+    "properties": Glance._has_properties,
+    "additionalProperties": Glance._has_others,
+    "items": Glance._has_items,
+    "prefixItems": Glance._has_first_items,
+    "if": Glance._takes_branch,
+    "allOf": Glance._passes_all,
+    "anyOf": Glance._passes_any,
+    "oneOf": Glance._passes_one,
+    "not": Glance._passes_not,
+    "$ref": Glance._refers,
+}
+KNOWN = CHECKS.keys() | {"then", "else", "$schema", "$id", "$defs", "title", "description"}
