@@ -375,7 +375,7 @@ class _Walk:
         self.losses.append(
             Loss(
                 kind,
-                wire.pointer(place),
+                wire.pointer(self.places.found(place, invented=kind == "invented")),
                 field,
                 self.level(field),
                 why or self.reason(kind, field),

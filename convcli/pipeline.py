@@ -79,7 +79,10 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
     """The transcript of a document. Raises RefusedError when it does not pass the schema of the dialect."""
     if not catalog.accepts(dialect.name, document):
         raise RefusedError(catalog.findings(dialect.name, document))
-    return dialect.lift(document)
+    transcript = dialect.lift(document)
+    if transcript.origin is not None:
+        transcript.origin.given = document
+    return transcript
 
 
 def validate(

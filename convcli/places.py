@@ -1,19 +1,23 @@
 """Where a node of a transcript stands in the document that it was lifted from.
 
 The lift leaves the paths of messages and parts in `Origin.places`; `Dialect.places` says where the fields of a node
-are, relative to it. A transcript without an origin has the paths of the intermediate format.
+are, relative to it. A transcript without an origin has the paths of the intermediate format. These are paths where
+things usually stand; `found` says where in the document at hand.
 """
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 from convcli.dialect import Dialect
-from convcli.transcript import Path, Transcript
+from convcli.transcript import Path, Step, Transcript
 
 
 class Places:
     """The paths of one transcript; `source` is the dialect of its document, None for one that was never in any."""
 
-    __slots__ = ("_named", "_origin", "_source", "_spot", "_tools", "_turns")
+    __slots__ = ("_given", "_named", "_origin", "_routes", "_source", "_spot", "_tools", "_turns")
 
     def __init__(self, transcript: Transcript, source: Dialect | None) -> None:
         origin = transcript.origin
@@ -24,6 +28,8 @@ class Places:
         known = origin is not None and len(origin.tools) == len(transcript.tools or ())
         self._tools = origin.tools if origin is not None and known else None
         self._named = origin.renamed if origin is not None else {}
+        self._routes = origin.routes if origin is not None else {}
+        self._given = origin.given if origin is not None else None
 
     def message(self, index: int) -> Path:
         """The path of a message."""
@@ -53,11 +59,54 @@ class Places:
 
     def extras(self, dialect: str, key: str, place: Path, present: bool) -> Path:
         """Keys of the source stand where they stood; what another dialect left has no place of its own."""
-        if self._source is None or self._origin is None or "extras" in self._source.places:
+        if self._source is None or self._origin is None:
+            return (*place, "extras", dialect, key)
+        if "extras" in self._source.places and not self._source.owns(dialect):
             return (*place, "extras", dialect, key)
         if not self._source.owns(dialect) or not present:
             return place
         return self.climb(place, self._source.places.get(f"extras.{key}", (key,)))
+
+    def routed(self, place: Path) -> Path:
+        """The path in the document of what has this path in what was put together of it."""
+        if self._routes:
+            for end in range(len(place), -1, -1):
+                route = self._routes.get(place[:end])
+                if route is not None:
+                    return (*route, *place[end:])
+        return place
+
+    def found(self, place: Path, *, invented: bool = False) -> Path:
+        """What the document has of a path: the node, or the innermost one around it where it is absent.
+
+        A key that was `invented` for an object that is there is absent, and may be the end of the path.
+        """
+        place = self.routed(place)
+        if self._given is None:
+            return place
+        node, steps = self._given, list[Step]()
+        for step in place:
+            known = _known(node, step)
+            if known is None:
+                break
+            node = node[known]
+            steps.append(known)
+        if invented and isinstance(node, dict) and len(steps) == len(place) - 1:
+            steps.append(place[-1])
+        return tuple(steps)
+
+
+def _known(node: Any, step: Step) -> Step | None:
+    """The step by the name that the node has for it, which may be in snake case; None where it does not lead on."""
+    if isinstance(node, dict):
+        return next((name for name in (step, _snake(str(step))) if name in node), None)
+    if isinstance(node, list) and str(step).isdecimal() and int(step) < len(node):
+        return int(step)
+    return None
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: "_" + match[0], name).lower()
 
 
 def climb(place: Path, steps: Path) -> Path:

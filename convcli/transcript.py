@@ -166,7 +166,9 @@ class Origin(msgspec.Struct):
     `places` holds, for each message, its path and the paths of its parts relative to it. `spellings` holds, by the
     identity of a record, what its dialect needs to write the same JSON again where several spellings mean the
     same; `keep` makes sure that an identity stays taken. `invented` are the ids that the lift had to make up.
-    `renamed` are keys of `Dialect.places` that this source calls by another name.
+    `renamed` are keys of `Dialect.places` that this source calls by another name. A document that was put together
+    before it was lifted (a stream) has its `routes`: where the pieces stand, by their path in what was put together.
+    `given` is the document itself; None where nobody needs places in it.
     """
 
     dialect: str
@@ -179,6 +181,8 @@ class Origin(msgspec.Struct):
     invented: set[str] = msgspec.field(default_factory=set)
     renamed: dict[str, str] = msgspec.field(default_factory=dict)
 
+    routes: dict[Path, Path] = msgspec.field(default_factory=dict)
+    given: Any = None
     def spell(self, record: Any, spelling: dict[str, Any]) -> None:
         """Remember how `record` was spelled; an empty spelling is not remembered."""
         if spelling:

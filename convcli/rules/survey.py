@@ -155,8 +155,8 @@ def path_of(places: Places, at: At) -> Path:
     elif at.part != NOWHERE:
         place = places.part(at.message, at.part)
     else:
-        place = places.message(at.message) if at.message != NOWHERE else ()
-    return (*(places.field(at.field, place) if at.field else place), *at.steps)
+        place = ()
+    return (*places.routed(places.field(at.field, place) if at.field else place), *at.steps)
 
 
 def shown(word: str) -> str:

@@ -41,8 +41,8 @@ def of_output(
     breaches = _breaches(Survey(after, written, target, rigour), target.rules)
     if not breaches:
         return []
-    placing = _in_source(before, after, source)
-    return [_finding(breach, placing) for breach in breaches]
+    placing, places = _in_source(before, after, source), Places(before, source)
+    return [_finding(breach, lambda at: places.found(placing(at))) for breach in breaches]
 
 
 def _breaches(survey: Survey, rules: Iterable[Rule]) -> list[Breach]:
