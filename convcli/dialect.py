@@ -73,6 +73,8 @@ class Dialect:
     """Keys of extras that are transport and bookkeeping."""
     family: str = ""
     """The name under which it carries extras and opaque parts, where relatives share one; else its own."""
+    carries_all: bool = False
+    """Its documents hold the extras of every dialect; those of others hold only their own."""
 
     def owns(self, name: str) -> bool:
         """Are extras under this name its own?"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import is_
 from typing import Any
 
@@ -135,10 +135,10 @@ class Renaming:
         self._blank = "_" if "_" in allowed else ""
         self._counts: dict[str, int] = {}
         names = dict.fromkeys(names)
-        self._new = {name: name for name in names if self._fits(name)}
-        self._taken = set(self._new)
-        self.needed = len(self._new) < len(names)
-        for name in names:
+        self.needed = not self._fit(names)
+        self._new = {name: name for name in names if self._fits(name)} if self.needed else {}
+        self._taken = set(self._new if self.needed else names)
+        for name in names if self.needed else ():
             if name not in self._new:
                 self._new[name] = self._free(self._mend(name))
 
@@ -149,6 +149,12 @@ class Renaming:
     def another(self, name: str) -> str:
         """One more name like that one, which nothing has."""
         return self._free(self(name))
+
+    def _fit(self, names: Collection[str]) -> bool:
+        """Do all of them fit? Most do, and together they are looked at quicker than one by one."""
+        lengths = set(map(len, names)) or {self._least}
+        right = self._least <= min(lengths) and max(lengths) <= self._limit and not "".join(names).strip(self._allowed)
+        return right and (self._first is self._allowed or all(name[0] in self._first for name in names))
 
     def _fits(self, name: str) -> bool:
         fits = self._least <= len(name) <= self._limit and not name.strip(self._allowed)
@@ -180,13 +186,13 @@ DIGITS = "0123456789"
 WORD = LETTERS + DIGITS + "_"
 
 
+LINKED = (ToolCall, ToolResult)
+
+
 def tool_names(transcript: Transcript) -> list[str]:
     """Every tool name that the transcript uses, in definitions, calls, results and choice."""
     names = [tool.name for tool in transcript.tools or ()]
-    for message in transcript.messages:
-        for part in message.parts:
-            if type(part) is ToolCall or type(part) is ToolResult:
-                names.append(part.name)
+    names += [part.name for message in transcript.messages for part in message.parts if part.__class__ in LINKED]
     choice = transcript.tool_choice
     if isinstance(choice, dict):
         names += choice["names"] if "names" in choice else [choice["name"]]
@@ -195,14 +201,8 @@ def tool_names(transcript: Transcript) -> list[str]:
 
 def call_ids(transcript: Transcript) -> list[str]:
     """Every call id that the transcript uses, in calls and results."""
-    ids: list[str] = []
-    for message in transcript.messages:
-        for part in message.parts:
-            if type(part) is ToolCall:
-                ids.append(part.id)
-            elif type(part) is ToolResult:
-                ids.append(part.tool_call_id)
-    return ids
+    linked = [part for message in transcript.messages for part in message.parts if part.__class__ in LINKED]
+    return [part.id if part.__class__ is ToolCall else part.tool_call_id for part in linked]  # type: ignore[union-attr]
 
 
 def renamed(transcript: Transcript, name: Renaming, id_: Renaming | None = None) -> Transcript:
@@ -242,7 +242,7 @@ def distinct(messages: list[Message], ids: Renaming) -> list[Message]:
 
     A result goes with the oldest open call of the latest turn that used its id. `ids` knows all ids in use.
     """
-    given = [part.id for message in messages for part in message.parts if type(part) is ToolCall]
+    given = [part.id for message in messages for part in message.parts if part.__class__ is ToolCall]
     if len(set(given)) == len(given):
         return messages
     latest: dict[str, deque[str]] = {}

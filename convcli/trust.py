@@ -24,7 +24,7 @@ def lowered(transcript: Transcript, source: Dialect | None, target: Dialect, opt
     """The document in `target`, which must be written: with all that is carried for it, else without the spellings,
     else without the vendor's keys. Raises RefusedError when even then it does not pass the schema."""
     assert target.lower is not None
-    if (source is target and options.form is None) or not _carries(transcript, target):
+    if (source is target and options.form is None) or not _carries(transcript, source, target):
         return target.lower(transcript, options)
     for less in (transcript, _without_spellings(transcript)):
         document = _attempt(less, target, options)
@@ -46,15 +46,18 @@ def _attempt(transcript: Transcript, target: Dialect, options: Options) -> Any:
     return document if catalog.accepts(target.name, document) else None
 
 
-def _carries(transcript: Transcript, target: Dialect) -> bool:
+def _carries(transcript: Transcript, source: Dialect | None, target: Dialect) -> bool:
     """Does anything in it come from a document of the target or of a relative?"""
     if transcript.origin is not None and transcript.origin.dialect == target.name:
         return True
     owner = target.family or target.name
-    return any(record.extras and owner in record.extras for record in _records(transcript))
+    if source is not None and not source.carries_all and not source.owns(owner):
+        return False
+    return any(record.extras and owner in record.extras for record in records(transcript))
 
 
-def _records(transcript: Transcript) -> Iterator[Any]:
+def records(transcript: Transcript) -> Iterator[Any]:
+    """Every record that can have extras, the parts inside results too."""
     yield transcript
     yield from transcript.tools or ()
     for message in transcript.messages:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from convcli import catalog, dialects, pipeline
+from convcli import catalog, dialects, pipeline, trust
 from convcli.align import part_key
 from convcli.dialect import Options
 from convcli.loss import Loss, difference
@@ -64,6 +64,13 @@ def test_l1_a_document_comes_back_unchanged_from_the_intermediate_format(sample:
     stored = hub.lower(dialect.lift(sample.document), USUAL)  # type: ignore[misc]
     assert catalog.findings("intermediate", stored) == []
     assert dumped(dialect.lower(hub.lift(stored), USUAL)) == dumped(sample.document)
+
+
+@pytest.mark.parametrize("sample", [one for one in acceptable() if not dialects.get(one.dialect).carries_all], ids=str)
+def test_a_document_of_a_vendor_carries_only_its_own_extras(sample: Sample) -> None:
+    dialect = dialects.get(sample.dialect)
+    owners = {owner for record in trust.records(dialect.lift(sample.document)) for owner in record.extras or ()}
+    assert all(map(dialect.owns, owners)), owners
 
 
 @pytest.mark.parametrize("target", WRITTEN)

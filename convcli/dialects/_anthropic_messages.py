@@ -164,13 +164,15 @@ def turns_of(messages: list[Message], writer: BlockWriter) -> list[Turn]:
     """The messages grouped as the source had them, else results together with the user text right behind them."""
     turns: list[Turn] = []
     previous = ""
+    spelling: Spelling = {}
     for message in messages:
-        spelling = writer.spelling(message)
+        if writer.spellings:
+            spelling = writer.spelling(message)
         role = spelling.get("role") or ("user" if message.role == "tool" else message.role)
         blocks = writer.blocks(message.parts, role if role in ROLES else "system")
         if not blocks and role == "user" and not writer.own:
             continue
-        follows = _follows(previous, message.role) and turns[-1].role == "user"
+        follows = previous == "tool" and _follows(previous, message.role) and turns[-1].role == "user"
         if turns and spelling.get("join", follows):
             turns[-1].blocks += blocks
         else:
@@ -185,7 +187,8 @@ def _follows(previous: str, role: str) -> bool:
 
 
 def lower_turn(turn: Turn, writer: BlockWriter, bare: bool) -> Native:
-    spelling, first = writer.spelling(turn.first), turn.first
+    first = turn.first
+    spelling: Spelling = writer.spelling(first) if writer.spellings else {}
     if turn.role == "user" and len(turn.blocks) > 1 and not writer.own:
         turn.blocks.sort(key=lambda block: block["type"] != "tool_result")
     native: Native = {"role": turn.role, "content": _content(turn.blocks, spelling)}
@@ -202,7 +205,7 @@ def lower_turn(turn: Turn, writer: BlockWriter, bare: bool) -> Native:
 
 def _content(blocks: list[Native], spelling: Spelling) -> Any:
     """A string where that says the same as the one block."""
-    if len(blocks) != 1 or spelling.get("content") == "list":
+    if len(blocks) != 1 or (spelling and spelling.get("content") == "list"):
         return blocks
     block = blocks[0]
     return block["text"] if len(block) == 2 and block["type"] == "text" and "text" in block else blocks

@@ -22,8 +22,7 @@ def _marks(survey: Survey) -> Iterator[At]:
     for i, tool in enumerate(survey.tools):
         if _is_marked(tool.extras):
             yield At(tool=i)
-    marked = (spot[:2] for spots in survey.parts.values() for spot in spots if _is_marked(spot[2].extras))
-    yield from (At(i, k) for i, k in sorted(marked))
+    yield from (At(i, k) for i, k, part in survey.carrying if _is_marked(part.extras))
 
 
 def _is_marked(extras: Any) -> bool:
@@ -46,7 +45,8 @@ def _said_failures(survey: Survey) -> Iterator[Breach]:
 
 def _system_between(survey: Survey) -> Iterator[Breach]:
     """Instructions among the messages follow the user, and an answer or nothing follows them."""
-    if not any(_role(survey, i) == "system" for i in survey.line if survey.messages[i].role in turns.INSTRUCTIONS):
+    instructions = [i for i, message in enumerate(survey.messages) if message.role in turns.INSTRUCTIONS]
+    if not any(_role(survey, i) == "system" for i in instructions):
         return
     roles = [(turn[0], _role(survey, turn[0])) for turn in survey.turns()]
     for at, (i, role) in enumerate(roles):

@@ -194,4 +194,5 @@ DIALECT = Dialect(
     lower=lower,
     rules=RULES,
     places=_places(),
+    carries_all=True,
 )

@@ -54,22 +54,23 @@ def _is_plain(survey: Survey, manner: Manner) -> bool:
     soon, unique = manner.where == "next", manner.unique == "request"
     waiting: set[str] = set()
     seen: set[str] = set()
-    for i in survey.line:
-        message = survey.messages[i]
-        if soon and waiting and message.role != "tool":
-            return False
-        for part in message.parts:
-            if isinstance(part, ToolCall):
-                if part.id in waiting or (unique and part.id in seen):
-                    return False
-                waiting.add(part.id)
-                seen.add(part.id)
-                linked -= 1
-            elif isinstance(part, ToolResult):
-                if message.role != "tool" or part.tool_call_id not in waiting:
+    for message in survey.linear:
+        if message.role == "tool":
+            for part in message.parts:
+                if part.__class__ is not ToolResult or part.tool_call_id not in waiting:
                     return False
                 waiting.remove(part.tool_call_id)
                 linked -= 1
+        elif soon and waiting:
+            return False
+        elif message.role == "assistant":
+            for part in message.parts:
+                if part.__class__ is ToolCall:
+                    if part.id in waiting or (unique and part.id in seen):
+                        return False
+                    waiting.add(part.id)
+                    seen.add(part.id)
+                    linked -= 1
     is_done = not waiting or (soon and survey.rigour == "document")
     return is_done and not linked and not (manner.together and _is_split(survey))
 

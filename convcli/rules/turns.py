@@ -101,7 +101,9 @@ def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
     """Turns of these roles hold something."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i in survey.line if survey.form != RESPONSE else ():
+        if survey.form == RESPONSE or [] not in [message.parts for message in survey.messages]:
+            return
+        for i in survey.line:
             message = survey.messages[i]
             if not message.parts and message.role in roles:
                 yield Breach("empty-message", At(i), "the message holds nothing", severity)
@@ -197,9 +199,10 @@ def results_in_roles(*roles: str) -> Rule:
     """
 
     def check(survey: Survey) -> Iterator[Breach]:
+        messages, spellings = survey.messages, survey.spellings
         for i, k, _ in survey.parts["tool_result"]:
-            role = survey.spellings.get(id(survey.messages[i]), {}).get("role")
-            inside = i and survey.messages[i - 1].role == "assistant" and survey.is_one_turn(i - 1, i)
+            role = spellings.get(id(messages[i]), {}).get("role") if spellings else None
+            inside = i and messages[i - 1].role == "assistant" and survey.is_one_turn(i - 1, i)
             if inside or (role is not None and role not in roles):
                 help_text = f"it belongs into a turn with the role {roles[0]}"
                 yield Breach("misplaced-part", At(i, k), "a tool result cannot stand here", help=help_text)
