@@ -162,6 +162,10 @@ def path_of(places: Places, at: At) -> Path:
 def shown(word: str) -> str:
     """A name or an id as a message may show it: only if it is a plain word."""
     return f'"{word}"' if PLAIN_WORD.match(word) else f"a name of {len(word):,} characters"
+    elif at.message != NOWHERE:
+        place = places.message(at.message)
+    elif not at.field:
+        return at.steps
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
