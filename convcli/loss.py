@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from operator import attrgetter
 from typing import Any, Literal
 
 import msgspec
@@ -25,6 +26,7 @@ from convcli.transcript import (
     Opaque,
     Part,
     Path,
+    Text,
     ToolCall,
     ToolDefinition,
     ToolResult,
@@ -104,11 +106,8 @@ class _Walk:
         if self.made_up or self.made_up_again or self.before != self.after:
             return False
         return (
-            all(map(_exact_message, self.before.messages, self.after.messages))
-            and all(
-                wire.exact(getattr(self.before, name), getattr(self.after, name))
-                for name in ("settings", "extras", "tool_choice")
-            )
+            _exact_messages(self.before.messages, self.after.messages)
+            and all(map(wire.exact, _JSON_VALUES(self.before), _JSON_VALUES(self.after)))
             and all(map(_exact_tool, self.before.tools or (), self.after.tools or ()))
         )
 
@@ -427,19 +426,30 @@ def _general(field: str) -> Iterator[str]:
         yield ".".join(parts[1:])
 
 
-def _exact_message(before: Message, after: Message) -> bool:
-    """Two equal messages: do their JSON values have the same types and key order too?"""
-    for part, other in zip(before.parts, after.parts, strict=True):
-        if not _exact_part(part, other):
+_JSON_VALUES = attrgetter("settings", "extras", "tool_choice")
+
+
+def _exact_messages(before: list[Message], after: list[Message]) -> bool:
+    """Two equal lists of messages: do their JSON values have the same types and key order too? Texts have none."""
+    for message, other in zip(before, after, strict=True):
+        if message.extras is not None and not wire.exact(message.extras, other.extras):
             return False
-    return before.extras is None or wire.exact(before.extras, after.extras)
+        for part, twin in zip(message.parts, other.parts):  # noqa: B905  (equal lists; strict costs)
+            is_text = part.__class__ is Text and part.extras is None and part.metadata is None
+            if not is_text and not _exact_part(part, twin):
+                return False
+    return True
+
+
+def _exact_message(before: Message, after: Message) -> bool:
+    return _exact_messages([before], [after])
 
 
 def _exact_part(part: Any, other: Any) -> bool:
     """Two equal parts: the same question. Other parts hold strings, which are exact when they are equal."""
     exact = True
     if type(part) is ToolCall:
-        exact = wire.exact(part.arguments, other.arguments)
+        exact = part.arguments is other.arguments or wire.exact(part.arguments, other.arguments)
     elif type(part) is ToolResult or type(part) is Opaque:
         exact = part.value.__class__ is str or wire.exact(_plain(part.value), _plain(other.value))
     return (

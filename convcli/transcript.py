@@ -14,6 +14,7 @@ JSON values, which have no cycles, so the garbage collector need not visit them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
@@ -180,9 +181,9 @@ class Origin(msgspec.Struct):
     keep: list[Any] = msgspec.field(default_factory=list)
     invented: set[str] = msgspec.field(default_factory=set)
     renamed: dict[str, str] = msgspec.field(default_factory=dict)
-
     routes: dict[Path, Path] = msgspec.field(default_factory=dict)
     given: Any = None
+
     def spell(self, record: Any, spelling: dict[str, Any]) -> None:
         """Remember how `record` was spelled; an empty spelling is not remembered."""
         if spelling:
@@ -210,7 +211,7 @@ class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Transcript):
             return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in TRANSCRIPT_FIELDS)
+        return bool(_SAID(self) == _SAID(other))
 
     def __ne__(self, other: object) -> bool:  # msgspec's own would compare identities
         return not self == other
@@ -227,3 +228,4 @@ class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):
 
 
 TRANSCRIPT_FIELDS = tuple(name for name in Transcript.__struct_fields__ if name != "origin")
+_SAID = attrgetter(*TRANSCRIPT_FIELDS)

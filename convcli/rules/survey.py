@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -81,9 +81,9 @@ class Rule(NamedTuple):
 class Survey:
     """One transcript with its document, gone through once for what most rules ask for.
 
-    `parts` holds by their type the parts of all messages, each behind the indexes of its message and in it. Most
-    transcripts break no rule, so a rule looks there first and makes nodes only of what it has found. `spellings` are
-    those that the lift has left behind.
+    `parts` holds by their type the parts of all messages, each behind the indexes of its message and in it; `carrying`
+    those of them that have extras. Most transcripts break no rule, so a rule looks there first and makes nodes only of
+    what it has found. `spellings` are those that the lift has left behind.
     """
 
     def __init__(
@@ -98,9 +98,13 @@ class Survey:
         self.invented: set[str] = origin.invented if origin is not None else set()
         self.spellings: dict[int, dict[str, Any]] = origin.spellings if origin is not None else {}
         self.parts: dict[str, list[tuple[int, int, Any]]] = {kind: [] for kind in KINDS}
+        self.carrying: list[tuple[int, int, Any]] = []
         for i, message in enumerate(transcript.messages):
             for k, part in enumerate(message.parts):
-                self.parts[part.type].append((i, k, part))
+                spot = (i, k, part)
+                self.parts[part.type].append(spot)
+                if part.extras is not None:
+                    self.carrying.append(spot)
 
     @cached_property
     def calls(self) -> list[Called]:
@@ -113,12 +117,16 @@ class Survey:
         return [Answered(*spot) for spot in self.parts["tool_result"]]
 
     @cached_property
-    def line(self) -> list[int]:
-        """The indexes of the messages that a service would see: no events, and of a tree the active branch."""
-        kept = active(self.transcript)
-        if kept is self.messages:
-            return list(range(len(kept)))
-        ids = {id(message) for message in kept}
+    def linear(self) -> list[Message]:
+        """The messages that a service would see: no events, and of a tree the active branch."""
+        return active(self.transcript)
+
+    @cached_property
+    def line(self) -> Sequence[int]:
+        """Their indexes."""
+        if self.linear is self.messages:
+            return range(len(self.messages))
+        ids = {id(message) for message in self.linear}
         return [i for i, message in enumerate(self.messages) if id(message) in ids]
 
     def path(self, at: At) -> Path:
@@ -154,6 +162,10 @@ def path_of(places: Places, at: At) -> Path:
         place = places.tool(at.tool)
     elif at.part != NOWHERE:
         place = places.part(at.message, at.part)
+    elif at.message != NOWHERE:
+        place = places.message(at.message)
+    elif not at.field:
+        return at.steps
     else:
         place = ()
     return (*places.routed(places.field(at.field, place) if at.field else place), *at.steps)
@@ -162,10 +174,6 @@ def path_of(places: Places, at: At) -> Path:
 def shown(word: str) -> str:
     """A name or an id as a message may show it: only if it is a plain word."""
     return f'"{word}"' if PLAIN_WORD.match(word) else f"a name of {len(word):,} characters"
-    elif at.message != NOWHERE:
-        place = places.message(at.message)
-    elif not at.field:
-        return at.steps
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
