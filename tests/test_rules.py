@@ -136,6 +136,28 @@ def test_a_message_never_shows_a_value() -> None:
     assert not [finding for finding in found if "FAKE" in finding.message + finding.help + "".join(finding.notes)]
 
 
+@pytest.mark.parametrize("name", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize(("arguments", "wrong"), [("{}", False), ("", True), ("[1]", True), ('{"a": ', True)])
+def test_a_stream_says_of_arguments_what_the_whole_response_says(name: str, arguments: str, wrong: bool) -> None:
+    document = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1790000000,
+        "model": "m",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "tool_calls",
+                "message": {"role": "assistant", "content": None, "tool_calls": [call("call_a", "f", arguments)]},
+            }
+        ],
+    }
+    for target in (name, f"{name}-stream"):
+        done = pipeline.convert(document, dialects.get("openai-chat"), dialects.get(target)).document
+        found = [finding.code for finding in pipeline.validate(done, dialects.get(target))]
+        assert found == ["invalid-arguments"] * wrong, target
+
+
 # ---------------------------------------------------------------- short cuts
 
 

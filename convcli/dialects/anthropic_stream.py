@@ -25,7 +25,7 @@ from convcli.dialects._anthropic_messages import NAME as SIBLING
 from convcli.dialects._anthropic_response import as_allowed, lift_response, lower_response
 from convcli.fields import Native, carried_by, extras_of, read_arguments, write_arguments
 from convcli.pairing import Pairing
-from convcli.rules import events
+from convcli.rules import arguments, events
 from convcli.rules.survey import when_sent
 from convcli.sources import Rows
 from convcli.streams import Growing, Pieces, Slots, fragments
@@ -316,7 +316,11 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
-    rules=(events.ended(), when_sent(events.introduced("message.id", "message.model", "message.usage"))),
+    rules=(
+        events.ended(),
+        arguments.readable(),
+        when_sent(events.introduced("message.id", "message.model", "message.usage")),
+    ),
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",
         "tools": "a stream holds one answer, not what was asked",

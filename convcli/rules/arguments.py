@@ -19,11 +19,15 @@ def _never(call: ToolCall) -> bool:
 
 
 def readable(*, free: Callable[[ToolCall], bool] = _never, severity: Severity = "warning") -> Rule:
-    """Arguments that are text hold a JSON object; those of `free` calls are whatever they are."""
+    """Arguments that are text hold a JSON object; those of `free` calls are whatever they are.
+
+    A turn that failed says so itself: its text ends where it broke off.
+    """
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, call in survey.parts["tool_call"]:
-            if call.raw_arguments is not None and not free(call):
+            broke_off = call.raw_arguments is not None and survey.messages[i].stop_reason == "error"
+            if call.raw_arguments is not None and not broke_off and not free(call):
                 at = At(i, k, field="tool_call.rawArguments")
                 yield Breach("invalid-arguments", at, _wrong_with(call.raw_arguments), severity)
 
