@@ -23,7 +23,7 @@ SCHEMA = "restore"
 def record(original: Any, converted: Any, source: Dialect, target: Dialect) -> Record:
     """What `restore` needs beside the converted document; its `patch` is empty when that alone gives the original."""
     head = {"convcli": 1, "version": __version__, "source": source.name, "target": target.name}
-    sums = {"original": checksum(original), "converted": checksum(converted)}
+    sums = {"original": wire.digest(original), "converted": wire.digest(converted)}
     best = patch(_back(converted, source, target, None), original)
     form: str | None = None
     if best:
@@ -39,7 +39,7 @@ def restore(converted: Any, kept: Record) -> Any:
     found = catalog.findings(SCHEMA, kept)
     if found:
         raise ContentError("not-a-restore-file", f"this is no restore record: {found[0].message}", where=found[0].where)
-    if checksum(converted) != kept["sha256"]["converted"]:
+    if wire.digest(converted) != kept["sha256"]["converted"]:
         raise _does_not_fit("the converted document is not the one that the restore record belongs to")
     source, target = dialects.get(kept["source"]), dialects.get(kept["target"])
     original = apply(_back(converted, source, target, kept.get("form")), kept["patch"])
@@ -48,13 +48,6 @@ def restore(converted: Any, kept: Record) -> Any:
         if isinstance(original, list) and _is_rows(source)
         else original
     )
-
-
-def checksum(document: Any) -> str:
-    """SHA-256 of a document as compact JSON: equal for equal values and key order, whatever the layout of the file."""
-    from hashlib import sha256  # dear, and needed only for restore files
-
-    return sha256(wire.write(document)).hexdigest()
 
 
 def _does_not_fit(message: str) -> ContentError:

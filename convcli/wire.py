@@ -123,6 +123,13 @@ def write_text(value: Any) -> str:
     return write(value).decode()
 
 
+def digest(value: Any) -> str:
+    """SHA-256 of a JSON value, in hexadecimal: equal for equal values and key order, whatever the layout of a file."""
+    from hashlib import sha256  # dear, and rarely needed
+
+    return sha256(write(value)).hexdigest()
+
+
 def exact(a: Any, b: Any) -> bool:
     """True if both are the same JSON value: same types (1, 1.0 and true differ), same keys in the same order."""
     return a is b or write(a) == write(b)

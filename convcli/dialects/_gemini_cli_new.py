@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from msgspec.structs import replace
@@ -30,7 +29,7 @@ def _lower_meta(transcript: Transcript, records: list[Any]) -> Native:
     start = transcript.created_at or next(iter(times), EPOCH)
     meta: Native = {
         "sessionId": transcript.id or _uuid(records),
-        "projectHash": hashlib.sha256((transcript.cwd or "").encode("utf-8", "surrogatepass")).hexdigest(),
+        "projectHash": _hash(transcript.cwd or ""),
         "startTime": start,
         "lastUpdated": transcript.updated_at or max([start, *times]),
     }
@@ -42,9 +41,15 @@ def _lower_meta(transcript: Transcript, records: list[Any]) -> Native:
     return meta
 
 
+def _hash(folder: str) -> str:
+    from hashlib import sha256  # dear, and rarely needed
+
+    return sha256(folder.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def _uuid(value: Any) -> str:
     """A UUID of version 8, made of what is written: the same session always has the same one."""
-    hexed = hashlib.sha256(wire.write(value)).hexdigest()
+    hexed = wire.digest(value)
     return f"{hexed[:8]}-{hexed[8:12]}-8{hexed[13:16]}-8{hexed[17:20]}-{hexed[20:32]}"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
-from urllib.parse import quote
 
 from convcli import wire
 from convcli.errors import ContentError
@@ -221,7 +220,7 @@ class BlockWriter:
     def _resource(self, media: Media, spelling: Spelling) -> Native:
         """A resource needs an address: one that is only a name is made up where the source has none."""
         carried = dict(carried_by(media.extras, NAME).get("resource", {}))
-        native: Native = {"uri": carried.pop("uri", None) or f"attachment:{quote(media.name or media.type, safe='')}"}
+        native: Native = {"uri": carried.pop("uri", None) or _address(media.name or media.type)}
         if media.media_type is not None:
             native["mimeType"] = media.media_type
         native |= {"text": media.text} if media.data is None else {"blob": media.data}
@@ -289,3 +288,9 @@ def _is_unknown(value: Any) -> bool:
     """A block that is read back as opaque."""
     kind = value.get("type") if isinstance(value, dict) else None
     return isinstance(kind, str) and kind not in LIFT and kind != "tool_result"
+
+
+def _address(name: str) -> str:
+    from urllib.parse import quote  # dear, and rarely needed
+
+    return f"attachment:{quote(name, safe='')}"

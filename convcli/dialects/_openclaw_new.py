@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from msgspec.structs import replace
@@ -144,5 +143,5 @@ def _put_tools(rows: list[Native], added: list[Native]) -> None:
 
 def _digest(value: Any) -> str:
     """A UUID of version 8, made of what is written: the same session always has the same one."""
-    hexed = hashlib.sha256(wire.write(value)).hexdigest()
+    hexed = wire.digest(value)
     return f"{hexed[:8]}-{hexed[8:12]}-8{hexed[13:16]}-8{hexed[17:20]}-{hexed[20:32]}"
