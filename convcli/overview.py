@@ -102,6 +102,8 @@ def by_message(transcript: Transcript, *, longest: int | None = LONGEST) -> Iter
         for parts in _together(message.parts):
             row = {"message": index, "role": message.role, **_said(parts, ties, longest), "tokens": tokens}
             row["status"] = row["status"] or state
+            if not parts and message.error:
+                row |= {"size": len(message.error), "text": message.error[:longest]}
             yield row | {"name": message.name, "model": message.model, "time": message.created_at}
             tokens = None
 
@@ -213,16 +215,16 @@ SUMMED = ("messages", "calls", "results", "errors", "unpaired", "reasoning", "im
 def by_transcript(transcript: Transcript, file: str, line: int, dialect: str) -> Row:
     """A row of counts.
 
-    `messages` are those of the source: what it says inside another one is no message of its own, and rows that no
-    model saw are `events`. `unpaired` are calls without a result and results without a call. `input` and `output`
-    are tokens, as far as they are recorded.
+    `line` is that of a record, None where the file is one transcript. `messages` are those of the source: what it
+    says inside another one is no message of its own, and rows that no model saw are `events`. `unpaired` are calls
+    without a result and results without a call. `input` and `output` are tokens, as far as they are recorded.
     """
     kinds = Counter(part.type for message in transcript.messages for part in message.parts)
     roles = Counter(message.role for message in _outer(transcript))
     usage = [message.usage for message in transcript.messages if message.usage]
     return {
         "file": file,
-        "line": line,
+        "line": line or None,
         "dialect": dialect,
         "messages": roles.total() - roles["event"],
         "calls": kinds["tool_call"],
@@ -264,6 +266,12 @@ def _outer(transcript: Transcript) -> Iterator[Message]:
             yield message
 
 
+def _tokens(usage: dict[str, int]) -> dict[str, int]:
+    """With a total even where the source leaves the sum to its readers: else it would count some answers only."""
+    total = usage.get("inputTokens", 0) + usage.get("outputTokens", 0)
+    return {"totalTokens": total, **usage} if usage else {}
+
+
 class Statistics:
     """Counts over many transcripts."""
 
@@ -282,7 +290,7 @@ class Statistics:
             for part in message.parts:
                 self._count("kinds", _kind(part), len(part_text(part)))
                 self._tool(part)
-            for name, number in (message.usage or {}).items():
+            for name, number in _tokens(message.usage or {}).items():
                 self.counts["tokens", name] += number
 
     def rows(self) -> Iterator[Row]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import io
 import json
 import re
+import shutil
+import subprocess
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from markdown_it import MarkdownIt
 
-from convcli.report import choice, tables
+from convcli.report import choice, message, tables
 from convcli.report.text import Paint, cells
 from tests.cli_cases import LOSSY, OTHER, run, write
 
@@ -110,6 +116,25 @@ def test_where_and_columns_choose_rows_and_cells(tmp_path: Path) -> None:
     assert (done.returncode, b'did you mean "status"?' in done.stderr) == (2, True)
 
 
+def test_an_unknown_column_is_told_before_anything_is_shown(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", CALLS)
+    for words in (["--columns", "rol"], ["--where", "rol=tool"], ["--tools", "--columns", "role"]):
+        done = run("inspect", source, *words)
+        assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 2)
+
+
+def test_a_condition_that_holds_for_no_row_is_told_with_the_nearest_word(tmp_path: Path) -> None:
+    done = run("inspect", write(tmp_path / "a.json", CALLS), "--where", "role=tol")
+    assert done.stderr.endswith(b'note: no row has role=tol; did you mean "tool"?\n')
+    assert b"note" not in run("inspect", tmp_path / "a.json", "--where", "role=tool", "--limit", 1).stderr
+
+
+def test_an_answer_that_failed_shows_its_error(tmp_path: Path) -> None:
+    messages = [{"role": "assistant", "parts": [], "error": "overloaded"}]
+    (row,) = rows(write(tmp_path / "a.json", {"convcli": 1, "messages": messages}))
+    assert (row["status"], row["text"], row["size"]) == ("error", "overloaded", 10)
+
+
 def test_a_long_text_is_cut_unless_all_is_asked_for(tmp_path: Path) -> None:
     long = {"messages": [{"role": "user", "content": "x" * 5_000}]}
     source = write(tmp_path / "a.json", long)
@@ -144,6 +169,17 @@ def test_statistics_count_tools_and_their_errors(tmp_path: Path) -> None:
     assert (found["tools", "f"]["count"], found["tools", "f"]["errors"]) == (6, 2)
 
 
+def test_the_total_of_tokens_counts_every_answer(tmp_path: Path) -> None:
+    usages = [{"inputTokens": 1, "outputTokens": 2}, {"inputTokens": 3, "outputTokens": 4, "totalTokens": 7}]
+    messages = [{"role": "assistant", "parts": [], "usage": usage} for usage in usages]
+    done = run("stats", write(tmp_path / "a.json", {"convcli": 1, "messages": messages}), "--output-format", "json")
+    assert {row["name"]: row["count"] for row in json.loads(done.stdout) if row["what"] == "tokens"} == {
+        "inputTokens": 4,
+        "outputTokens": 6,
+        "totalTokens": 10,
+    }
+
+
 # --- hostile text ----------------------------------------------------------------------------------------------------
 
 
@@ -164,12 +200,30 @@ def test_a_formula_is_text_in_csv() -> None:
     assert [row[0] for row in csv.reader(io.StringIO(text))] == ["a", "'=1", "' +1", "-1"]
 
 
-def test_markdown_has_neither_markup_nor_links_and_one_line_for_a_row() -> None:
-    row = hostile("md").splitlines()[2]
-    assert not set("<>`[]()") & set(row)
-    assert row.count("|") == 5
-    assert "https:" not in row
-    assert len(hostile("md").splitlines()) == 3
+MARKUP = (
+    HOSTILE,
+    "*a* **b** _c_ __d__ snake_case_name ~~e~~ `f` ``g`` \\*h\\* \\_i_ \\",
+    "[a](b) [a][b] [a]: b ![c](d) <e@f.gh> <br> <!-- x --> &lt; &#60; & &copy",
+    "a|b \\| \\\\| c| | http://x.yz https://x.yz www.x.yz ftp://x.yz a@b.cd",
+    '{"city":"大阪","n":[1,_2_]}',
+)
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_in_markdown_a_text_is_that_text_and_nothing_else(text: str) -> None:
+    written = "".join(choice.renderer(tables, "md")(["a", "b"], [{"a": text, "b": "end"}], tables.View()))
+    cells_of_rows = [
+        token for token in MarkdownIt().enable(["table", "strikethrough"]).parse(written) if token.children
+    ]
+    assert {child.type for token in cells_of_rows for child in token.children or ()} <= {"text", "text_special"}
+    said = ["".join(child.content for child in token.children or ()) for token in cells_of_rows]
+    assert said == ["a", "b", tables.cell(text).strip(), "end"]
+    assert not re.search(r"(?i)(https?|ftp):/|www\.", written)
+
+
+def test_markdown_leaves_alone_what_is_no_markup() -> None:
+    text = 'get_weather {"city":"Tokyo"} (a) 1 > 0!'
+    assert f"| {text} |" in "".join(choice.renderer(tables, "md")(["a"], [{"a": text}], tables.View()))
 
 
 class Tags(HTMLParser):
@@ -177,18 +231,54 @@ class Tags(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen: set[str] = set()
+        self.seen: Counter[str] = Counter()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen |= {tag, *(f"{name}=" for name, _ in attrs)}
+        self.seen.update([tag, *(f"{name}=" for name, _ in attrs)])
 
 
 @pytest.mark.parametrize("kind", ["text", "result", HOSTILE])
-def test_an_html_page_has_only_tags_of_ours(kind: str) -> None:
+def test_an_html_page_has_only_tags_of_ours_and_loads_nothing(kind: str) -> None:
     tags = Tags()
     tags.feed(hostile("html", kind=kind))
-    assert not tags.seen & {"script", "img", "a", "iframe", "onerror=", "href=", "src="}
+    assert (tags.seen["script"], tags.seen["style"], tags.seen["style="]) == (1, 1, 0)
+    assert not set(tags.seen) & {"img", "a", "iframe", "link", "onerror=", "href=", "src="}
     assert "http" not in re.sub(r"https://evil\.example|http-equiv", "", hostile("html", kind=kind))
+
+
+def test_the_policy_of_a_page_allows_its_own_style_and_script_by_their_hashes_and_nothing_else() -> None:
+    page = hostile("html")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
+    for name, tag in (("style-src", "style"), ("script-src", "script")):
+        body = re.search(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        assert body is not None
+        assert rules.pop(name) == f"'sha256-{base64.b64encode(hashlib.sha256(body[1].encode()).digest()).decode()}'"
+    assert set(rules.values()) == {"'none'"}
+    assert "default-src" in rules
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_in_a_browser_hostile_text_is_text_and_the_search_finds_rows(tmp_path: Path) -> None:
+    row = {"role": "user", "kind": "result", "text": HOSTILE * 3 + "<script>document.title='owned'</script>"}
+    rows = [row, {"role": "assistant", "kind": "text", "text": "plain"}]
+    page = tmp_path / "page.html"
+    page.write_text("".join(choice.renderer(tables, "html")(["role", "kind", "text"], rows, tables.View())), "utf-8")
+    for words, hidden in (("", 0), ("#ALERT", 1), ("#alert%20owned", 1), ("#nowhere", 2), ("#user%20plain", 2)):
+        dom = shown_by_a_browser(f"{page.as_uri()}{words}", tmp_path)
+        assert "<title>convcli</title>" in dom
+        assert dom.count('<tr hidden="">') == hidden
+        assert '<div id="search">' in dom
+
+
+def shown_by_a_browser(address: str, folder: Path) -> str:
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+    words = [str(CHROMIUM), *options, f"--user-data-dir={folder / 'profile'}", "--dump-dom", address]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False).stdout
 
 
 # --- on a terminal ---------------------------------------------------------------------------------------------------
@@ -222,6 +312,18 @@ def test_colour_marks_roles_and_errors_only_when_it_is_wanted() -> None:
     coloured = aligned([row], 60, paint=Paint(True))[1]
     assert re.search(r"\x1b\[32muser.*\x1b\[1;31merror", coloured)
     assert coloured.endswith("user error")
+
+
+def test_a_reason_is_never_cut() -> None:
+    lines = aligned([{"field": "extras.anthropic.cache_control", "why": "words " * 30}], 60)
+    assert " ".join(lines).count("words") == 30
+    assert max(map(len, lines)) <= 60
+
+
+def test_a_heading_breaks_between_its_pieces() -> None:
+    lines = message.heading(["a.jsonl", *["word " * 6] * 5], Paint()).splitlines()
+    assert (len(lines), max(map(len, lines)) <= 80) == (3, True)
+    assert [line.endswith(",") for line in lines] == [True, True, False]
 
 
 def test_what_is_not_cut_takes_several_lines() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from convcli.dialect import Dialect
 from convcli.errors import JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
+from convcli.report.text import safe_text
 
 if TYPE_CHECKING:
     from convcli.files import Document
@@ -34,6 +35,8 @@ MORE_OF_MESSAGES = ["name", "model", "time"]
 NARROW = 100
 SPARED = frozenset(("size", "tokens", "output", "model", "title"))
 """Below so many cells a terminal gets none of these columns: texts and names of files need the room."""
+MOST_SEEN = 1_000
+"""Words of a column that are remembered for the case that a condition holds for no row."""
 TOOLS = ["call", "tool", "status", "seconds", "asked", "answered", "size", "arguments", "result"]
 TRANSCRIPTS = ["file", "line", "dialect", "messages", "calls", "errors", "unpaired", "output", "model", "title"]
 MORE_OF_TRANSCRIPTS = [
@@ -83,7 +86,6 @@ class _Inspecting:
     def __init__(self, screen: Screen, wish: Wish) -> None:
         self.screen, self.wish = screen, wish
         self.codes, self.teller = _work.Codes(screen), _work.Teller(screen)
-        self.title = ["transcripts"]
 
     def run(self) -> int:
         """One transcript alone is shown by its messages; whether it is alone shows when the second comes."""
@@ -94,7 +96,9 @@ class _Inspecting:
         elif first:
             if self.wish.tool_rows or self.wish.number is not None:
                 raise JobError("usage", "--tools and --message are for one transcript", help="name one file")
-            self._show(TRANSCRIPTS, MORE_OF_TRANSCRIPTS, (_row(*pair) for pair in chain(first, lifted)))
+            self._show(
+                TRANSCRIPTS, MORE_OF_TRANSCRIPTS, (_row(*pair) for pair in chain(first, lifted)), ["transcripts"]
+            )
         self.teller.finish()
         return self.codes.worst
 
@@ -106,24 +110,30 @@ class _Inspecting:
         if self.wish.number is not None:
             self.screen.show(message.shown(transcript, _checked(transcript, self.wish.number), self.wish.form))
             return
-        self.title = message.title(_row(document, transcript))
-        self.screen.tell(message.heading(self.title, self.screen.err))
+        title = message.title(_row(document, transcript))
         if self.wish.tool_rows:
-            self._show(TOOLS, [], overview.by_call(transcript, longest=longest))
+            self._show(TOOLS, [], overview.by_call(transcript, longest=longest), title)
         else:
-            self._show(MESSAGES, MORE_OF_MESSAGES, overview.by_message(transcript, longest=longest))
+            self._show(MESSAGES, MORE_OF_MESSAGES, overview.by_message(transcript, longest=longest), title)
 
-    def _show(self, columns: list[str], more: list[str], rows: Iterator[Row]) -> None:
+    def _show(self, columns: list[str], more: list[str], rows: Iterator[Row], title: list[str]) -> None:
+        """The heading, where a title is of one transcript, and the rows; nothing of it if a column is unknown."""
+        from convcli.report.message import heading
+
         known, chosen = [*columns, *more], self.wish.columns
-        for wanted in self.wish.where:
-            rows = filter(_condition(wanted, known), rows)
+        conditions = [Condition(wanted, known) for wanted in self.wish.where]
+        for condition in conditions:
+            rows = filter(condition, rows)
         if chosen is not None:
             columns = [_column(name, known) for name in chosen.split(",")]
             rows = ({name: row[name] for name in columns} for row in rows)
         if chosen is None and self.wish.form == "table" and (_work.width() or NARROW) < NARROW:
             columns = [name for name in columns if name not in SPARED]
-        view = tables.View(_work.width(), self.screen.out, self.wish.whole, ", ".join(self.title))
+        if len(title) > 1:
+            self.screen.tell(heading(title, self.screen.err))
+        view = tables.View(_work.width(), self.screen.out, self.wish.whole, tuple(title))
         _work.show_table(self.screen, self.wish.form, columns, islice(rows, self.wish.limit), view)
+        self.screen.tell("".join(filter(None, (condition.in_vain() for condition in conditions))))
 
 
 def _column(name: str, known: list[str]) -> str:
@@ -132,13 +142,34 @@ def _column(name: str, known: list[str]) -> str:
     return name
 
 
-def _condition(wanted: str, known: list[str]) -> Callable[[Row], bool]:
+class Condition:
     """`role=tool,error`: does the column say one of these? A cell with several words says each of them."""
-    name, sign, words = wanted.partition("=")
-    if not sign:
-        raise JobError("usage", f'"{wanted}" is no condition', help="say --where role=user,assistant")
-    column, accepted = _column(name, known), words.split(",")
-    return lambda row: any(word in accepted for word in _words(row[column]))
+
+    def __init__(self, wanted: str, known: list[str]) -> None:
+        name, sign, words = wanted.partition("=")
+        if not sign:
+            raise JobError("usage", f'"{wanted}" is no condition', help="say --where role=user,assistant")
+        self.column, self.accepted = _column(name, known), words.split(",")
+        self.seen, self.held = set[str](), False
+
+    def __call__(self, row: Row) -> bool:
+        words = _words(row[self.column])
+        holds = any(word in self.accepted for word in words)
+        self.held = self.held or holds
+        if not self.held and len(self.seen) < MOST_SEEN:
+            self.seen.update(words)
+        return holds
+
+    def in_vain(self) -> str | None:
+        """What to say when it held for no row, with the nearest word of those that the rows have."""
+        if self.held or not self.seen:
+            return None
+        from difflib import get_close_matches  # dear, and rarely needed
+
+        words = ",".join(self.accepted)
+        near = [match for word in self.accepted for match in get_close_matches(word, sorted(self.seen), 1, 0.5)]
+        hint = f'; did you mean "{safe_text(near[0])}"?' if near else ""
+        return f"note: no row has {self.column}={safe_text(words)}{hint}\n"
 
 
 def _words(value: Any) -> list[str]:

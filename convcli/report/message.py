@@ -18,22 +18,26 @@ LONGEST_LINE = 79
 
 
 def title(row: dict[str, Any]) -> list[str]:
-    """What a row of `overview.by_transcript` says: of which file, what it is, and how much."""
+    """What a row of `overview.by_transcript` says, in few words each: of which file, what it is, and how much."""
     about = [row["title"], row["dialect"], row["model"], row["id"] and f"id {row['id']}", _dates(row)]
     numbers = [count(row[name], name[:-1]) for name in ("messages", "calls", "errors")]
     numbers += [f"{row['unpaired']:,} unpaired"] if row["unpaired"] else []
     numbers += [f"{row['input']:,} tokens in, {row['output']:,} out"] if row["input"] or row["output"] else []
-    words = ", ".join(cut(safe_text(word), LONGEST_WORD) for word in about if word)
-    return [safe_text(row["file"]), words, ", ".join(numbers)]
+    return [safe_text(row["file"]), *(cut(safe_text(word), LONGEST_WORD) for word in about if word), *numbers]
 
 
 def heading(pieces: list[str], paint: Paint) -> str:
-    """The pieces of a title, on one line as far as they fit."""
-    file, about, numbers = pieces
-    short = cells(file) + cells(about) + 2 <= LONGEST_LINE
-    first = f"{paint.bold(file)}: {about}" if short else f"{paint.bold(file)}:\n  {about}"
-    width = cells(about) + 2 + (cells(file) if short else 0)
-    return f"{first}{', ' if width + len(numbers) + 2 <= LONGEST_LINE else chr(10) + '  '}{numbers}\n"
+    """The pieces of a title, as many on a line as fit."""
+    file, *words = pieces
+    lines, used = [f"{paint.bold(file)}:"], cells(file) + 1
+    for word in words:
+        room = cells(word) + 2
+        if used + room > LONGEST_LINE:
+            lines.append(" ")
+            used = 1
+        lines[-1] += f" {word},"
+        used += room
+    return "\n".join(lines).removesuffix(",") + "\n"
 
 
 def _dates(row: dict[str, Any]) -> str:

@@ -10,12 +10,12 @@ from convcli.report.text import Paint, safe_text
 
 class View(NamedTuple):
     """`width` of the terminal in cells, None where the result is no terminal; `whole` cells are not cut to a line;
-    `title` is for formats that are documents."""
+    `title` is for formats that are documents: a name, and what there is to say of it."""
 
     width: int | None = None
     paint: Paint = Paint()
     whole: bool = False
-    title: str = "convcli"
+    title: tuple[str, ...] = ("convcli",)
 
 
 def cell(value: Any, *, lines: bool = False) -> str:

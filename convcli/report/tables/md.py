@@ -8,8 +8,12 @@ from typing import Any
 
 from convcli.report.tables import View, cell
 
-_MARKUP = re.compile(r"[\\`*_{}\[\]()<>#|!~&$:@]")
-"""What could begin markup, a link, a mention or HTML: as a character reference it is text everywhere."""
+_MARKUP = re.compile(
+    r"[`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_])|\\(?=[!-/:-@\[-`{-~])"  # emphasis, code, links, HTML, cells, escapes
+    r"|\$|&(?=#|\w)|#(?=\d)|@(?=\w)|:(?=[\w+-]+:)"  # formulas, references, issues, mentions, emoji
+    r"|(?i:(?<=\bhttp)|(?<=\bhttps)|(?<=\bftp)):|(?i:(?<=\bwww))\."  # links without brackets
+)
+"""What is markup, and only where it is: as a character reference it is text everywhere."""
 
 
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
@@ -20,10 +24,4 @@ def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -
 
 
 def _escaped(value: Any) -> str:
-    text = re.sub(
-        r"(?i)\b(https?|ftp|www)(?=:|\.)", lambda found: f"{found[0][:-1]}&#{ord(found[0][-1])};", cell(value)
-    )
-    return "".join(
-        piece if at % 2 else _MARKUP.sub(lambda found: f"&#{ord(found[0])};", piece)
-        for at, piece in enumerate(re.split(r"(&#\d+;)", text))
-    )
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", cell(value))

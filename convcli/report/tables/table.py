@@ -29,6 +29,8 @@ LEAST = 12
 """Cells that a column keeps before the first one gives way too."""
 NARROW = 100
 """Below this many cells, columns stand closer together."""
+WRAPPED = frozenset(("why",))
+"""Columns that take several lines before they are cut: half a reason is none."""
 STYLED = frozenset(("role", "kind", "status", "level", "outcome", "severity"))
 """Columns with such words: a text that happens to be one of them keeps its colour."""
 
@@ -59,8 +61,8 @@ def _aligned(columns: Sequence[str], rows: list[dict[str, Any]], view: View, wid
         table.add_column(
             heads[index],
             width=room,
-            no_wrap=not view.whole,
-            overflow="fold" if view.whole else "ellipsis",
+            no_wrap=not (view.whole or columns[index] in WRAPPED),
+            overflow="fold" if view.whole or columns[index] in WRAPPED else "ellipsis",
             justify="right" if numeric else "left",
         )
     for row in cells:
@@ -103,6 +105,6 @@ def _text(name: str, value: Any, view: View, width: int) -> Any:
 
     text = f"{value:,}" if type(value) is int else _UNSURE.sub("", cell(value, lines=view.whole))
     style = STYLES.get(text.partition(",")[0], "") if name in STYLED and view.paint.colour else ""
-    if not view.whole:
+    if not view.whole and name not in WRAPPED:
         text = text[-width:] if name == "file" else text[:width]
     return Text(text, style=style)
