@@ -15,6 +15,9 @@ from convcli.dialect import Dialect
 from convcli.report import tables
 from convcli.report.screen import Screen
 
+NARROW = 100
+"""Below so many cells the titles need the room."""
+
 EXAMPLES = """\
 convcli dialects
 convcli dialects openai-chat
@@ -33,6 +36,8 @@ def command(screen: Screen, dialect: Dialect | None, form: str, matrix: bool) ->
         _show_matrix(screen, form, None if dialect is None else dialect.name)
     elif dialect is None:
         columns = ["dialect", "reads", "writes", "framings", "forms", "title"]
+        if form == "table" and (_work.width() or NARROW) < NARROW:
+            columns.remove("forms")
         _work.show_table(screen, form, columns, map(_row, dialects.builtin()))
     elif form == "table":
         screen.show(_described(dialect))

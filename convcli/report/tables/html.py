@@ -22,8 +22,11 @@ LONG = 160
 NAME = 24
 """Characters of a cell that stay on one line."""
 WORDS = frozenset(
-    "user assistant system developer event reasoning error open orphan branch dropped lost changed encoded".split()
-)
+    (
+        "user", "assistant", "system", "developer", "event", "reasoning", "error", "open", "orphan", "branch",
+        "dropped", "lost",
+    )
+)  # fmt: skip
 """Words of ours that the style knows; no other text becomes the name of a class."""
 WIDE = frozenset(("text", "arguments", "result", "why", "title"))
 
