@@ -95,13 +95,17 @@ class Shape(NamedTuple):
     """What a service wants of a schema, beside being one.
 
     `bare`: a schema without a type stands for an object · `plain_root`: no choice at the root · `items`: arrays say
-    what they hold · `closed`: with `strict`, objects have no other keys and require all.
+    what they hold · `closed`: with `strict`, objects have no other keys and require all · `of`: whose schema.
     """
 
     bare: bool = False
     plain_root: bool = False
     items: bool = False
     closed: bool = False
+    of: str = "the parameters"
+
+
+ANSWERS = Shape(of="what a tool answers")
 
 
 def schemas(shape: Shape = Shape()) -> Rule:  # noqa: B008  (frozen)
@@ -115,11 +119,28 @@ def schemas(shape: Shape = Shape()) -> Rule:  # noqa: B008  (frozen)
     def check(survey: Survey) -> Iterator[Breach]:
         for i, tool in enumerate(survey.tools):
             if tool.parameters is not None:
-                for code, steps, said in _wrong_with(wire.write(tool.parameters), shape, tool.strict is True):
-                    severity: Severity = "warning" if code == "remote-reference" else "error"
-                    yield Breach(code, At(tool=i, field="tool.parameters", steps=steps), said, severity)
+                yield from _judged(tool.parameters, shape, At(tool=i, field="tool.parameters"), tool.strict is True)
 
     return Rule(tuple(codes), check)
+
+
+def output_schemas(*, free: Callable[[Survey], bool]) -> Rule:
+    """What a tool answers is a JSON Schema too: of an object, unless the document is of those that are `free`."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, tool in enumerate(survey.tools):
+            if isinstance(tool.output_schema, dict):
+                at = At(tool=i, field="tool.outputSchema")
+                found = _judged(tool.output_schema, ANSWERS, at)
+                yield from (one for one in found if one.code != "schema-not-object" or not free(survey))
+
+    return Rule(("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference"), check)
+
+
+def _judged(schema: dict[str, Any], shape: Shape, at: At, strict: bool = False) -> Iterator[Breach]:
+    for code, steps, said in _wrong_with(wire.write(schema), shape, strict):
+        severity: Severity = "warning" if code == "remote-reference" else "error"
+        yield Breach(code, at._replace(steps=steps), said, severity)
 
 
 @lru_cache(maxsize=256)
@@ -132,7 +153,7 @@ def _wrong(root: dict[str, Any], shape: Shape, strict: bool) -> Iterator[Wrong]:
     kind = root.get("type")
     if kind != "object" and "$ref" not in root and not (shape.bare and kind is None):
         found = "none" if kind is None else "another"
-        said = f"the parameters must be a schema with the type object; found {found}"
+        said = f"{shape.of} must be a schema with the type object; found {found}"
         yield "schema-not-object", ("type",) if "type" in root else (), said
     for key in ("anyOf", "oneOf", "allOf") if shape.plain_root else ():
         if key in root:
