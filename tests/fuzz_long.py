@@ -19,7 +19,7 @@ from convcli import catalog, dialects
 from tests import fuzzing
 from tests.support import samples_of
 
-WAYS = ("bytes", "documents", "forms")
+WAYS = ("bytes", "documents", "forms", "laws", "laws")
 
 
 def trial(seed: int, way: str, only: str | None, folder: Path) -> None:
@@ -34,7 +34,11 @@ def trial(seed: int, way: str, only: str | None, folder: Path) -> None:
         fuzzing.use(fuzzing.Trial(dialects.get("intermediate"), fuzzing.hostile_form(random, dialect)))
         return
     document = fuzzing.edited_document(random, dialect)
-    if fuzzing.is_whole(document) and catalog.accepts(dialect.name, document):
+    if not fuzzing.is_whole(document) or not catalog.accepts(dialect.name, document):
+        return
+    if way == "laws":
+        fuzzing.hold_laws(fuzzing.Trial(dialect, document), random.choice(fuzzing.written()))
+    else:
         fuzzing.use(fuzzing.Trial(dialect, document))
 
 

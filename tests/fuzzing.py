@@ -13,13 +13,15 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from convcli import catalog, dialects, files, pipeline
+from convcli import catalog, dialects, files, pipeline, wire
 from convcli.dialect import Dialect, Options
 from convcli.dialects import intermediate
 from convcli.errors import ConvcliError
 from convcli.files import Skipped
+from convcli.restore import record, restore
 from convcli.sources import Rows, open_source
-from tests.support import names, sample_files, samples_of
+from tests.support import dumped, names, sample_files, samples_of
+from tests.test_laws import assert_conversion, assert_identity
 from tests.test_mutants import VALUES, containers
 
 TEXTS = [
@@ -172,6 +174,21 @@ def _convert(trial: Trial, target: Dialect, form: str | None) -> None:
     done = pipeline.convert(trial.document, trial.dialect, target, Options(form))
     found = catalog.findings(target.name, done.document)
     assert not found, f"{trial.dialect.name} to {target.name} {form}: {found[0].code} at {found[0].where}"
+
+
+def hold_laws(trial: Trial, target: Dialect) -> None:
+    """What every document that its schema allows is promised, for one target: the laws, and the way back (L10)."""
+    source = trial.dialect
+    if source.lower is not None:
+        assert_identity(source.name, trial.document)
+        hub = dialects.get("intermediate")
+        stored = intermediate.lower(source.lift(trial.document), Options())
+        assert dumped(source.lower(hub.lift(stored), Options())) == dumped(trial.document), "not kept by intermediate"
+    assert_conversion(source.name, target.name, trial.document)
+    converted = pipeline.convert(trial.document, source, target).document
+    kept = wire.parse(wire.write(record(trial.document, converted, source, target)))
+    assert catalog.findings("restore", kept) == []
+    assert dumped(restore(converted, kept)) == dumped(trial.document), "restore gives another document"
 
 
 def answered(action: Callable[[], None]) -> None:
