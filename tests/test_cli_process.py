@@ -15,28 +15,52 @@ import pytest
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, WRONG, command, environment, run, write
 
 COMMANDS = [path.stem for path in sorted((ROOT / "convcli" / "cli").glob("[a-z]*.py"))]
-HEAVY = ("orjson", "jsonschema", "jsonschema_rs", "referencing", "rich", "tempfile")
+VALIDATORS = {"jsonschema", "jsonschema_rs", "referencing"}
+DEAR = {
+    "email", "hashlib", "importlib.metadata", "multiprocessing", "pathlib", "rich", "tempfile", "tomllib",
+    "urllib.parse",
+}  # fmt: skip
+"""What takes its time to import and what few calls of the program need."""
 
 
 def imported(*arguments: object) -> set[str]:
-    """Which of the dear modules a call of the program loads."""
+    """The modules that a call of the program loads."""
     code = (
-        "import sys; from convcli.__main__ import main; main(sys.argv[1:]);"
-        f"print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+        "import sys; before = set(sys.modules); from convcli.__main__ import main; main(sys.argv[1:]);"
+        "print(*(set(sys.modules) - before), file=sys.stderr)"
     )
     words = [sys.executable, "-c", code, *map(str, arguments)]
     done = subprocess.run(words, capture_output=True, env=environment(), check=True)
-    return set(json.loads(done.stderr.splitlines()[-1].replace(b"'", b'"')))
+    return set(done.stderr.decode().splitlines()[-1].split())
 
 
-def test_version_and_help_load_nothing_dear() -> None:
-    assert imported("--version") == set()
-    assert imported("-h") == set()
+def test_the_version_needs_nothing_but_the_program() -> None:
+    assert {name for name in imported("--version") if name.startswith("convcli")} == {"convcli", "convcli.__main__"}
+    assert not {"click", "msgspec", "orjson", "re", "typing"} & imported("--version")
+
+
+def test_the_help_needs_no_json() -> None:
+    assert not (DEAR | VALIDATORS | {"orjson"}) & imported("-h")
+
+
+def test_a_small_conversion_loads_nothing_dear_and_of_the_named_dialects_only(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", LOSSY)
+    for more in (["-o", tmp_path / "out.json"], []):
+        modules = imported("convert", source, "--from", OWN, "--to", OTHER, *more)
+        assert not (DEAR | VALIDATORS) & modules
+        named = {name.rpartition(".")[2] for name in modules if name.startswith("convcli.dialects.")}
+        assert {name for name in named if name[0] != "_"} == {OWN, OTHER.replace("-", "_")}
+    assert not (DEAR | VALIDATORS) & imported("convert", source, "--to", OTHER)
+
+
+def test_a_conversion_of_more_loads_the_fast_validator(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", *[CLEAN] * 500)
+    assert imported("convert", source, "--to", OTHER, "-o", tmp_path / "out") & VALIDATORS == {"jsonschema_rs"}
 
 
 def test_only_a_refused_document_needs_jsonschema_and_no_pipe_needs_rich(tmp_path: Path) -> None:
     good, bad = write(tmp_path / "good.json", LOSSY), write(tmp_path / "bad.json", WRONG)
-    assert "jsonschema" not in imported("validate", good) | imported("inspect", good)
+    assert not VALIDATORS & (imported("validate", good) | imported("inspect", good))
     assert "rich" not in imported("inspect", good) | imported("validate", bad, "--dialect", OTHER)
 
 
