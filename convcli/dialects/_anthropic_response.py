@@ -5,7 +5,7 @@ from __future__ import annotations
 from convcli.dialects._anthropic import BlockReader, BlockWriter
 from convcli.dialects._anthropic_messages import NAME, Turn, lift_turn, lower_finish, turns_of
 from convcli.fields import Keys, Native, active, carried_by, results_first
-from convcli.pairing import WORD, Renaming, call_ids, distinct, renamed, tool_names
+from convcli.renaming import Renaming, call_ids, distinct, identifiers, renamed, tool_names
 from convcli.transcript import Message, Transcript
 
 RESPONSE = Keys(
@@ -13,16 +13,14 @@ RESPONSE = Keys(
     carried="stop_sequence stop_details container diagnostics",
 )
 
-NAME_CHARACTERS = WORD + "-"
-NAME_LIMIT = 128
-ID_LIMIT = 256
-"""The API states a pattern for ids and no limit; longer ones are unheard of."""
+NAMES, IDS = identifiers(128), identifiers(256)
+"""Of tools and of calls. The API states a pattern for ids and no limit; longer ones are unheard of."""
 
 
 def as_allowed(transcript: Transcript) -> tuple[Transcript, list[Message]]:
     """The transcript with names and ids that the API takes, and its messages with ids that no two calls share."""
-    ids = Renaming(call_ids(transcript), NAME_CHARACTERS, ID_LIMIT)
-    transcript = renamed(transcript, Renaming(tool_names(transcript), NAME_CHARACTERS, NAME_LIMIT), ids)
+    ids = Renaming(call_ids(transcript), IDS)
+    transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES), ids)
     return transcript, distinct(results_first(active(transcript)), ids)
 
 

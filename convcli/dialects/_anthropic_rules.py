@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects._anthropic_messages import NAME
+from convcli.dialects._anthropic_response import IDS, NAMES
 from convcli.fields import carried_by
-from convcli.pairing import WORD
 from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
 from convcli.transcript import Reasoning, ToolCall
 
-CHARACTERS = WORD + "-"
-SAID = "letters, digits, _ and -"
 MOST_MARKS = 4
 MOST_MESSAGES = 100_000
 
@@ -121,8 +119,8 @@ RULES = (
     when_sent(answers.complete("id", "model", "usage.input_tokens", "usage.output_tokens")),
     when_sent(turns.ends_with_user("warning")),
     links.paired(links.Manner(merged=True, unique="request")),
-    names.of_tools(names.Alphabet(SAID, CHARACTERS, 128)),
-    names.of_calls(names.Alphabet(SAID, CHARACTERS, 256)),
+    names.of_tools(NAMES),
+    names.of_calls(IDS),
     arguments.not_filled(),
     tools.chosen(),
     tools.unique(),

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 from convcli import wire
 from convcli.dialects._bedrock_media import (
-    LABEL,
-    LABEL_LIMIT,
+    LABELS,
     NAME,
     Kind,
     beside,
@@ -20,7 +19,8 @@ from convcli.dialects._bedrock_media import (
     lower_media,
 )
 from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
-from convcli.pairing import Pairing, Renaming
+from convcli.pairing import Pairing
+from convcli.renaming import Renaming
 from convcli.transcript import (
     Media,
     Opaque,
@@ -81,7 +81,8 @@ class BlockReader:
     def part(self, native: Native) -> Part:
         """The part that a block is; one that says something else, or several things at once, is opaque."""
         kind = kind_of(native)
-        part = LIFT[kind](self, native[kind]) if kind in LIFT else None
+        known = kind in LIFT and (kind == "text" or "cachePoint" not in native[kind])  # that stands behind a block
+        part = LIFT[kind](self, native[kind]) if known else None
         return Opaque(NAME, native) if part is None else self._outer(part, native)
 
     def _outer(self, part: Part, native: Native) -> Part:
@@ -193,7 +194,7 @@ class BlockWriter:
 
     def __init__(self, spellings: Mapping[int, Spelling], *, own: bool) -> None:
         self.spellings, self.own = spellings, own
-        self.labels = Renaming((), LABEL, LABEL_LIMIT)
+        self.labels = Renaming((), LABELS)
 
     def blocks(self, parts: list[Part], role: str) -> list[Native]:
         """The blocks of one message; foreign parts only where the API has a place for them in this role."""

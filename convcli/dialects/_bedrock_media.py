@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
-from convcli.pairing import DIGITS, LETTERS
+from convcli.renaming import DIGITS, LETTERS, Alphabet
 from convcli.transcript import Media, Part
 
 NAME = "bedrock-converse"
@@ -76,6 +76,7 @@ MAGIC = {"iVBORw0KGgo": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp",
 
 LABEL = LETTERS + DIGITS + " -()[]"
 LABEL_LIMIT = 200
+LABELS = Alphabet("", LABEL, LABEL_LIMIT)
 """What the name of a document may be made of."""
 
 
@@ -88,7 +89,7 @@ def kind_of(union: Native) -> str:
 def beside(part: Part) -> Native:
     """The carried keys that stand in the block itself."""
     carried = carried_by(part.extras, NAME)
-    return {key: value for key, value in carried.items() if key not in ("cachePoint", "source", "block")}
+    return {key: value for key, value in carried.items() if key != "cachePoint"}
 
 
 # ---------------------------------------------------------------- lift
@@ -144,7 +145,8 @@ def lower_media(media: Media, spelling: Spelling, name: str, *, own: bool) -> Na
     if media.type == "document":
         native["name"] = name
     native["source"] = source
-    return MEDIA[media.type].put(native, beside(media), spelling)
+    rest = {key: value for key, value in beside(media).items() if key != "source"}
+    return MEDIA[media.type].put(native, rest, spelling)
 
 
 def _format(media: Media, spelling: Spelling, own: bool) -> str:
@@ -176,7 +178,7 @@ def _lower_source(media: Media, carried: Native, spelling: Spelling, own: bool) 
 
 def label(name: str | None) -> str:
     """The name of a document as the API allows it: without what a file name ends in, no two spaces in a row."""
-    if name and len(name) <= LABEL_LIMIT and "  " not in name and set(LABEL).issuperset(name):
+    if name and "  " not in name and LABELS.accepts(name):
         return name
     stem, dot, ending = (name or "").rpartition(".")
     kept = stem if dot and ending.isalnum() else name or ""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from convcli.pairing import WORD
+from convcli.renaming import WORD, Alphabet, identifiers
 from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
 
 ALONE = ("llama", "mistral")
 """Models whose calls and results stand alone in their turn."""
+
+NAMES, IDS = identifiers(64), Alphabet("letters, digits, _, ., : and -", WORD + ".:-", 64)
+"""Of tools and of calls."""
 
 
 def _alone(survey: Survey) -> Iterator[Breach]:
@@ -56,8 +59,8 @@ RULES = (
     turns.decodable(),
     when_sent(turns.signed("warning")),
     links.paired(links.Manner(together=True)),
-    names.of_tools(names.Alphabet("letters, digits, _ and -", WORD + "-", 64)),
-    names.of_calls(names.Alphabet("letters, digits, _, ., : and -", WORD + ".:-", 64)),
+    names.of_tools(NAMES),
+    names.of_calls(IDS),
     arguments.not_filled(),
     tools.chosen(),
     tools.unique(),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from convcli import wire
-from convcli.dialects._google import Flavor, Reader, Writer
+from convcli.dialects._google import Flavor, Reader, Writer, names
 from convcli.dialects._google_parts import lift_part, take_part
 from convcli.dialects._google_results import lift_result, lower_result
 from convcli.fields import Keys, Native, Spelling, carried_by, says_something
 from convcli.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
 
 NAME = "gemini-cli"
-FLAVOR = Flavor(name=NAME, models="", names=64, subset=False, has={}, lacks={})
+FLAVOR = Flavor(name=NAME, models="", names=names(64), subset=False, has={}, lacks={})
 
 _DISPLAY = "resultDisplay agentId displayName description renderOutputAsMarkdown"
 ENTRY = Keys(f"id name args result status timestamp {_DISPLAY}", carried=_DISPLAY)

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from convcli.fields import Keys, Native, Spelling, carried_by
-from convcli.pairing import LETTERS, WORD, Pairing, Renaming, tool_names
+from convcli.pairing import Pairing
+from convcli.renaming import LETTERS, WORD, Alphabet, Renaming, tool_names
 from convcli.transcript import Extras, Origin, Transcript
 
 FAMILY = "google"
@@ -118,13 +119,13 @@ class Flavor(NamedTuple):
     """Where the two dialects differ.
 
     `has` and `lacks`: what only this one has, and what only the other one, as in `ONLY_VERTEX`. `models`: how the
-    path of a model begins. `names`: the longest name of a function. `subset`: whether a definition is written as the
+    path of a model begins. `names`: those that functions can have. `subset`: whether a definition is written as the
     OpenAPI subset `parameters`, or as the JSON Schema that it is.
     """
 
     name: str
     models: str
-    names: int
+    names: Alphabet
     subset: bool
     has: Mapping[str, type]
     lacks: Mapping[str, type]
@@ -147,6 +148,12 @@ class Reader:
         return native, carried, spelling
 
 
+def names(most: int) -> Alphabet:
+    """The names that functions can have, so long at the most."""
+    said = "letters, digits, _, ., : and -, a letter or _ first"
+    return Alphabet(said, WORD + ".:-", most, first=LETTERS + "_")
+
+
 class Writer:
     """What the lowers of one transcript share. `own`: the same dialect lifted it, so it is written as it was."""
 
@@ -159,9 +166,7 @@ class Writer:
         self.spellings = transcript.spelling(flavor.name)
         invented = origin.invented if origin is not None else ()
         self.made_up = {id_ for id_ in invented if not id_.startswith(CHOICE)}
-        allowed = WORD + ".:-"
-        names = () if self.own else tool_names(transcript)
-        self.rename = Renaming(names, allowed, flavor.names, first=LETTERS + "_")
+        self.rename = Renaming(() if self.own else tool_names(transcript), flavor.names)
 
     def spelling(self, record: Any) -> Spelling:
         return self.spellings.get(id(record), {}) if self.spellings else {}

@@ -8,7 +8,6 @@ from typing import Any
 from convcli.dialects._google import FAMILY, Flavor
 from convcli.dialects._google_parts import DATA
 from convcli.dialects._google_schema import SUBSET
-from convcli.pairing import LETTERS, WORD
 from convcli.rules import arguments, links, names, tools, turns
 from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
 from convcli.transcript import Path, ToolCall
@@ -116,9 +115,6 @@ def _in_subset(schema: dict[str, Any], at: At) -> Iterator[Breach]:
 
 def rules(flavor: Flavor) -> tuple[Rule, ...]:
     """The rules of one of the two services."""
-    alphabet = names.Alphabet(
-        "letters, digits, _, ., : and -, a letter or _ first", WORD + ".:-", flavor.names, first=LETTERS + "_"
-    )
     return (
         when_sent(turns.some_message()),
         turns.not_empty(("user", "assistant", "system")),
@@ -130,7 +126,7 @@ def rules(flavor: Flavor) -> tuple[Rule, ...]:
         when_sent(turns.alternating("warning")),
         links.paired(links.Manner(together=True)),
         links.same_names(),
-        names.of_tools(alphabet),
+        names.of_tools(flavor.names),
         arguments.not_filled(),
         tools.chosen(),
         tools.unique(),

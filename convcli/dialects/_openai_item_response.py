@@ -9,7 +9,7 @@ from convcli.dialects import _openai as common
 from convcli.dialects._openai_item_parts import inner, take
 from convcli.dialects._openai_item_turns import Reader, Writer
 from convcli.fields import Keys, Native, active, carried_by, epoch_of_time, extras_of, time_of_epoch
-from convcli.pairing import WORD, Renaming, call_ids, distinct, renamed, tool_names
+from convcli.renaming import Alphabet, Renaming, call_ids, distinct, identifiers, renamed, tool_names
 from convcli.transcript import Message, Origin, ToolCall, Transcript
 
 RESPONSE = Keys(
@@ -56,15 +56,14 @@ def lift_response(native: Native, reader: Reader, origin: Origin) -> Transcript:
     return transcript
 
 
-LONGEST_NAME, LONGEST_ID = 128, 64
-"""Of the names of tools and of the ids of calls."""
+NAMES, IDS = identifiers(128), Alphabet("", "", 64)
+"""Of tools and of calls."""
 
 
 def as_allowed(transcript: Transcript) -> Transcript:
     """The active messages of a foreign transcript, with names and ids that the service takes."""
-    given = call_ids(transcript)
-    ids = Renaming(given, "".join(given) + "_", LONGEST_ID)
-    transcript = renamed(transcript, Renaming(tool_names(transcript), WORD + "-", LONGEST_NAME), ids)
+    ids = Renaming(call_ids(transcript), IDS)
+    transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES), ids)
     return replace(transcript, messages=distinct(active(transcript), ids), head=None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects._openai_calls import is_custom
-from convcli.pairing import WORD
+from convcli.dialects._openai_item_response import IDS, NAMES
 from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
 from convcli.transcript import Path
@@ -103,8 +103,8 @@ PAIRED = links.paired(links.Manner(where="later", unique="request"))
 RULES = (
     when_sent(answers.complete("id", "created_at", "model", "usage.input_tokens_details")),
     Rule(PAIRED.codes, _paired),
-    names.of_tools(names.Alphabet("letters, digits, _ and -", WORD + "-", 128)),
-    names.of_calls(names.Alphabet("", "", MOST_LONG)),
+    names.of_tools(NAMES),
+    names.of_calls(IDS),
     arguments.readable(free=is_custom),
     arguments.not_filled(),
     tools.chosen(alone=("auto", "none")),

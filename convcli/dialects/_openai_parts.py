@@ -7,9 +7,12 @@ from typing import Any
 
 from convcli.dialects import _openai as common
 from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
+from convcli.renaming import Alphabet, identifiers
 from convcli.transcript import Extras, Media, Opaque, Origin, Part, Refusal, Text
 
 NAME = "openai-chat"
+NAMES, IDS = identifiers(64), Alphabet("", "", 40)
+"""Of tools and of calls."""
 
 AUDIO = Keys("id data expires_at transcript", carried="expires_at transcript")
 

@@ -11,7 +11,7 @@ from typing import Any
 from convcli import wire
 from convcli.errors import ContentError
 from convcli.fields import Native
-from convcli.pairing import WORD
+from convcli.renaming import WORD
 
 SPOKEN = frozenset(("system", "developer", "user", "assistant"))
 MOST_LONG_ID, MOST_LONG_NAME = 40, 64

@@ -25,9 +25,10 @@ from convcli.dialects import _bedrock_request as common
 from convcli.dialects._bedrock import MEMBERS, BlockReader, BlockWriter, express
 from convcli.dialects._bedrock_media import NAME
 from convcli.dialects._bedrock_messages import lift_blocks, lift_message, lift_messages, lower_messages, split_system
-from convcli.dialects._bedrock_rules import RULES
+from convcli.dialects._bedrock_rules import IDS, NAMES, RULES
 from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response, results_first
-from convcli.pairing import WORD, Pairing, Renaming, call_ids, distinct, renamed, tool_names
+from convcli.pairing import Pairing
+from convcli.renaming import Renaming, call_ids, distinct, renamed, tool_names
 from convcli.transcript import Message, Origin, Transcript
 
 REQUEST = Keys(
@@ -65,10 +66,6 @@ FINISH_OF = {
     "content_filter": "content_filtered",
     "refusal": "content_filtered",
 }
-
-NAMES = WORD + "-"
-IDS = WORD + ".:-"
-LIMIT = 64
 
 
 # ---------------------------------------------------------------- detect
@@ -136,8 +133,8 @@ def lower(transcript: Transcript, options: Options) -> Any:
     writer = BlockWriter(transcript.spelling(NAME), own=own)
     messages = active(transcript)
     if not own:
-        ids = Renaming(call_ids(transcript), IDS, LIMIT)
-        transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES, LIMIT), ids)
+        ids = Renaming(call_ids(transcript), IDS)
+        transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES), ids)
         messages = distinct(results_first(active(transcript)), ids)
     if form == "response":
         return _lower_response(transcript, messages, writer)

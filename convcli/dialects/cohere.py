@@ -24,7 +24,8 @@ from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects import _openai as common
 from convcli.dialects._cohere import NAME, express, is_own, lift_message, lift_messages, lower_message, lower_messages
 from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response, put_counts, take_counts
-from convcli.pairing import LETTERS, WORD, Pairing, Renaming, renamed, tool_names
+from convcli.pairing import Pairing
+from convcli.renaming import LETTERS, WORD, Alphabet, Renaming, renamed, tool_names
 from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import telling, when_sent
 from convcli.transcript import Message, Origin, Path, ToolDefinition, Transcript
@@ -70,8 +71,8 @@ COUNTS: common.Counts = {
 }
 
 OWN_SETTINGS = ("strict_tools", "citation_options", "safety_mode", "p", "k")
-LONGEST_NAME = 256
-"""No limit is known: long enough for every name that is not an accident."""
+NAMES = Alphabet("letters, digits and _, no digit first", WORD, 0, first=LETTERS + "_")
+"""No limit is known."""
 
 
 def detect(document: Any) -> Clue | None:
@@ -132,8 +133,7 @@ def _form_of(transcript: Transcript) -> str:
 
 def _acceptable(transcript: Transcript) -> Transcript:
     """The transcript with the names and tool schemas that the API takes."""
-    names = Renaming(tool_names(transcript), WORD, LONGEST_NAME, first=LETTERS + "_")
-    return common.with_parameters(renamed(transcript, names), typed=True)
+    return common.with_parameters(renamed(transcript, Renaming(tool_names(transcript), NAMES)), typed=True)
 
 
 def _lift_request(native: Native, origin: Origin) -> Transcript:
@@ -291,7 +291,7 @@ RULES = (
     turns.parts_in_roles({"tool_call": ("assistant",)}),
     links.results_identified("tool_call_id"),
     links.paired(links.Manner(where="later", unique="request", missing="warning")),
-    names.of_tools(names.Alphabet("letters, digits and _, no digit first", WORD, 0, first=LETTERS + "_")),
+    names.of_tools(NAMES),
     arguments.readable(),
     arguments.not_filled(),
     telling(tools.chosen(), "tool-choice-without-tools"),

@@ -21,7 +21,7 @@ from typing import Any
 from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects import _google_detect, _google_rules, _google_tables
 from convcli.dialects import _google_document as shared
-from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor
+from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, names
 from convcli.transcript import Transcript
 
 NAME = "gemini"
@@ -29,7 +29,7 @@ NAME = "gemini"
 FLAVOR = Flavor(
     name=NAME,
     models="models/",
-    names=64,
+    names=names(64),
     subset=False,
     has=ONLY_GEMINI,
     lacks=ONLY_VERTEX,

@@ -24,7 +24,7 @@ from convcli import streams
 from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects import _google_document as shared
 from convcli.dialects import _google_tables as tables
-from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, Shape, listed, snake
+from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, Shape, listed, names, snake
 from convcli.dialects._google_contents import CONTENT
 from convcli.dialects._google_parts import CALL, PART
 from convcli.fields import Native, carried_by, extras_of
@@ -34,7 +34,7 @@ from convcli.streams import Pieces, fragments
 from convcli.transcript import Message, Origin, Path, Transcript
 
 NAME = "gemini-stream"
-FLAVOR = Flavor(name=NAME, models="models/", names=64, subset=False, has=ONLY_GEMINI, lacks=ONLY_VERTEX)
+FLAVOR = Flavor(name=NAME, models="models/", names=names(64), subset=False, has=ONLY_GEMINI, lacks=ONLY_VERTEX)
 TEXT = {"text", "thought"}
 """The keys of a part that may go on in the next one."""
 

@@ -23,7 +23,8 @@ from convcli.dialects import _mcp_sampling as sampling
 from convcli.dialects._mcp_blocks import CALL_RESULT, NAME, BlockReader, BlockWriter, express
 from convcli.dialects._mcp_tools import lift_tool, lower_tools
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, is_response, results_first
-from convcli.pairing import WORD, Pairing, Renaming, renamed, tool_names
+from convcli.pairing import Pairing
+from convcli.renaming import WORD, Alphabet, Renaming, renamed, tool_names
 from convcli.rules import answers, arguments, links, names, tools
 from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
 from convcli.transcript import Message, Origin, Path, Text, ToolResult, Transcript
@@ -46,8 +47,7 @@ BESIDE = (
 ROOT = "_root"
 """In `places`: the payload. It is the document, or what JSON-RPC wraps: `Origin.renamed` says where."""
 
-NAMES = WORD + "-."
-LIMIT = 128
+NAMES = Alphabet("letters, digits, _, . and -", WORD + ".-", 128)
 
 
 # ---------------------------------------------------------------- detect
@@ -159,7 +159,7 @@ def lower(transcript: Transcript, options: Options) -> Any:
     writer = BlockWriter(transcript.spelling(NAME), own=own)
     messages = active(transcript)
     if not own:
-        transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES, LIMIT))
+        transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES))
         messages = results_first(active(transcript))
     if form == "list":
         return lower_tools(transcript, own)
@@ -305,7 +305,7 @@ RULES = (
     when_sent(answers.complete("model")),
     Rule(PAIRED.codes, _paired),
     Rule(("misplaced-part",), _results_alone),
-    names.of_tools(names.Alphabet("letters, digits, _, . and -", WORD + ".-", 128)),
+    names.of_tools(NAMES),
     arguments.not_filled(),
     tools.unique("warning"),
     tools.schemas(),

@@ -30,7 +30,7 @@ from convcli.dialects._mistral import express, is_own, lift_message, lift_messag
 from convcli.dialects._mistral_chunks import NAME
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
-from convcli.pairing import DIGITS, LETTERS, WORD, Renaming, call_ids, renamed, tool_names
+from convcli.renaming import DIGITS, LETTERS, Alphabet, Renaming, call_ids, identifiers, renamed, tool_names
 from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import when_sent
 from convcli.transcript import Origin, ToolChoice, Transcript
@@ -51,6 +51,7 @@ SETTINGS = {
     "stream": "stream",
 }
 LIMITS = ("max_tokens",)
+NAMES, IDS = identifiers(64), Alphabet("letters and digits", LETTERS + DIGITS, 9, least=9)
 EFFORTS = frozenset(("none", "minimal", "low", "medium", "high", "xhigh", "max"))
 
 FINISH = {"model_length": "length"}
@@ -148,9 +149,8 @@ def lower(transcript: Transcript, options: Options) -> Any:
 
 def _acceptable(transcript: Transcript) -> Transcript:
     """The transcript with the names, ids, tool schemas and settings that the API takes."""
-    names = Renaming(tool_names(transcript), WORD + "-", 64)
-    ids = Renaming(call_ids(transcript), LETTERS + DIGITS, 9, least=9)
-    return common.with_parameters(renamed(transcript, names, ids))
+    ids = Renaming(call_ids(transcript), IDS)
+    return common.with_parameters(renamed(transcript, Renaming(tool_names(transcript), NAMES), ids))
 
 
 def _lift_request(native: Native, origin: Origin) -> Transcript:
@@ -212,8 +212,8 @@ RULES = (
     turns.parts_in_roles({"tool_call": ("assistant",)}),
     links.results_identified("tool_call_id"),
     links.paired(links.Manner()),
-    names.of_tools(names.Alphabet("letters, digits, _ and -", WORD + "-", 64)),
-    names.of_calls(names.Alphabet("letters and digits", LETTERS + DIGITS, 9, least=9), "warning"),
+    names.of_tools(NAMES),
+    names.of_calls(IDS, "warning"),
     arguments.readable(),
     arguments.not_filled(),
     tools.chosen(alone=tools.EVERY),

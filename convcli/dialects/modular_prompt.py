@@ -34,7 +34,8 @@ from convcli.fields import (
     results_first,
     take_counts,
 )
-from convcli.pairing import WORD, Pairing, Renaming, renamed, tool_names
+from convcli.pairing import Pairing
+from convcli.renaming import Renaming, identifiers, renamed, tool_names
 from convcli.rules import arguments, links, tools
 from convcli.transcript import (
     Message,
@@ -73,6 +74,7 @@ USAGE: dict[tuple[str, ...], str] = {
     ("cacheReadTokens",): "cacheReadTokens",
     ("cacheWriteTokens",): "cacheWriteTokens",
 }
+NAMES = identifiers(64)
 FINISH = ("stop", "length", "error", "tool_calls")
 FINISH_OF = {"content_filter": "error", "aborted": "error"}
 """Other reasons; what is in neither table is an ordinary stop, as for the drivers."""
@@ -138,7 +140,7 @@ def lower(transcript: Transcript, options: Options) -> Any:
     spelling = transcript.document_spelling(NAME)
     writer = Writer(transcript)
     if not writer.own:
-        transcript = renamed(transcript, Renaming(tool_names(transcript), WORD + "-", 64))
+        transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES))
     messages = active(transcript) if writer.own else results_first(active(transcript))
     alone = is_response(transcript) and len(messages) == 1
     form = options.form or spelling.get("form") or ("result" if alone else "request")

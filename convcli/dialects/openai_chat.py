@@ -21,16 +21,17 @@ from convcli.dialects import _openai as common
 from convcli.dialects._openai_calls import is_custom
 from convcli.dialects._openai_messages import (
     express,
+    is_own,
     lift_message,
     lift_messages,
     lower_message,
     lower_messages,
 )
-from convcli.dialects._openai_parts import NAME
+from convcli.dialects._openai_parts import IDS, NAME, NAMES
 from convcli.dialects._openai_plain import without_plain
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
-from convcli.pairing import WORD
+from convcli.renaming import Renaming, call_ids, renamed, tool_names
 from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import when_sent
 from convcli.transcript import Origin, Transcript
@@ -108,6 +109,7 @@ def lift(document: Any) -> Transcript:
 
 def lower(transcript: Transcript, options: Options) -> Any:
     """A request, or what the source was; a response when the transcript holds only what a model answered."""
+    transcript = transcript if is_own(transcript) else _as_allowed(transcript)
     form = (
         options.form
         or transcript.document_spelling(NAME).get("form")
@@ -117,6 +119,12 @@ def lower(transcript: Transcript, options: Options) -> Any:
         return lower_response(transcript, ANSWERS)
     messages = lower_messages(transcript)
     return messages if form == "list" else _lower_request(transcript, messages)
+
+
+def _as_allowed(transcript: Transcript) -> Transcript:
+    """A foreign transcript with names and ids that the service takes."""
+    names, ids = Renaming(tool_names(transcript), NAMES), Renaming(call_ids(transcript), IDS)
+    return renamed(transcript, names, ids)
 
 
 def _lift_request(native: Native, origin: Origin) -> Transcript:
@@ -144,8 +152,8 @@ def _lower_request(transcript: Transcript, messages: list[Native]) -> Native:
 RULES = (
     links.identified(),
     links.paired(links.Manner()),
-    names.of_tools(names.Alphabet("letters, digits, _ and -", WORD + "-", 64)),
-    names.of_calls(names.Alphabet("", "", 40)),
+    names.of_tools(NAMES),
+    names.of_calls(IDS),
     arguments.as_text(),
     arguments.readable(free=is_custom),
     arguments.not_filled(),
@@ -198,6 +206,10 @@ DIALECT = Dialect(
         "message.usage": "only a response has usage",
         "message.stopReason": "only a response has a finish reason",
         "settings.topK": "Chat Completions has no top_k",
+        "tool.name": "names are letters, digits, _ and -, at most 64",
+        "tool_call.name": "names are letters, digits, _ and -, at most 64",
+        "tool_call.id": "ids have at most 40 characters",
+        "tool_result.toolCallId": "ids have at most 40 characters",
         "tool_result.status": "a tool message has no status",
         "tool_result.isError": "a tool message has no field for a failure",
         "video": "Chat Completions takes no video",

@@ -18,7 +18,7 @@ from typing import Any
 from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects import _google_detect, _google_rules, _google_tables
 from convcli.dialects import _google_document as shared
-from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor
+from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, names
 from convcli.transcript import Transcript
 
 NAME = "vertexai"
@@ -26,7 +26,7 @@ NAME = "vertexai"
 FLAVOR = Flavor(
     name=NAME,
     models="publishers/google/models/",
-    names=128,
+    names=names(128),
     subset=True,
     has=ONLY_VERTEX,
     lacks=ONLY_GEMINI,

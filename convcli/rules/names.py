@@ -5,39 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from convcli.findings import Severity
+from convcli.renaming import Alphabet
 from convcli.rules.survey import At, Breach, Rule, Survey, shown
-
-
-class Alphabet:
-    """The words that a service takes: `least` to `most` characters (0: no limit) out of `allowed` (any, if that is
-    empty), the first one out of `first`; `said` names the characters."""
-
-    __slots__ = ("_allowed", "_delete", "_first", "_least", "_most", "_said")
-
-    def __init__(self, said: str, allowed: str, most: int, *, first: str = "", least: int = 1) -> None:
-        self._said, self._allowed, self._first = said, frozenset(allowed), frozenset(first or allowed)
-        self._least, self._most = least, most
-        self._delete = dict.fromkeys(map(ord, allowed))
-
-    def accepts(self, word: str) -> bool:
-        """Is this such a word?"""
-        if len(word) < self._least or len(word) > self._most > 0:
-            return False
-        return not self._allowed or (word[0] in self._first and self._allowed.issuperset(word))
-
-    def accepts_all(self, words: set[str]) -> bool:
-        """Are all of these such words? Quicker than one by one."""
-        lengths = set(map(len, words))
-        if words and (min(lengths) < self._least or max(lengths) > self._most > 0):
-            return False
-        if self._allowed and "".join(words).translate(self._delete):
-            return False
-        return self._first <= self._allowed <= self._first or all(word[0] in self._first for word in words)
-
-    def wants(self) -> str:
-        """The words in words."""
-        span = f"{self._least} to {self._most} " if self._least < self._most else f"{self._most or ''} ".lstrip()
-        return f"{span}characters{self._said and ', '}{self._said}"
 
 
 def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
