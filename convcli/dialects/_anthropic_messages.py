@@ -96,7 +96,8 @@ def lift_turn(
                 said["content"] = "list"
             if not plain:
                 _lift_facts(native, carried, message, said)
-        if (at > 0) != _follows(previous, role):
+        follows = _follows(previous, role) and (at == 0 or native["role"] == "user")
+        if (at > 0) != follows:
             said["join"] = at > 0
         if said:
             reader.origin.spell(message, said)

@@ -8,7 +8,7 @@ from typing import Any
 from convcli import wire
 from convcli.dialects._histories import Answers, has_failed, has_media, in_words, renamed, runs, silent, without
 from convcli.errors import ContentError
-from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
+from convcli.fields import Keys, Native, Spelling, carried_by, extras_of, says_something
 from convcli.pairing import UNKNOWN, Pairing
 from convcli.transcript import Message, Opaque, Origin, Part, Path, Refusal, Text, ToolCall, ToolResult, Transcript
 
@@ -158,6 +158,8 @@ def _open(native: Native, keys: Keys) -> tuple[Native, Native, Spelling]:
         return body, carried or {}, {**(inner or {}), **odd}
     outer, spelling = NESTED.take(native)
     odd |= {"nested": inner or {}}
+    if says_something(body.get("type")) and body["type"] != native["type"]:
+        carried = {**(carried or {}), "type": body["type"]}
     return body, {**(carried or {}), **({"outer": outer} if outer else {})}, {**(spelling or {}), **odd}
 
 

@@ -159,7 +159,7 @@ def _lift_result(native: Native, pairing: Pairing, origin: Origin) -> tuple[Mess
     given = native.get("tool_name")
     odd: Spelling = {} if given and "content" in native else {"keys": list(native)}
     if not given:
-        given = carried.pop("name", None)
+        given = carried.pop("name") if carried.get("name") else None
         odd["named"] = "name" if given else ""
     id_ = native.get("tool_call_id")
     if not id_:

@@ -41,7 +41,7 @@ REASONING_KEYS = ("reasoning_content", "reasoning")
 
 MESSAGE = Keys(
     "role tool_call_id name reasoning_content reasoning content refusal annotations audio tool_calls function_call",
-    carried="annotations",
+    carried="tool_call_id annotations",
 )
 RESULT = Keys("role tool_call_id name content")
 RESULT_ROLES = ("tool", "function")
