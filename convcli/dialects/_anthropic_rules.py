@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from convcli.dialects._anthropic_messages import NAME
@@ -88,11 +88,13 @@ def _forces_no_thought(survey: Survey) -> Iterator[Breach]:
         yield Breach("thinking-with-forced-tool", At(field="toolChoice"), said)
 
 
-def _ends_in_no_thought(survey: Survey) -> Iterator[Breach]:
+def _ends_well(survey: Survey) -> Iterable[Breach]:
+    """The last message is the user's. One of the model is a prefill, which cannot end in thinking."""
     last = survey.messages[survey.line[-1]] if survey.line else None
     if last is not None and last.parts and isinstance(last.parts[-1], Reasoning):
         at = At(survey.line[-1], len(last.parts) - 1)
-        yield Breach("thinking-at-end", at, "the last message cannot end in thinking")
+        return [Breach("thinking-at-end", at, "the last message cannot end in thinking")]
+    return LAST.check(survey)
 
 
 def _calls_before_text(survey: Survey) -> Iterator[Breach]:
@@ -104,6 +106,8 @@ def _calls_before_text(survey: Survey) -> Iterator[Breach]:
                 yield Breach("text-after-call", At(i, k), said, "warning")
             called = called or isinstance(part, ToolCall)
 
+
+LAST = turns.ends_with_user("warning")
 
 RULES = (
     when_sent(turns.some_message()),
@@ -117,7 +121,7 @@ RULES = (
     turns.not_more_than(MOST_MESSAGES),
     turns.stopped_for_calls(),
     when_sent(answers.complete("id", "model", "usage.input_tokens", "usage.output_tokens")),
-    when_sent(turns.ends_with_user("warning")),
+    when_sent(Rule(("thinking-at-end", *LAST.codes), _ends_well)),
     links.paired(links.Manner(merged=True, unique="request")),
     names.of_tools(NAMES),
     names.of_calls(IDS),
@@ -131,6 +135,5 @@ RULES = (
     Rule(("misplaced-system",), _system_between),
     Rule(("missing-thinking",), _thinks_before_calls),
     Rule(("thinking-with-forced-tool",), _forces_no_thought),
-    when_sent(Rule(("thinking-at-end",), _ends_in_no_thought)),
     when_sent(Rule(("text-after-call",), _calls_before_text)),
 )
