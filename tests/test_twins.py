@@ -1,4 +1,4 @@
-"""Every code of a rule has twins in `twins.jsonl`: a document that gets exactly it, and its mended twin that gets nothing.
+"""Every code of a rule has twins in `twins.jsonl`: a document that gets exactly it, and a mended one that gets nothing.
 
 A line there names the code and the dialect, and in `terms` how both are judged where that is not the usual way: `sent`
 as a request (`--as`), `strict`, or with the `arguments` held against the schemas of their tools.
