@@ -7,6 +7,8 @@ as a request (`--as`), `strict`, or with the `arguments` held against the schema
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,82 @@ def test_the_dialect_of_twins_has_a_rule_with_their_code() -> None:
         rules = dialects.get(row["dialect"]).rules
         beside = code in OF_SCHEMAS or code in ("lone-surrogate", *arguments_match().codes)
         assert beside or any(code in rule.codes for rule in rules), code
+
+
+# ---------------------------------------------------------------- the examples of explain are excerpts of the twins
+
+IN_WORDS = {"too-many-cache-marks", "schema-too-deep"}
+"""Codes whose examples would be too long."""
+ANY = "…"
+
+
+@pytest.mark.parametrize("code", sorted(TWINS.keys() - IN_WORDS))
+@pytest.mark.parametrize("kind", ["bad", "good"])
+def test_what_explain_shows_stands_in_the_twins(code: str, kind: str) -> None:
+    for line in getattr(codes.table()[code], kind).splitlines():
+        for piece in re.split(r"\s{3,}", line):
+            wanted = excerpt(piece)
+            assert any(matches(wanted, node) for node in nodes(TWINS[code][kind])), piece
+
+
+def excerpt(piece: str) -> Any:
+    """An example as JSON: members or items alone stand for some of an object or a list."""
+    text = marked(piece.removeprefix("data: "))
+    for whole in (text, f'{{{text}, "{ANY}": 0}}', f"[{text}]"):
+        try:
+            return json.loads(whole)
+        except ValueError:
+            continue
+    raise AssertionError(f"no JSON: {piece}")
+
+
+def marked(text: str) -> str:
+    """JSON text in which what is left out is a string, and in objects a member."""
+    written, inside = "", ""
+    for token in re.findall(r'"(?:[^"\\]|\\.)*"|[^"]', text):
+        inside = inside + token if token in ("{", "[") else inside[:-1] if token in ("}", "]") else inside
+        is_member = inside.endswith("{") and not written.rstrip().endswith(":")
+        written += token if token != ANY else f'"{ANY}": 0' if is_member else f'"{ANY}"'
+    return written
+
+
+def matches(wanted: Any, value: Any) -> bool:
+    """Is the value as the excerpt says? A list of the excerpt may be a run of a longer one."""
+    if isinstance(wanted, dict) and isinstance(value, dict):
+        named = {key: child for key, child in wanted.items() if key != ANY}
+        is_open = ANY in wanted and named.keys() <= value.keys()
+        return (is_open or named.keys() == value.keys()) and all(matches(named[key], value[key]) for key in named)
+    if isinstance(wanted, list) and isinstance(value, list):
+        items = [child for child in wanted if child != ANY]
+        runs = [value[i : i + len(items)] for i in range(len(value) - len(items) + 1)]
+        some = any(all(map(matches, items, run)) for run in runs)
+        return some if items or ANY in wanted else not value
+    if isinstance(wanted, str) and wanted.endswith(ANY):
+        return wanted == ANY or (isinstance(value, str) and value.startswith(wanted[:-1]))
+    return bool(wanted == value)
+
+
+def nodes(value: Any) -> Iterator[Any]:
+    yield value
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for child in children:
+        yield from nodes(child)
+
+
+@pytest.mark.parametrize(
+    ("piece", "value", "does"),
+    [
+        ('{"a": 1, …}', {"b": 2, "a": 1}, True),
+        ('{"a": 1}', {"b": 2, "a": 1}, False),
+        ('"a": [2, …]', {"a": [1, 2, 3], "b": 0}, True),
+        ('"a": [3, 2]', {"a": [1, 2, 3]}, False),
+        ('{"a": "x…"}', {"a": "xyz"}, True),
+        ('{"a": …}', {"a": {}}, True),
+        ('{"a": []}', {"a": [1]}, False),
+    ],
+)
+def test_an_excerpt_matches_what_it_is_of(piece: str, value: Any, does: bool) -> None:
+    assert matches(excerpt(piece), value) is does
 
 
 # ---------------------------------------------------------------- how far two documents are apart
