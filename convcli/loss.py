@@ -96,7 +96,7 @@ class _Walk:
         self.places = Places(before, source)
         self.made_up = origin.invented if origin is not None else set()
         self.made_up_again = after.origin.invented if after.origin is not None else set()
-        self.accounted: set[int] = set()
+        self.accounted: dict[int, tuple[Part, Path]] = {}
         self.branch: set[int] | None = None
 
     # ------------------------------------------------------------ the whole
@@ -181,6 +181,7 @@ class _Walk:
             elif not self.same(message, other, _exact_message):
                 self.record(message, other, "message", place)
             self.parts(i, message, alignment)
+        self.moved_media(alignment)
         self.invented(alignment)
 
     def same(self, before: Any, after: Any, exact: Callable[[Any, Any], bool]) -> bool:
@@ -191,12 +192,12 @@ class _Walk:
         """A row that no model saw, a turn off the active branch or an empty one is one loss; else its parts are."""
         whole = "event" if message.role == "event" else "branch" if self.off_branch(message) else "message"
         if whole != "message" or not message.parts:
-            self.add("dropped", self.places.message(i), whole, msgspec.to_builtins(message))
+            self.add("dropped", self.places.whole(i), whole, msgspec.to_builtins(message))
             return
         self.parts(i, message, alignment)
-        said = {key: value for key, value in msgspec.to_builtins(message).items() if key not in ("parts", "extras")}
-        self.add("dropped", self.places.message(i), "message", said)
-        self.extras(message.extras, None, self.places.message(i))
+        gone = Message(message.role, [], **{name: getattr(message, name) for name in IDENTITY})
+        self.add("dropped", self.places.whole(i), "message", msgspec.to_builtins(gone))
+        self.record(message, gone, "message", self.places.message(i))
 
     def off_branch(self, message: Message) -> bool:
         if self.branch is None:
@@ -263,9 +264,23 @@ class _Walk:
             said, read = _plain(getattr(result, name)), _plain(getattr(other, name))
             self.add(kind, place, f"tool_result.{name}", said, read, why=why)
             if result.kind == "multimodal":
-                self.accounted.update(map(_media_key, result.value))
+                inside = set(map(_media_key, other.value)) if other.kind == "multimodal" else set()
+                media = {_media_key(part): (part, place) for part in result.value if part.type in MEDIA_TYPES}
+                self.accounted |= {key: found for key, found in media.items() if key not in inside}
             return True
         return False
+
+    def moved_media(self, alignment: Alignment) -> None:
+        """The media of results that a convention moved: they are somewhere in the output, and say all they said."""
+        free: dict[int, Part] = {}
+        for j, message in enumerate(self.after.messages) if self.accounted else ():
+            parts = [part for at, part in enumerate(message.parts) if (j, at) not in alignment.matched_after]
+            free |= {_media_key(part): part for part in parts if part.type in MEDIA_TYPES}
+        for key, (part, place) in self.accounted.items():
+            if key in free:
+                self.record(part, free[key], part.type, place)
+            else:
+                self.dropped_part(part, place)
 
     def invented(self, alignment: Alignment) -> None:
         """What the output holds and the source did not; the media of a result that a convention moved are not that."""
@@ -276,7 +291,7 @@ class _Walk:
             unmatched = [at for at in range(len(message.parts)) if (j, at) not in alignment.matched_after]
             if j not in alignment.after_used:
                 media = {_media_key(part) for part in message.parts if part.type in MEDIA_TYPES}
-                if media and media <= self.accounted:
+                if media and media <= self.accounted.keys():
                     continue
                 self.add("invented", self.near(j, alignment), "message", MISSING, msgspec.to_builtins(message))
                 continue
@@ -320,8 +335,8 @@ class _Walk:
         if field in SCHEMAS and isinstance(x, dict) and isinstance(y, dict):
             self.tree(x, y, field, self.places.field(field, place))
             return
-        kind: LossKind = "invented" if x is None else "dropped" if y is None else "changed"
-        self.add(kind, self.places.field(field, place), field, MISSING if x is None else x, MISSING if y is None else y)
+        x, y = (MISSING if value is None else value for value in (x, y))
+        self.add(_kind(x, y), self.places.field(field, place), field, x, y)
 
     def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
         """Two JSON values that differ, down to the keys and items that make the difference."""
@@ -345,9 +360,8 @@ class _Walk:
         for key in [*before, *(key for key in after if key not in before)]:
             x, y = before.get(key, MISSING), after.get(key, MISSING)
             if x is MISSING or y is MISSING or not wire.exact(_plain(x), _plain(y)):
-                kind: LossKind = "invented" if x is MISSING else "dropped" if y is MISSING else "changed"
                 name = f"{field}.{key}"
-                self.add(kind, self.places.field(name, place), name, x, y)
+                self.add(_kind(x, y), self.places.field(name, place), name, x, y)
 
     def extras(self, before: Any, after: Any, place: Path) -> None:
         """Facts that only one dialect can say, by dialect and key."""
@@ -358,13 +372,24 @@ class _Walk:
             for key in [*mine, *(key for key in other if key not in mine)]:
                 x, y = mine.get(key, MISSING), other.get(key, MISSING)
                 if x is MISSING or y is MISSING or not wire.exact(x, y):
-                    kind: LossKind = "invented" if x is MISSING else "dropped" if y is MISSING else "changed"
-                    at = self.places.extras(dialect, key, place, x is not MISSING)
-                    self.add(kind, at, f"extras.{dialect}.{key}", x, y)
+                    self.extra(dialect, key, x, y, place)
             if (not mine and not other) and (dialect in (before or {})) != (dialect in (after or {})):
                 self.add(
                     "dropped" if dialect in (before or {}) else "invented", place, f"extras.{dialect}", mine, other
                 )
+
+    def extra(self, dialect: str, key: str, x: Any, y: Any, place: Path) -> None:
+        """One key of extras; of a group of keys of the whole document each key."""
+        at = self.places.extras(dialect, key, place, x is not MISSING)
+        field = f"extras.{dialect}.{key}"
+        other = {} if y is MISSING else y
+        if at or place or not isinstance(x, dict) or not isinstance(other, dict):
+            self.add(_kind(x, y), at, field, x, y)
+            return
+        for inner in dict.fromkeys((*x, *other)):
+            mine, theirs = x.get(inner, MISSING), other.get(inner, MISSING)
+            if mine is MISSING or theirs is MISSING or not wire.exact(mine, theirs):
+                self.add(_kind(mine, theirs), (inner,), f"{field}.{inner}", mine, theirs)
 
     # ------------------------------------------------------------ reasons
 
@@ -376,22 +401,12 @@ class _Walk:
                 kind,
                 wire.pointer(self.places.found(place, invented=kind == "invented")),
                 field,
-                self.level(field),
+                level_of(field, self.source, self.target),
                 why or self.reason(kind, field),
                 before=before,
                 after=after,
             )
         )
-
-    def level(self, field: str) -> Level:
-        if field.startswith("extras."):
-            dialect, _, key = field[7:].partition(".")
-            owner = self.source if self.source is not None and self.source.owns(dialect) else self.target
-            return "envelope" if owner is not None and key in owner.envelope else "context"
-        node, _, name = field.partition(".")
-        if field in CONTENT or (node in MEDIA_TYPES and name in MEDIA_CONTENT):
-            return "content"
-        return "context"
 
     def reason(self, kind: LossKind, field: str) -> str:
         reasons = self.target.reasons if self.target is not None else {}
@@ -404,6 +419,18 @@ class _Walk:
         return f"{title} has no field for it" if kind == "dropped" else f"{title} says it in another way"
 
 
+def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Level:
+    """The level of a loss of this field; of extras the dialect that owns them says which keys are envelope."""
+    if field.startswith("extras."):
+        dialect, _, key = field[7:].partition(".")
+        owner = source if source is not None and source.owns(dialect) else target
+        return "envelope" if owner is not None and key.partition(".")[0] in owner.envelope else "context"
+    node, _, name = field.partition(".")
+    if field in CONTENT or (node in MEDIA_TYPES and name in MEDIA_CONTENT):
+        return "content"
+    return "context"
+
+
 REASONS = {
     "event": "no model ever saw this row",
     "branch": "only the active branch is written",
@@ -414,7 +441,14 @@ REASONS = {
 SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
 """Fields of which a difference is told key by key."""
 
+IDENTITY = ("id", "parent_id", "created_at", "name", "model")
+"""What is told of a message that is gone together with it."""
+
 ID_FIELDS = frozenset(("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId"))
+
+
+def _kind(x: Any, y: Any) -> LossKind:
+    return "invented" if x is MISSING else "dropped" if y is MISSING else "changed"
 
 
 def _general(field: str) -> Iterator[str]:

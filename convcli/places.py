@@ -35,6 +35,12 @@ class Places:
         """The path of a message."""
         return self._turns[index][0] if self._turns is not None else ("messages", index)
 
+    def whole(self, index: int) -> Path:
+        """The path of a message with what is said about it: the item of the list that holds it as a member."""
+        place = self.message(index)
+        held = len(place) > 1 and isinstance(place[-1], str) and isinstance(place[-2], int)
+        return place[:-1] if held else place
+
     def part(self, index: int, part: int) -> Path:
         """The path of a part of a message."""
         if self._turns is None:
@@ -51,7 +57,11 @@ class Places:
         if self._source is None or self._origin is None:
             return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
         table = self._source.places
-        return self.climb(place, table.get(field) or table.get(field.rpartition(".")[0], ()))
+        node, _, name = field.rpartition(".")
+        steps = table[field] if field in table else table.get(node)
+        if steps is None:  # perhaps it has the same name here: `found` knows
+            steps = () if self._given is None else (name,)
+        return self.climb(place, steps)
 
     def climb(self, place: Path, steps: Path) -> Path:
         """`steps` from `place`, by the names that the source has for them."""

@@ -36,3 +36,34 @@ def test_every_loss_points_at_a_node_of_the_source_or_at_a_key_invented_for_one(
         for loss in pipeline.convert(sample.document, source, dialects.get(target)).losses:
             around = loss.where.rpartition("/")[0] if loss.kind == "invented" else loss.where
             assert has(sample.document, around), f"{target}: {loss.kind} {loss.field} at {loss.where}"
+
+
+def told(document: Any, source: str, target: str) -> set[tuple[str, str, str]]:
+    """Kind, field and place of every loss of a conversion."""
+    losses = pipeline.convert(document, dialects.get(source), dialects.get(target)).losses
+    return {(loss.kind, loss.field, loss.where) for loss in losses}
+
+
+def test_media_that_move_out_of_a_result_still_say_all_they_said_or_it_is_told() -> None:
+    image = {"fileData": {"fileUri": "https://example.org/a.png", "mimeType": "image/png", "displayName": "a"}}
+    response = {"name": "f", "response": {"output": "see"}, "parts": [image]}
+    contents = [
+        {"role": "user", "parts": [{"text": "Look."}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": response}]},
+    ]
+    where = "/contents/2/parts/0"
+    expected = {("dropped", "image.mediaType", where), ("dropped", "image.name", where)}
+    assert expected <= told({"contents": contents}, "vertexai", "openai-chat")
+
+
+def test_what_a_response_says_beside_its_answers_is_told_key_by_key() -> None:
+    document = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"totalTokenCount": 3}}
+    found = {where for _, field, where in told(document, "gemini", "openai-chat") if "response" in field}
+    assert found == {"/promptFeedback", "/usageMetadata"}
+
+
+def test_an_alternative_is_told_with_what_is_said_about_it() -> None:
+    choices = [{"index": i, "finish_reason": "stop", "message": {"role": "assistant", "content": "a"}} for i in (0, 1)]
+    document = {"object": "chat.completion", "choices": choices}
+    assert ("dropped", "branch", "/choices/1") in told(document, "openai-chat", "anthropic")
