@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from junitparser import JUnitXml
+from msgspec.structs import replace
 
 from convcli import catalog
 from convcli.findings import Finding
@@ -19,6 +25,8 @@ from convcli.report.screen import wants_colour
 from convcli.report.text import Paint, cut, json_text, place, safe_text
 
 PLAIN = Paint()
+VIEW = tables.View()
+SCHEMA = "CONVCLI_SARIF_SCHEMA"
 HOSTILE = "\x1b]0;x\x07\x9b31m\u202e\u200b\ud800\U000e0041[/red]\r\n\t"
 FINDING = Finding(
     "orphan-tool-result",
@@ -104,6 +112,106 @@ def test_the_first_hundred_findings_of_a_file_are_printed_and_the_rest_is_counte
     *shown, more = choice.renderer(formats, "concise")([Verdict("a", 1, "d", [FINDING] * 5_000)], tables.View())
     assert len(shown) == 100
     assert more == "a: and 4,900 more\n"
+
+
+@pytest.mark.parametrize("name", ["full", "concise", "table"])
+def test_what_is_the_same_in_many_files_is_shown_of_the_first_and_then_counted(name: str) -> None:
+    same = [Verdict(str(i), 1, "d", [replace(FINDING, file=str(i))] * 2) for i in range(50)]
+    other = Verdict("x", 1, "d", [replace(FINDING, file="x", message="another matter")])
+    text = "".join(choice.renderer(formats, name)([*same, other], tables.View()))
+    assert text.count("answers no open call") == 2 * 20 + 1
+    assert "error[orphan-tool-result] the tool result answers no open call: 60 times in 30 more files\n" in text
+    assert "another matter" in text
+
+
+@pytest.mark.parametrize("name", ["json", "jsonl", "sarif"])
+def test_machines_get_every_finding(name: str) -> None:
+    same = [Verdict(str(i), 1, "d", [replace(FINDING, file=str(i))] * 101) for i in range(30)]
+    text = "".join(choice.renderer(formats, name)(same, tables.View()))
+    assert text.count(FINDING.message) == 30 * 101
+
+
+# ---------------------------------------------------------------- reports for other programs
+
+MANY = [
+    Verdict(HOSTILE, 1, "d", [replace(FINDING, file=HOSTILE, message=HOSTILE, where="/" + HOSTILE, help=HOSTILE)]),
+    Verdict("/abs/é b.json", 1, "d", [replace(FINDING, file="/abs/é b.json", line=0)]),
+    Verdict("a", 1, "d", [replace(FINDING, file="a", severity="warning", column=3)] * 3),
+    Verdict("b", 1, "d", []),
+    Verdict("c", 1, "d", [replace(FINDING, file="c", code="not-json", severity="info")]),
+]
+RESULT = {"ruleId", "ruleIndex", "level", "message", "locations", "partialFingerprints"}
+
+
+def sarif(verdicts: list[Verdict]) -> dict[str, Any]:
+    (run,) = json.loads("".join(choice.renderer(formats, "sarif")(verdicts, tables.View())))["runs"]
+    return run  # type: ignore[no-any-return]
+
+
+def test_a_sarif_log_says_of_each_finding_what_the_specification_asks_for() -> None:
+    run = sarif(MANY)
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == ["orphan-tool-result", "not-json"]
+    assert len(run["results"]) == 6
+    for result in run["results"]:
+        assert result.keys() == RESULT
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("none", "note", "warning", "error")
+        (location,) = result["locations"]
+        artifact = location["physicalLocation"]["artifactLocation"]
+        assert re.fullmatch(r"(?:[A-Za-z0-9/:._~!$&'()*+,;=@-]|%[0-9A-F]{2})+", artifact["uri"])
+        assert artifact["uri"].startswith("file:///") != (artifact.get("uriBaseId") == "%SRCROOT%")
+        region = location["physicalLocation"].get("region", {"startLine": 1})
+        assert min(region.values()) >= 1
+
+
+def test_no_two_results_of_a_sarif_log_have_one_fingerprint_and_lines_do_not_matter() -> None:
+    prints = [json.dumps(result["partialFingerprints"]) for result in sarif(MANY)["results"]]
+    assert len(set(prints)) == len(prints)
+    moved = [verdict._replace(findings=[replace(one, line=99) for one in verdict.findings]) for verdict in MANY]
+    assert [json.dumps(result["partialFingerprints"]) for result in sarif(moved)["results"]] == prints
+
+
+def test_a_sarif_log_ends_at_5000_results_and_says_so() -> None:
+    run = sarif([Verdict("a", 1, "d", [FINDING] * 6_000)])
+    assert len(run["results"]) == 5_000
+    (invocation,) = run["invocations"]
+    assert invocation["toolExecutionNotifications"][0]["message"]["text"] == "and 1,000 more findings"
+
+
+@pytest.mark.skipif(SCHEMA not in os.environ, reason=f"{SCHEMA} names no schema of SARIF 2.1.0; it is not ours to ship")
+@pytest.mark.parametrize("verdicts", [[], MANY, [Verdict("a", 1, "d", [FINDING] * 6_000)]])
+def test_a_sarif_log_passes_the_schema_of_oasis(verdicts: list[Verdict]) -> None:
+    import jsonschema
+
+    schema = json.loads(Path(os.environ[SCHEMA]).read_text("utf-8"))
+    kind = jsonschema.validators.validator_for(schema)
+    text = "".join(choice.renderer(formats, "sarif")(verdicts, tables.View()))
+    assert list(kind(schema, format_checker=kind.FORMAT_CHECKER).iter_errors(json.loads(text))) == []
+
+
+def test_junit_has_a_case_for_each_file_and_a_failure_for_each_error() -> None:
+    text = "".join(choice.renderer(formats, "junit")([*MANY, Verdict("z", 1, "d", [FINDING] * 102)], tables.View()))
+    (suite,) = JUnitXml.fromstring(text.encode())
+    assert (suite.tests, suite.failures, suite.errors) == (6, 3, 0)
+    assert [len(case.result) for case in suite] == [1, 1, 0, 0, 0, 101]
+    assert [case.name for case in suite][2:] == ["a", "b", "c", "z"]
+
+
+def test_github_gets_ten_errors_and_ten_warnings_and_then_how_many_more() -> None:
+    warning = replace(FINDING, severity="warning")
+    lines = list(choice.renderer(formats, "github")([Verdict("a", 1, "d", [FINDING] * 11 + [warning] * 12)], VIEW))
+    assert [line.split()[0] for line in lines] == ["::error"] * 10 + ["::warning"] * 10 + ["::notice"] * 2
+    assert lines[20] == "::notice title=convcli::and 1 more error, which GitHub would not show\n"
+    assert lines[21] == "::notice title=convcli::and 2 more warnings, which GitHub would not show\n"
+
+
+def test_an_annotation_cannot_be_left_by_what_a_finding_says() -> None:
+    nasty = replace(FINDING, file="a,line=1::b%0A.json", message="x\r\n::error::y", where="", help="")
+    (line,) = choice.renderer(formats, "github")([Verdict("a", 1, "d", [nasty])], VIEW)
+    assert line == (
+        "::error file=a%2Cline=1%3A%3Ab%250A.json,line=14,title=convcli orphan-tool-result::x\\r\\n::error::y\n"
+    )
 
 
 def test_a_wide_cell_takes_one_line_of_a_terminal() -> None:

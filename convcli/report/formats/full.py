@@ -1,8 +1,10 @@
-"""For people: message, place, what was found, what helps. At most 100 findings of one file."""
+"""For people: message, place, what was found, what helps. At most 100 findings of a file, the same of 20 files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+
+import msgspec
 
 from convcli.findings import Finding
 from convcli.judge import Verdict
@@ -10,6 +12,10 @@ from convcli.report.tables import View
 from convcli.report.text import Paint, count, place, safe_text
 
 MOST_IN_A_FILE = 100
+MOST_FILES = 20
+"""Files of which the same finding is shown."""
+MOST_KNOWN = 10_000
+"""Different findings that are remembered: memory stays bounded."""
 
 
 def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
@@ -23,17 +29,57 @@ def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
 
 
 def capped(verdicts: Iterable[Verdict]) -> Iterator[Finding | str]:
-    """The findings of all verdicts; of a file that has too many the first, and then a line that says how many more."""
+    """The findings of all verdicts, and lines that say how many are left out.
+
+    Of a file that has too many the first are shown. What is the same in many files is shown of the first of these.
+    """
+    repeated = _Repeated()
     file, shown = "", 0
     for verdict in verdicts:
         if verdict.file != file:
             yield from _more(file, shown)
             file, shown = verdict.file, 0
-        for finding in verdict.findings:
+        for finding in filter(repeated.may_show, verdict.findings):
             shown += 1
             if shown <= MOST_IN_A_FILE:
                 yield finding
     yield from _more(file, shown)
+    yield from repeated.counts()
+
+
+class _Same(msgspec.Struct):
+    """How often one finding was made: in how many files, the last of them, and how many of it are not shown."""
+
+    files: int = 0
+    last: str = ""
+    hidden: int = 0
+
+
+class _Repeated:
+    """Findings that say the same in file after file."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str], _Same] = {}
+
+    def may_show(self, finding: Finding) -> bool:
+        """Is the finding not yet known from many other files?"""
+        key = finding.severity, finding.code, finding.message
+        same = self._known.get(key)
+        if same is None:
+            same = _Same()
+            if len(self._known) < MOST_KNOWN:
+                self._known[key] = same
+        if same.last != finding.file:
+            same.files, same.last = same.files + 1, finding.file
+        same.hidden += same.files > MOST_FILES
+        return same.files <= MOST_FILES
+
+    def counts(self) -> Iterator[str]:
+        """A line for each finding that was not shown every time."""
+        for (severity, code, message), same in self._known.items():
+            if same.hidden:
+                files = count(same.files - MOST_FILES, "more file")
+                yield f"{severity}[{code}] {safe_text(message)}: {same.hidden:,} times in {files}\n"
 
 
 def _more(file: str, shown: int) -> Iterator[str]:

@@ -15,7 +15,7 @@ from convcli.findings import Finding
 from convcli.judge import Verdict
 from convcli.report.formats.sarif import relative
 from convcli.report.tables import View
-from convcli.report.text import safe_text
+from convcli.report.text import count, safe_text
 
 MOST = 10
 COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
@@ -34,7 +34,8 @@ def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
                 yield _command(finding)
     for severity, number in told.items():
         if number > MOST:
-            yield f"::notice title=convcli::and {number - MOST:,} more {severity}s, which GitHub would not show\n"
+            more = count(number - MOST, f"more {severity}")
+            yield f"::notice title=convcli::and {more}, which GitHub would not show\n"
     _summarize(codes)
 
 
