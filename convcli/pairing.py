@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+import json
+from collections import OrderedDict, deque
+from collections.abc import Collection, Sequence
 from typing import Any
+
+from convcli.transcript import ToolCall
 
 UNKNOWN = "unknown"
 """The name of a result that answers no call and does not name its tool."""
@@ -25,7 +28,7 @@ class Pairing:
         self._taken: set[str] | None = None
         self._count = 0
         self._names: dict[str, str] = {}
-        self._open: dict[str, str] = {}
+        self._open: OrderedDict[str, str] = OrderedDict()  # the first of a dict is far when many before it have gone
         self._by_name: dict[str, deque[str]] | None = None  # made when the first result without an id asks
         self.invented: set[str] = set()
         self.adopted: dict[str, str] = {}
@@ -113,3 +116,50 @@ def ids_in(document: Any) -> set[str]:
         elif isinstance(value, list):
             stack.extend(value)
     return found
+
+
+class Twins:
+    """Calls that stand in a message twice: entries beside its content find, each once, the call that they repeat.
+
+    `invented` are the ids that a lift made up. Linear in the number of calls, like Pairing.
+    """
+
+    __slots__ = ("_by_id", "_calls", "_invented", "_saying", "_taken")
+
+    def __init__(self, calls: Sequence[ToolCall], invented: Collection[str] = ()) -> None:
+        self._calls, self._invented = calls, invented
+        self._taken: set[int] = set()
+        self._by_id: dict[str, deque[int]] = {}
+        self._saying: dict[tuple[str, bool], deque[int]] | None = None  # made when the first entry without an id asks
+        for at, call in enumerate(calls):
+            self._by_id.setdefault(call.id, deque()).append(at)
+
+    def with_id(self, id_: str | None) -> ToolCall | None:
+        """The first call with this id that no entry has found."""
+        return None if id_ is None else self._first(self._by_id.get(id_, deque()))
+
+    def saying(self, name: str, arguments: Any, *, nameless: bool = False) -> ToolCall | None:
+        """The first call with this name and these arguments; `nameless`: only of those without an id of their own."""
+        if self._saying is None:
+            self._saying = {}
+            for at, call in enumerate(self._calls):
+                key = (_said(call.name, call.arguments), call.id in self._invented)
+                self._saying.setdefault(key, deque()).append(at)
+        said = _said(name, arguments)
+        kinds = (True,) if nameless else (True, False)
+        return self._first(*(self._saying.get((said, kind), deque()) for kind in kinds))
+
+    def _first(self, *queues: deque[int]) -> ToolCall | None:
+        for queue in queues:
+            while queue and queue[0] in self._taken:
+                queue.popleft()
+        heads = [queue[0] for queue in queues if queue]
+        if not heads:
+            return None
+        self._taken.add(min(heads))
+        return self._calls[min(heads)]
+
+
+def _said(name: str, arguments: Any) -> str:
+    """A call in one string, the same for any order of keys."""
+    return json.dumps([name, arguments], sort_keys=True)

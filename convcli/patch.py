@@ -44,10 +44,10 @@ def _differ_objects(before: dict[str, Any], after: dict[str, Any], path: Path) -
         if key not in before:
             yield {"op": "add", "path": wire.pointer((*path, key)), "value": value}
             order.append(key)
-    kept = _in_order(order, list(after))
-    for key in list(after)[kept:]:
-        if order[kept:] != list(after)[kept:]:
-            yield {"op": "move", "from": wire.pointer((*path, key)), "path": wire.pointer((*path, key))}
+    wanted = list(after)
+    kept = _in_order(order, wanted)
+    for key in wanted[kept:] if order != wanted else ():
+        yield {"op": "move", "from": wire.pointer((*path, key)), "path": wire.pointer((*path, key))}
 
 
 def _in_order(order: list[str], wanted: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, NamedTuple
 
 from convcli.dialects._google import words
@@ -44,17 +45,23 @@ def replay(rows: list[Any]) -> Replay:
             done.dead.extend([live[row["id"]]] if row["id"] in live else [])
             live[row["id"]] = ((i,), row)
         elif kind == "rewind":
-            ids = list(live)
             done.lost.extend([] if row[REWIND] in live else [i])
-            first = ids.index(row[REWIND]) if row[REWIND] in live else 0
-            done.dead.extend(live.pop(id_) for id_ in ids[first:])
-            done.dead.append(((i,), row))
+            done.dead.extend([*_rewound(live, row[REWIND]), ((i,), row)])
         elif kind == "metadata":
             _update(row.get(UPDATE, row), i, row, live, done)
         else:
             done.dead.append(((i,), row))
     done.live.extend(live.values())
     return done
+
+
+def _rewound(live: dict[str, tuple[Path, Native]], to: str) -> list[tuple[Path, Native]]:
+    """The record with this id and all behind it, or all, taken away: each only once, however often a log goes back."""
+    gone: list[tuple[Path, Native]] = []
+    is_there = to in live
+    while live and (not is_there or to in live):
+        gone.append(live.popitem()[1])
+    return gone[::-1]
 
 
 def kind_of(row: Any) -> str:
@@ -93,11 +100,11 @@ def _update(said: Native, i: int, row: Native, live: dict[str, tuple[Path, Nativ
 
 def in_order(done: Replay) -> list[tuple[Path, Any, bool]]:
     """All records with their places, and whether they count: the dead ones where they stand among the others."""
-    dead = sorted(done.dead, key=lambda pair: [step for step in pair[0] if isinstance(step, int)])
+    dead = deque(sorted(done.dead, key=lambda pair: [step for step in pair[0] if isinstance(step, int)]))
     placed: list[tuple[Path, Any, bool]] = []
     for path, record in done.live:
         while dead and dead[0][0][0] < path[0]:  # type: ignore[operator]
-            placed.append((*dead.pop(0), False))
+            placed.append((*dead.popleft(), False))
         placed.append((path, record, True))
     return placed + [(path, record, False) for path, record in dead]
 
@@ -105,13 +112,16 @@ def in_order(done: Replay) -> list[tuple[Path, Any, bool]]:
 def rebuild(count: int, kept: dict[int, Native], records: dict[Path, Any]) -> list[Any]:
     """The rows of a log from its metadata and from the records by their places."""
     rows: dict[Any, Any] = dict(kept)
+    inner: dict[Any, list[Any]] = {}
     for path in sorted(records, key=lambda path: [step for step in path if isinstance(step, int)]):
-        row = records[path]
-        rows[path[0]] = row if len(path) == 1 else _with_message(rows[path[0]], path, row)
+        if len(path) == 1:
+            rows[path[0]] = records[path]
+        else:
+            inner.setdefault(path[0], []).append(records[path])
+    for i, messages in inner.items():
+        row = rows[i]
+        is_update = UPDATE in row
+        said = row[UPDATE] if is_update else row
+        said = {**said, "messages": [*said["messages"], *messages]}
+        rows[i] = {**row, UPDATE: said} if is_update else said
     return [rows[i] for i in range(count) if i in rows]
-
-
-def _with_message(row: Native, path: Path, record: Any) -> Native:
-    if len(path) == 4:
-        return {**row, UPDATE: _with_message(row[UPDATE], path[1:], record)}
-    return {**row, "messages": [*row["messages"], record]}

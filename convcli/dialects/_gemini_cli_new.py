@@ -113,7 +113,7 @@ class NewRecords:
         """
         groups: list[list[Message]] = []
         caller: list[Message] = []
-        calls: list[str] = []
+        calls: set[str] = set()
         messages = self.messages()
         twice = _twice_answered(messages)
         for message in messages:
@@ -125,8 +125,8 @@ class NewRecords:
             groups.append([message])
             if message.role != "event":
                 caller = groups[-1]
-                calls = [part.id for part in message.parts if isinstance(part, ToolCall)]
-                calls = calls if message.role == "assistant" else []
+                made = message.parts if message.role == "assistant" else []
+                calls = {part.id for part in made if isinstance(part, ToolCall)}
         return groups
 
     def messages(self) -> list[Message]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 from convcli import wire
@@ -20,6 +22,7 @@ from convcli.dialects._google import Writer
 from convcli.dialects._google_parts import DATA, PART, Piece, lift_part, lower_part, take_part
 from convcli.dialects._google_results import asked, lift_result, lower_result
 from convcli.fields import Keys, Native, Spelling, carried_by, says_something
+from convcli.pairing import Twins
 from convcli.transcript import Message, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 
 ROLES = {"user": "user", "function": "user", "gemini": "assistant", "model": "assistant"}
@@ -43,7 +46,7 @@ def role_of(native: Any) -> str | None:
     return ROLES.get(kind) if isinstance(kind, str) else None
 
 
-def lift_record(native: Native, path: Path, following: list[Native], context: Context) -> Lifted:
+def lift_record(native: Native, path: Path, following: Iterator[Native], context: Context) -> Lifted:
     """The messages of a record; the results of its calls follow it, unless a record behind it holds them."""
     role = role_of(native)
     if role is None:
@@ -104,7 +107,13 @@ def _lift_item(item: Any, context: Context) -> Part:
 
 
 def _lift_user(
-    native: Native, content: list[Any], path: Path, body: str, following: list[Native], extras: Native, context: Context
+    native: Native,
+    content: list[Any],
+    path: Path,
+    body: str,
+    following: Iterator[Native],
+    extras: Native,
+    context: Context,
 ) -> Lifted:
     """What the user said, and the answers to calls that stand in it as messages of their own."""
     lifted: Lifted = []
@@ -140,7 +149,13 @@ def _lift_answer(piece: Piece, item: Native, id_: str, name: str, context: Conte
 
 
 def _lift_gemini(
-    native: Native, content: list[Any], path: Path, body: str, following: list[Native], extras: Native, context: Context
+    native: Native,
+    content: list[Any],
+    path: Path,
+    body: str,
+    following: Iterator[Native],
+    extras: Native,
+    context: Context,
 ) -> Lifted:
     """What the model said: thoughts, content and calls; where the content has thoughts of its own, it is the truth."""
     message = Message("assistant", [])
@@ -174,17 +189,16 @@ def _lift_thoughts(native: Native, message: Message, spots: list[Path], extras: 
 
 
 def _lift_calls(
-    native: Native, message: Message, spots: list[Path], path: Path, following: list[Native], context: Context
+    native: Native, message: Message, spots: list[Path], path: Path, following: Iterator[Native], context: Context
 ) -> Lifted:
     """The calls of `toolCalls`: those that the content holds too are lifted once."""
     entries = native.get("toolCalls") or []
     known = [part for part in message.parts if isinstance(part, ToolCall)]
     answers = answered(following) if entries else Answers(set(), set())
-    both, results = bool(known), Lifted()
+    both, results, twins = bool(known), Lifted(), Twins(known, context.reader.pairing.invented)
     alike = len({entry.get("id") for entry in entries}) < len(entries)
     for i, entry in enumerate(entries):
-        twin = _twin(entry, known, context.reader.pairing.invented)
-        known = [call for call in known if call is not twin]
+        twin = _twin(entry, twins) if both else None
         call, answer = lift_entry(entry, twin, native.get("timestamp"), answers, context)
         if twin is None:
             message.parts.append(call)
@@ -199,19 +213,14 @@ def _lift_calls(
     return results
 
 
-def _twin(entry: Native, known: list[ToolCall], invented: set[str]) -> ToolCall | None:
+def _twin(entry: Native, twins: Twins) -> ToolCall | None:
     """The call of the content that an entry repeats: by id; where one has none by name and arguments."""
     id_ = entry.get("id")
-    same = next((call for call in known if call.id == id_), None)
-    if same is not None:
-        return same
-    said = (entry["name"], entry.get("args") or {})
-    return next(
-        (call for call in known if (call.name, call.arguments) == said and (not id_ or call.id in invented)), None
-    )
+    same = twins.with_id(id_)
+    return same or twins.saying(entry["name"], entry.get("args") or {}, nameless=bool(id_))
 
 
-def answered(following: list[Native]) -> Answers:
+def answered(following: Iterator[Native]) -> Answers:
     """The answers in the records of the user behind a record of the model, up to the next one of the model."""
     answers = Answers(set(), set())
     for record in following:
@@ -318,17 +327,15 @@ def _lower_answer(message: Message, answers: list[Message], native: Native, writ
 
 def _lower_entries(calls: list[ToolCall], answers: list[Message], time: Any, writer: Writer) -> list[Native]:
     """The entries, each with the first result of its id that no other entry has taken."""
-    left = list(answers)
+    left: dict[tuple[str, int | None], deque[tuple[int, Message]]] = {}
+    for at, message in enumerate(answers):
+        result = message.parts[0] if message.parts else None
+        if isinstance(result, ToolResult):
+            key = (result.tool_call_id, writer.spelling(message).get("of"))
+            left.setdefault(key, deque()).append((at, message))
     entries: list[Native] = []
     for i, call in enumerate(calls):
-        answer = next(
-            (message for message in left if _answers(message, call, writer.spelling(message).get("of", i) == i)), None
-        )
-        left = [message for message in left if message is not answer]
-        entries.append(lower_entry(call, answer, time, writer))
+        queues = [queue for of in (i, None) if (queue := left.get((call.id, of)))]
+        first = min(queues, key=lambda queue: queue[0][0]) if queues else None
+        entries.append(lower_entry(call, first.popleft()[1] if first else None, time, writer))
     return entries
-
-
-def _answers(message: Message, call: ToolCall, here: bool) -> bool:
-    result = message.parts[0] if message.parts else None
-    return here and isinstance(result, ToolResult) and result.tool_call_id == call.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from convcli.dialects._google import Reader, Shape, Writer, extras_of_family, listed, unlisted
@@ -119,23 +120,27 @@ def _own_turns(messages: list[Message], writer: Writer) -> list[list[Message]]:
 
 def _turns(messages: list[Message]) -> list[list[Message]]:
     """All answers to one turn are one turn, in the order of the calls; a turn that calls joins one of the model."""
-    turns: list[list[Message]] = []
+    said: list[Message] = []
+    starts: list[tuple[int, bool]] = []  # of the turns, and whether each calls
     calls: list[str] = []
     for message in messages:
         if message.role not in ("system", "developer"):
-            calls += (part.id for part in message.parts if isinstance(part, ToolCall))
-            turns.append([message])
-            while len(turns) > 1 and _are_one(*turns[-2:]):
-                turns[-2:] = [turns[-2] + turns[-1]]
+            made = [part.id for part in message.parts if isinstance(part, ToolCall)]
+            calls += made
+            starts.append((len(said), bool(made)))
+            said.append(message)
+            while len(starts) > 1 and _are_one(said, *starts[-1]):
+                _, has_calls = starts.pop()
+                starts[-1] = (starts[-1][0], starts[-1][1] or has_calls)
     order = {id_: i for i, id_ in enumerate(calls)}
+    turns = [said[start:end] for start, end in pairwise([*(start for start, _ in starts), len(said)])]
     return [sorted(turn, key=lambda message: _rank(message, order)) for turn in turns]
 
 
-def _are_one(before: list[Message], after: list[Message]) -> bool:
-    if _joins(after[0], before[-1]):
-        return True
-    both = before[-1].role == after[0].role == "assistant"
-    return both and any(isinstance(part, ToolCall) for message in after for part in message.parts)
+def _are_one(said: list[Message], start: int, has_calls: bool) -> bool:
+    """Does the last turn, which begins at `start`, belong to the turn before it?"""
+    before, after = said[start - 1], said[start]
+    return _joins(after, before) or (has_calls and before.role == after.role == "assistant")
 
 
 def _rank(message: Message, order: dict[str, int]) -> int:

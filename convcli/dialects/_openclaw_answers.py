@@ -7,6 +7,7 @@ from typing import Any
 from convcli.dialects._openclaw_blocks import NAME, Reader, Writer, read_payload
 from convcli.dialects._openclaw_results import INJECTED, injected_result, read_injected
 from convcli.fields import Native, Spelling, carried_by
+from convcli.pairing import Twins
 from convcli.transcript import Message, Path, ToolCall
 
 Lifted = list[tuple[Message, list[Path]]]
@@ -91,9 +92,9 @@ def lift_injected(native: Native, message: Message, spots: list[Path], reader: R
     results: Lifted = []
     for key in INJECTED if native["role"] == "assistant" else ():
         known = [part for part in message.parts if isinstance(part, ToolCall)]
+        twins = Twins(known)
         for i, entry in enumerate(native.get(key) or ()):
-            call = _known_call(entry, known)
-            known = [other for other in known if other is not call]
+            call = _known_call(entry, twins) if known else None
             if call is None:
                 call = _lift_injected_call(entry, reader)
                 message.parts.append(call)
@@ -111,12 +112,12 @@ def lift_injected(native: Native, message: Message, spots: list[Path], reader: R
     return results
 
 
-def _known_call(entry: Native, known: list[ToolCall]) -> ToolCall | None:
+def _known_call(entry: Native, twins: Twins) -> ToolCall | None:
     """The call of the content that an injected one repeats: the same id, or without one the same name and arguments."""
     if entry.get("id"):
-        return next((call for call in known if call.id == entry["id"]), None)
+        return twins.with_id(entry["id"])
     name, given = read_injected(entry)
-    return next((call for call in known if (call.name, call.arguments) == (name, given or {})), None)
+    return twins.saying(name, given or {})
 
 
 def _lift_injected_call(entry: Native, reader: Reader) -> ToolCall:

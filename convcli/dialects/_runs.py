@@ -27,6 +27,7 @@ class Run:
         self.open: Message | None = None
         self._texts: list[tuple[Text, Pieces]] = []
         self._spots: list[list[Path]] = []
+        self._at: dict[int, int] = {}  # the index of a message, by its identity
 
     def turn(self, role: str, at: int, fresh: bool = False) -> Message:
         """The turn of this role that is open, or a new one."""
@@ -40,6 +41,7 @@ class Run:
         self._spots[-1].append(())
 
     def _add(self, message: Message, at: int) -> Message:
+        self._at[id(message)] = len(self.messages)
         self.messages.append(message)
         self._spots.append([])
         self.origin.places.append(((at,), self._spots[-1]))
@@ -57,7 +59,7 @@ class Run:
 
     def part(self, message: Message, part: Part, spot: Path) -> None:
         """A turn gets one more part; `spot` says where it stands in the events."""
-        at = next(i for i in range(len(self.messages) - 1, -1, -1) if self.messages[i] is message)
+        at = self._at[id(message)]
         message.parts.append(part)
         self._spots[at].append(streams.apart(self.origin.places[at][0], spot))
 

@@ -95,7 +95,7 @@ def _lift_document(document: Native, transcript: Transcript, context: Context) -
         transcript.extras = extras_of(NAME, {**carried_by(transcript.extras, NAME), "history": document["history"]})
     records = document.get(key) or []
     for k, record in enumerate(records):
-        _lift_one(record, (key, k), records[k + 1 :], transcript, context)
+        _lift_one(record, (key, k), _behind(records, k), transcript, context)
 
 
 def _lift_log(rows: list[Any], transcript: Transcript, context: Context) -> None:
@@ -109,8 +109,8 @@ def _lift_log(rows: list[Any], transcript: Transcript, context: Context) -> None
     count = 0
     for path, record, counts in in_order(done):
         if counts:
+            first = _lift_one(record, path, _behind(live, count), transcript, context)
             count += 1
-            first = _lift_one(record, path, live[count:], transcript, context)
         else:
             first = Message("event", [Opaque(NAME, record)])
             transcript.messages.append(first)
@@ -118,7 +118,14 @@ def _lift_log(rows: list[Any], transcript: Transcript, context: Context) -> None
         context.spell(first, {"path": list(path)})
 
 
-def _lift_one(record: Native, path: Path, following: Any, transcript: Transcript, context: Context) -> Message:
+def _behind(records: list[Native], at: int) -> Iterator[Native]:
+    """The records behind one: no copy, for most records ask for none of them."""
+    return (records[behind] for behind in range(at + 1, len(records)))
+
+
+def _lift_one(
+    record: Native, path: Path, following: Iterator[Native], transcript: Transcript, context: Context
+) -> Message:
     lifted = lift_record(record, path, following, context)
     for message, place, spots in lifted:
         transcript.messages.append(message)

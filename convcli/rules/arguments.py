@@ -62,9 +62,10 @@ def not_filled() -> Rule:
     """No engine that wants the same columns in all rows has filled arguments with nulls of other calls."""
 
     def check(survey: Survey) -> Iterator[Breach]:
+        tools = {tool.name: tool for tool in reversed(survey.tools)}
         for i, k, call in survey.parts["tool_call"]:
             if None in call.arguments.values():
-                tool = next((tool for tool in survey.tools if tool.name == call.name), None)
+                tool = tools.get(call.name)
                 known = (tool.parameters or {}).get("properties") if tool is not None else None
                 yield from _filled(Called(i, k, call), call.arguments, known)
 

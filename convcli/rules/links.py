@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice, pairwise
 from typing import Literal, NamedTuple
 
 from convcli.findings import Severity
@@ -88,7 +89,8 @@ class _Pairs:
     def __init__(self, survey: Survey, manner: Manner) -> None:
         self.survey, self.manner = survey, manner
         self.turn: dict[str, Called] = {}
-        self.open: dict[str, list[Called]] = {}
+        self.open: OrderedDict[str, deque[Called]] = OrderedDict()  # its first may be far in a dict
+        self.waiting = 0
         self.left: dict[str, Called] = {}
         self.answered: dict[str, Answered] = {}
         self.ids: dict[str, Called] = {}
@@ -118,9 +120,9 @@ class _Pairs:
         self.turn, self.place = {}, None
         if self.manner.where == "next":
             self._leave(self.open)
-            self.open = {}
+            self.open, self.waiting = OrderedDict(), 0
 
-    def _leave(self, calls: dict[str, list[Called]]) -> None:
+    def _leave(self, calls: Mapping[str, Iterable[Called]]) -> None:
         self.left |= {
             id_: called
             for id_, each in calls.items()
@@ -158,7 +160,8 @@ class _Pairs:
         self.answered.pop(id_, None)
         if id_ in self.left:
             self._tell_missing([self.left.pop(id_)])
-        self.open.setdefault(id_, []).append(called)
+        self.open.setdefault(id_, deque()).append(called)
+        self.waiting += 1
 
     def _results(self, i: int, message: Message) -> None:
         for k, part in enumerate(message.parts):
@@ -185,7 +188,8 @@ class _Pairs:
 
     def _close(self, id_: str, answered: Answered) -> None:
         calls = self.open[id_]
-        calls.pop(0)
+        calls.popleft()
+        self.waiting -= 1
         if not calls:
             del self.open[id_]
             self.answered[id_] = answered
@@ -197,8 +201,9 @@ class _Pairs:
             self.place = self.place or place
 
     def _orphan(self, answered: Answered) -> None:
-        calls = [called for each in self.open.values() for called in each]
-        notes = [(f"open call {shown(one.call.id)} of {shown(one.call.name)}", one.at()) for one in calls[:MOST_NAMED]]
+        calls = islice((called for each in self.open.values() for called in each), MOST_NAMED)
+        more = self.waiting - MOST_NAMED
+        notes = [(f"open call {shown(one.call.id)} of {shown(one.call.name)}", one.at()) for one in calls]
         known = answered.result.tool_call_id not in self.survey.invented
         self.found.append(
             Breach(
@@ -207,7 +212,7 @@ class _Pairs:
                 "the tool result answers no open call",
                 self.manner.severity,
                 help=nearest(answered.result.tool_call_id, self.open) if known else "",
-                notes=(*notes, *([(f"and {len(calls) - MOST_NAMED:,} more", None)] if calls[MOST_NAMED:] else ())),
+                notes=(*notes, *([(f"and {more:,} more", None)] if more > 0 else ())),
             )
         )
 

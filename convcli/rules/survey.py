@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -17,6 +17,9 @@ from convcli.transcript import Message, Path, ToolCall, ToolDefinition, ToolResu
 MEDIA = ("image", "audio", "video", "document")
 KINDS = ("text", "reasoning", "refusal", "tool_call", "tool_result", "opaque", *MEDIA)
 """The types of parts."""
+
+MOST_COMPARED = 50
+"""Words among which the nearest is looked for: that costs time for each of them, in each finding."""
 
 NOWHERE = -1
 Rigour: TypeAlias = Literal["document", "sent"]
@@ -176,9 +179,9 @@ def shown(word: str) -> str:
     return f'"{word}"' if PLAIN_WORD.match(word) else f"a name of {len(word):,} characters"
 
 
-def nearest(word: str, words: Iterable[str]) -> str:
-    """`did you mean "…"?` for the nearest of the words; empty when none is near."""
-    return did_you_mean(word, words) if PLAIN_WORD.match(word) else ""
+def nearest(word: str, words: Collection[str]) -> str:
+    """`did you mean "…"?` for the nearest of the words; empty when none is near, or too many are to be compared."""
+    return did_you_mean(word, words) if len(words) <= MOST_COMPARED and PLAIN_WORD.match(word) else ""
 
 
 def telling(rule: Rule, *codes: str) -> Rule:

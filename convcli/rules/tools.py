@@ -43,7 +43,7 @@ def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
         if not survey.tools and alone != EVERY:
             yield Breach("tool-choice-without-tools", at, "there is a tool choice, and there are no tools")
             return
-        names = [tool.name for tool in survey.tools]
+        names = dict.fromkeys(tool.name for tool in survey.tools)
         for name in () if isinstance(choice, str) else choice.get("names") or [choice.get("name", "")]:
             if name not in names:
                 said = f"the tool choice names {shown(name)}, and there is no such tool"

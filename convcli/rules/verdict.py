@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -73,6 +74,7 @@ def _in_source(before: Transcript, after: Transcript, source: Dialect | None) ->
     for i, j in enumerate(alignment.message_of):
         if j is not None:
             messages.setdefault(j, i)
+    known = sorted(messages)
     tools = {tool.name: i for i, tool in enumerate(before.tools or ())}
 
     def placing(at: At) -> Path:
@@ -87,7 +89,7 @@ def _in_source(before: Transcript, after: Transcript, source: Dialect | None) ->
             return path_of(places, at._replace(steps=()))
         if at.message in messages and at.part == NOWHERE:
             return path_of(places, At(messages[at.message], field=at.field))
-        near = max((j for j in messages if j <= at.message), default=None)
-        return path_of(places, At(messages[near]) if near is not None else At())
+        near = bisect_right(known, at.message)
+        return path_of(places, At(messages[known[near - 1]]) if near else At())
 
     return placing
