@@ -24,6 +24,23 @@ def test_a_value_without_marks_is_in_no_dialect(value: Any) -> None:
     assert caught.value.code == "unknown-dialect"
 
 
+SAID = {"role": "user", "content": [{"type": "text", "text": "Hi."}]}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Rows([{"type": "session_start", "id": "s"}, {"type": "message", "id": "a", "parentId": "s", "message": SAID}]),
+        [{"role": "user", "parts": [{"type": "text", "content": "Hi."}]}],
+    ],
+    ids=["a session of Droid", "messages of OpenTelemetry"],
+)
+def test_what_only_looks_like_a_dialect_is_in_none(value: Any) -> None:
+    with pytest.raises(ContentError) as caught:
+        pipeline.detect(value)
+    assert caught.value.code == "unknown-dialect"
+
+
 @given(value=strategies.values)
 def test_detection_never_fails_on_any_value(value: Any) -> None:
     pipeline.candidates(value)

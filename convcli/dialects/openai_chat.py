@@ -60,7 +60,8 @@ def detect(document: Any) -> Clue | None:
     marks = {mark for message in messages for mark in _marks(message)}
     if marks:
         return Clue(90, sorted(marks)[0])
-    if messages and all(message.get("role") in ROLES and _plain(message.get("content")) for message in messages):
+    said = any("content" in message for message in messages)
+    if said and all(message.get("role") in ROLES and _plain(message.get("content")) for message in messages):
         return Clue(40, "messages with the roles and plain content of Chat Completions")
     if messages and all("role" in message and "content" in message for message in messages):
         return Clue(20, "messages with role and content")
