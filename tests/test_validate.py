@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from convcli import files
 from convcli.judge import Terms, Verdict, judge
-from tests.cli_cases import run, write
+from tests.cli_cases import CLEAN, ROOT, WRONG, run, write
 
 SESSION: list[dict[str, Any]] = [
     {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/x"},
@@ -133,3 +134,25 @@ def test_findings_of_a_record_come_in_the_order_of_its_keys(tmp_path: Path) -> N
         "/messages/1/content",
         "/messages/10/tool_call_id",
     ]
+
+
+# ---------------------------------------------------------------- in CI
+
+
+def test_the_hook_of_pre_commit_sees_every_file_that_is_read() -> None:
+    hook = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
+    (pattern,) = re.findall(r"^\s*files: '(.*)'$", hook, re.MULTILINE)
+    for suffix in files.SUFFIXES:
+        for packing in ("", *files.PACKED):
+            assert re.search(pattern, f"a/b{suffix}{packing}"), suffix + packing
+    assert not re.search(pattern, "notes.md")
+    assert re.findall(r"^\s*entry: (.*)$", hook, re.MULTILINE) == ["convcli validate"]
+
+
+def test_files_as_pre_commit_names_them_fail_with_the_findings_of_all(tmp_path: Path) -> None:
+    good, bad = write(tmp_path / "good.json", CLEAN), write(tmp_path / "bad.jsonl", CLEAN, WRONG)
+    done = run("validate", good, bad, "--isolated")
+    assert done.returncode == 1
+    assert b"error[unknown-value]" in done.stdout
+    assert b"bad.jsonl:2 /messages/0/role" in done.stdout
+    assert done.stderr == b"1 error in 1 of 3 transcripts, 2 clean\n"
