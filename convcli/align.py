@@ -12,7 +12,18 @@ from typing import Any
 import msgspec
 
 from convcli import wire
-from convcli.transcript import Media, Message, Opaque, Part, Reasoning, Refusal, Text, ToolCall, ToolResult
+from convcli.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+)
 
 Spot = tuple[int, int]
 """Index of a message and of a part in it."""
@@ -59,6 +70,24 @@ def align(before: list[Message], after: list[Message], made_up: Collection[str] 
     joined = _joined(message_of)
     used = {j for j in message_of if j is not None} | {j for j, _ in part_of.values()}
     return Alignment(message_of, part_of, _out_of_order(message_of, joined), joined, set(part_of.values()), used)
+
+
+def align_tools(before: list[ToolDefinition], after: list[ToolDefinition]) -> list[int | None]:
+    """For each tool before the one after: the next of its name, else that in its place where none has gone or come."""
+    free: dict[str, deque[int]] = {}
+    for j, tool in enumerate(after):
+        free.setdefault(tool.name, deque()).append(j)
+    taken: set[int] = set()
+    tool_of: list[int | None] = []
+    for i, tool in enumerate(before):
+        queue = free.get(tool.name, deque())
+        while queue and queue[0] in taken:
+            queue.popleft()
+        in_place = [i] if len(before) == len(after) and i not in taken else []
+        found = next(iter(queue or in_place), None)
+        tool_of.append(found)
+        taken.update(() if found is None else (found,))
+    return tool_of
 
 
 def _alike(before: Message, after: Message) -> bool:

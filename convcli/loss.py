@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import accumulate
 from operator import attrgetter
 from typing import Any, Literal
 
 import msgspec
 
 from convcli import wire
-from convcli.align import Alignment, align
+from convcli.align import Alignment, align, align_tools
 from convcli.dialect import Dialect, LossKind
 from convcli.fields import active
 from convcli.places import Places
@@ -98,6 +99,7 @@ class _Walk:
         self.made_up_again = after.origin.invented if after.origin is not None else set()
         self.accounted: dict[int, tuple[Part, Path]] = {}
         self.branch: set[int] | None = None
+        self.nearest: list[int] | None = None
 
     # ------------------------------------------------------------ the whole
 
@@ -139,25 +141,23 @@ class _Walk:
     def tools(self, before: list[ToolDefinition] | None, after: list[ToolDefinition] | None) -> None:
         if (before is None) != (after is None) and not before and not after:
             self.add("dropped" if after is None else "invented", self.places.field("tools", ()), "tools", before, after)
-        left = list(enumerate(after or ()))
-        last = -1
-        for i, tool in enumerate(before or ()):
+        before, after, last = before or [], after or [], -1
+        tool_of = align_tools(before, after)
+        for i, (tool, j) in enumerate(zip(before, tool_of, strict=True)):
             place = self.places.tool(i)
-            found = next((pair for pair in left if pair[1].name == tool.name), None)
-            if found is None and len(before or ()) == len(after or ()) and (i, (after or [])[i]) in left:
-                found = (i, (after or [])[i])
-            if found is None:
+            if j is None:
                 self.add("dropped", place, "tool", _brief(tool))
                 self.extras(tool.extras, None, place)
                 continue
-            left.remove(found)
-            if found[0] < last:
-                self.add("moved", place, "tool", i, found[0])
-            last = max(last, found[0])
-            if not self.same(tool, found[1], _exact_tool):
-                self.record(tool, found[1], "tool", place)
-        for _, tool in left:
-            self.add("invented", self.places.field("tools", ()), "tool", MISSING, msgspec.to_builtins(tool))
+            if j < last:
+                self.add("moved", place, "tool", i, j)
+            last = max(last, j)
+            if not self.same(tool, after[j], _exact_tool):
+                self.record(tool, after[j], "tool", place)
+        known = set(tool_of)
+        for j, tool in enumerate(after):
+            if j not in known:
+                self.add("invented", self.places.field("tools", ()), "tool", MISSING, msgspec.to_builtins(tool))
 
     # ------------------------------------------------------------ messages and parts
 
@@ -306,8 +306,11 @@ class _Walk:
 
     def near(self, j: int, alignment: Alignment) -> Path:
         """The place of the source message that stands at or before message `j` of the output."""
-        at = max((i for i, to in enumerate(alignment.message_of) if to is not None and to <= j), default=None)
-        return self.places.message(at) if at is not None else ()
+        if self.nearest is None:
+            homes = {to: i for i, to in enumerate(alignment.message_of) if to is not None}
+            self.nearest = list(accumulate((homes.get(to, -1) for to in range(len(self.after.messages))), max))
+        at = self.nearest[j]
+        return self.places.message(at) if at >= 0 else ()
 
     # ------------------------------------------------------------ records and values
 

@@ -148,6 +148,7 @@ class Source:
         """The event of a block of lines, and the byte where its data begins."""
         last, data = block[-1], list[bytes]()
         record, begin = Record(block[0][0], block[0][1], last[1] + len(last[2]), b""), BEGIN
+        comments = list[str]()
         for number, offset, line in block:
             field, _, rest = line.partition(b":")
             value = rest.removeprefix(b" ")
@@ -155,8 +156,9 @@ class Source:
                 column = 1 + len(line) - len(value)
                 begin = begin if data else (number, column, offset + column - 1)
                 data.append(value)
-            elif not _note(record, field, value):
+            elif not _note(record, field, value, comments):
                 return self._no_field(record, number, offset, line), offset
+        record.comments = tuple(comments)
         record.raw = b"\n".join(data)
         if record.raw == _DONE:
             record.value = _DONE.decode()
@@ -290,7 +292,7 @@ def _is_cut(record: Record, origin: int) -> bool:
     return error is not None and error.byte >= origin + len(raw)
 
 
-def _note(record: Record, field: bytes, value: bytes) -> bool:
+def _note(record: Record, field: bytes, value: bytes, comments: list[str]) -> bool:
     """Keep a field of an event other than its data; False if there is no such field."""
     text = value.decode("utf-8", "surrogateescape")
     if field == b"event":
@@ -298,5 +300,5 @@ def _note(record: Record, field: bytes, value: bytes) -> bool:
     elif field == b"id":
         record.id = text
     elif field == b"":
-        record.comments += (text,)
+        comments.append(text)
     return field in (b"event", b"id", b"", b"retry")

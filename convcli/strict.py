@@ -95,7 +95,12 @@ def places(data: bytes, paths: Collection[tuple[str, ...]]) -> dict[tuple[str, .
     for kind, at, _, steps in _events(text):
         if kind in "ov" and len(steps) in lengths and (path := tuple(map(str, steps))) in wanted:
             found[path] = at  # of equal keys the last one counts, as in the value
-    return {path: place(text, at, start) for path, at in found.items()}
+    located: dict[tuple[str, ...], Place] = {}
+    before, last = 0, start
+    for path, at in sorted(found.items(), key=lambda pair: pair[1]):
+        before, last = at, place(text[before:at], at - before, last)  # each from the one before: one pass
+        located[path] = last
+    return located
 
 
 def place(text: str, at: int, start: Place = BEGIN) -> Place:
