@@ -382,17 +382,17 @@ class _Walk:
                 )
 
     def extra(self, dialect: str, key: str, x: Any, y: Any, place: Path) -> None:
-        """One key of extras; of a group of keys of the whole document each key."""
-        at = self.places.extras(dialect, key, place, x is not MISSING)
+        """One key of extras; where it holds a group of keys, each of them."""
         field = f"extras.{dialect}.{key}"
         other = {} if y is MISSING else y
-        if at or place or not isinstance(x, dict) or not isinstance(other, dict):
-            self.add(_kind(x, y), at, field, x, y)
+        group = self.places.group(dialect, key, place) if isinstance(x, dict) and isinstance(other, dict) else None
+        if group is None:
+            self.add(_kind(x, y), self.places.extras(dialect, key, place, x is not MISSING), field, x, y)
             return
         for inner in dict.fromkeys((*x, *other)):
             mine, theirs = x.get(inner, MISSING), other.get(inner, MISSING)
             if mine is MISSING or theirs is MISSING or not wire.exact(mine, theirs):
-                self.add(_kind(mine, theirs), (inner,), f"{field}.{inner}", mine, theirs)
+                self.add(_kind(mine, theirs), (*group, inner), f"{field}.{inner}", mine, theirs)
 
     # ------------------------------------------------------------ reasons
 

@@ -77,6 +77,15 @@ class Places:
             return place
         return self.climb(place, self._source.places.get(f"extras.{key}", (key,)))
 
+    def group(self, dialect: str, key: str, place: Path) -> Path | None:
+        """Where the members of the object stand that rides under a key of extras; None where it is no mere group."""
+        if self._source is None or not self._source.owns(dialect):
+            return None
+        steps = self._source.places.get(f"extras.{key}")
+        if steps is None or not (set(steps) == {".."} or steps == place == ()):
+            return None
+        return self.climb(place, steps)
+
     def routed(self, place: Path) -> Path:
         """The path in the document of what has this path in what was put together of it."""
         if self._routes:

@@ -407,7 +407,7 @@ def test_a_loss_names_the_item_and_not_only_the_answer() -> None:
     places = {(loss.field, loss.where) for loss in losses}
     assert ("text.metadata.itemId", "/input/1/id") in places
     assert ("tool_call.metadata.itemId", "/input/2/id") in places
-    assert (f"extras.{NAME}.item", "/input/3") in places
+    assert (f"extras.{NAME}.item.status", "/input/3/status") in places
 
 
 def test_items_parts_and_responses_are_recognised_and_shapes_of_others_are_not() -> None:

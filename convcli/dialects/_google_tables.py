@@ -73,6 +73,7 @@ PLACES: dict[str, Path] = {
     "settings": ("generationConfig",),
     **{f"settings.{ours}": ("generationConfig", theirs) for ours, theirs in SETTING_KEYS.items()},
     "message.stopReason": ("..", "finishReason"),
+    "message.error": ("error", "message"),
     "message.usage": ("..", "..", "..", "usageMetadata"),
     **{f"message.usage.{ours}": ("..", "..", "..", "usageMetadata", theirs) for ours, theirs in COUNT_KEYS.items()},
     "extras.content": (),

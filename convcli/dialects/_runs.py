@@ -77,9 +77,21 @@ class Run:
         self.part(self.open, result, spot)
         return self.open
 
-    def failed(self, at: int, said: str | None, rest: Native) -> None:
-        """The run broke off in the turn of the model that is open, or before it said anything."""
+    def elsewhere(self, message: Message, key: str, place: Path) -> None:
+        """What would stand under this key of the first event of a message stands at this place."""
+        at = next(i for i in range(len(self.messages) - 1, -1, -1) if self.messages[i] is message)
+        self.origin.routes[*self.origin.places[at][0], key] = place
+
+    def carry(self, message: Message, carried: Native | None, at: int) -> None:
+        """Add what an event says beside what we know to the extras of its message."""
+        carry(message, self.family, carried)
+        for key in carried or ():
+            self.elsewhere(message, key, (at, key))
+
+    def failed(self, at: int, said: str | None, rest: Native, place: Path = ()) -> None:
+        """The run broke off in the turn of the model that is open, or before it said anything; `place` says why."""
         message = self.turn("assistant", at)
+        self.elsewhere(message, "error", place or (at,))
         message.stop_reason, message.error = "error", said
         if rest:
             message.extras = extras_of(self.family, {**carried_by(message.extras, self.family), "error": rest})

@@ -31,6 +31,7 @@ from convcli.dialects._anthropic_messages import (
 )
 from convcli.dialects._anthropic_response import as_allowed, lift_response, lower_response
 from convcli.dialects._anthropic_rules import RULES
+from convcli.dialects._anthropic_tables import PLACES
 from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response
 from convcli.pairing import Pairing
 from convcli.transcript import Message, Origin, Transcript
@@ -243,29 +244,6 @@ DIALECT = Dialect(
         "moved": "results stand right behind their calls, instructions before the messages",
         "event": "no model ever saw this row",
     },
-    places={
-        "message.stopReason": ("stop_reason",),
-        "message.usage": ("usage",),
-        "tool_call.id": ("id",),
-        "tool_call.name": ("name",),
-        "tool_call.arguments": ("input",),
-        "tool_result.toolCallId": ("tool_use_id",),
-        "tool_result.value": ("content",),
-        "tool_result.kind": ("content",),
-        "reasoning.text": ("thinking",),
-        "reasoning.metadata.signature": ("signature",),
-        "reasoning.metadata.redactedData": ("data",),
-        "tool.name": ("name",),
-        "tool.parameters": ("input_schema",),
-        "toolChoice": ("tool_choice",),
-        "settings.maxOutputTokens": ("max_tokens",),
-        "settings.topP": ("top_p",),
-        "settings.topK": ("top_k",),
-        "settings.stop": ("stop_sequences",),
-        "settings.parallelToolCalls": ("tool_choice", "disable_parallel_tool_use"),
-        "settings.reasoningEffort": ("output_config", "effort"),
-        "settings.responseFormat": ("output_config", "format"),
-        "extras.tool": (),
-    },
+    places=PLACES,
     envelope=frozenset(("type", "service_tier", "container", "diagnostics", "usage", "inference_geo")),
 )

@@ -23,6 +23,7 @@ from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects._anthropic import BlockReader, BlockWriter
 from convcli.dialects._anthropic_messages import NAME as SIBLING
 from convcli.dialects._anthropic_response import as_allowed, lift_response, lower_response
+from convcli.dialects._anthropic_tables import PLACES
 from convcli.fields import Native, carried_by, extras_of, read_arguments, write_arguments
 from convcli.pairing import Pairing
 from convcli.rules import arguments, events
@@ -36,6 +37,13 @@ BLOCK_KINDS = ("content_block_start", "content_block_delta", "content_block_stop
 KINDS = frozenset(("message_start", "message_delta", "message_stop", *BLOCK_KINDS))
 GROWS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
 """By the kind of a delta, the kind of block that it makes grow, and under which key."""
+HOMES = {
+    **{kind: (key, key) for kind, (_, key) in GROWS.items()},
+    "signature_delta": ("signature", "signature"),
+    "input_json_delta": ("input", "partial_json"),
+    "citations_delta": ("citations", "citation"),
+}
+"""By the kind of a delta, the key of the block that it is about, and the key under which it says so."""
 FAILURE = "api_error"
 """The type of an error that has none."""
 
@@ -55,7 +63,7 @@ def detect(document: Any) -> Clue | None:
 
 
 class _Answer:
-    """A response while its events come in; `first` says where the message and each block began."""
+    """A response while its events come in; `routes` says where what is in it was said."""
 
     def __init__(self) -> None:
         self.response: Native = {}
@@ -65,8 +73,8 @@ class _Answer:
         self.slots: dict[int, int] = {}
         self.error: Native | None = None
         self.is_done = False
-        self.home: Path = (0,)
-        self.first: dict[int, Path] = {}
+        self.routes: dict[Path, Path] = {(): (0,)}
+        self.first: dict[int, dict[str, Path]] = {}
 
     def take(self, event: Native, at: int) -> None:
         kind = event["type"]
@@ -77,29 +85,36 @@ class _Answer:
         elif kind == "content_block_delta":
             self._delta(event["index"], event["delta"], at)
         elif kind == "message_delta":
-            self._end({key: value for key, value in event["delta"].items() if value is not None}, event.get("usage"))
+            facts = {key: value for key, value in event["delta"].items() if value is not None}
+            self._end(facts, event.get("usage"), (at, "delta"), (at, "usage"))
         elif kind == "message_stop":
             self.is_done = True
         elif kind == "error":
             self.error = event["error"]
+            self.routes["error",] = (at, "error")
 
     def _message(self, native: Native, at: int) -> None:
-        self.home = (at, "message")
+        home: Path = (at, "message")
+        self.routes[()] = home
         for j, block in enumerate(native.get("content") or ()):
             self._block(j, block, (at, "message", "content", j))
         outside = ("content", "usage")
-        self._end({key: value for key, value in native.items() if key not in outside}, native.get("usage"))
+        facts = {key: value for key, value in native.items() if key not in outside}
+        self._end(facts, native.get("usage"), home, (*home, "usage"))
 
-    def _end(self, facts: Native, usage: Native | None) -> None:
+    def _end(self, facts: Native, usage: Native | None, place: Path, counts: Path) -> None:
         self.response |= facts
-        self.usage |= {key: value for key, value in (usage or {}).items() if value is not None}
+        said = {key: value for key, value in (usage or {}).items() if value is not None}
+        self.usage |= said
+        self.routes |= {(key,): (*place, key) for key, value in facts.items() if value is not None}
+        self.routes |= {("usage", key): (*counts, key) for key in said}
 
     def _block(self, index: int, native: Native, place: Path) -> None:
         """A block begins; one that begins at an index that is taken is another block."""
         slot = index if index not in self.blocks else max(self.blocks) + 1
         self.slots[index] = slot
         self.blocks[slot] = Growing(native)
-        self.first[slot] = place
+        self.first[slot] = {"": place}
 
     def _delta(self, index: int, delta: Native, at: int) -> None:
         kind = delta["type"]
@@ -108,6 +123,8 @@ class _Answer:
             self._block(index, {"type": "tool_use" if kind == "input_json_delta" else lost}, (at, "delta"))
         slot = self.slots[index]
         block = self.blocks[slot]
+        key, member = HOMES.get(kind, ("deltas", ""))
+        self.first[slot].setdefault(key, (at, "delta", member) if member else (at, "delta"))
         if kind in GROWS:
             streams.grow(block, GROWS[kind][1], delta[GROWS[kind][1]])
         elif kind == "signature_delta":
@@ -145,12 +162,12 @@ class _Answer:
                 native[key] = value
         return native
 
-    def places(self, origin: Origin) -> None:
-        """Rewrite the places in the response as places in the events."""
-        first = [self.first[slot] for slot in sorted(self.blocks)]
-        for i, (_, spots) in enumerate(origin.places):
-            found = [streams.apart(self.home, first[int(spot[1])]) for spot in spots or ()]
-            origin.places[i] = (self.home, found)
+    def places(self) -> dict[Path, Path]:
+        """Where what is in the response was said in the events."""
+        for j, slot in enumerate(sorted(self.blocks)):
+            for key, place in self.first[slot].items():
+                self.routes[("content", j, key) if key else ("content", j)] = place
+        return self.routes
 
 
 DEFAULTS: dict[str, Native] = {
@@ -177,7 +194,7 @@ def lift(document: Any) -> Transcript:
     lift_response(answer.whole(), BlockReader(SIBLING, origin, pairing), transcript)
     _lift_raw(answer, transcript.messages, origin)
     _lift_end(answer, transcript.messages[0])
-    answer.places(origin)
+    origin.routes = answer.places()
     streams.keep(origin, document)
     return transcript
 
@@ -345,11 +362,6 @@ DIALECT = Dialect(
         "video": "an answer holds no media",
         "document": "an answer holds no media",
     },
-    places={
-        "tool_call.id": ("id",),
-        "tool_call.name": ("name",),
-        "tool_call.arguments": (),
-        "message.usage": ("usage",),
-    },
+    places=PLACES,
     envelope=frozenset(("type", "service_tier", "container", "diagnostics", "usage", "inference_geo")),
 )

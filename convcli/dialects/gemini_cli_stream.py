@@ -20,7 +20,7 @@ from typing import Any
 from convcli import streams
 from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects._histories import has_failed, in_words
-from convcli.dialects._runs import Run, carry, express, said
+from convcli.dialects._runs import Run, express, said
 from convcli.fields import Keys, Native, carried_by, extras_of, put_counts, results_apart, take_counts
 from convcli.rules import events
 from convcli.sources import Rows
@@ -69,19 +69,22 @@ def lift(document: Any) -> Transcript:
     run = Run(NAME, NAME, document)
     begun: Native = {}
     end: Native | None = None
+    last = len(document) - 1
     for at, event in enumerate(document):
         kind = event["type"]
         if kind in LIFTS:
             message, carried = LIFTS[kind](event, at, run)
             message.created_at = message.created_at or event.get("timestamp") or None
-            carry(message, NAME, carried)
+            run.carry(message, carried, at)
         elif kind == "init":
             begun |= event
+            run.origin.routes["init",] = (at,)
         elif kind == "result":
-            end = event
+            end, last = event, at
+            run.origin.routes["result",] = (at,)
         else:
             run.aside(event, at)
-    rest = _lift_end(end, len(document) - 1, run)
+    rest = _lift_end(end, last, run)
     transcript = run.whole(document)
     transcript.id, transcript.model = begun.get("session_id") or None, begun.get("model") or None
     transcript.created_at = begun.get("timestamp") or None
@@ -133,7 +136,7 @@ def _lift_end(end: Native | None, at: int, run: Run) -> Native:
         message = error.pop("message", None)
         if error.get("type") == FAILURE:
             del error["type"]
-        run.failed(at, message, error)
+        run.failed(at, message, error, (at, "error"))
     elif error:
         rest["error"] = error
     stats = end.get("stats") or {}
@@ -141,6 +144,7 @@ def _lift_end(end: Native | None, at: int, run: Run) -> Native:
     if turn is not None:
         usage, stats = take_counts(stats, STATS)
         turn.usage = usage or None
+        run.elsewhere(turn, "stats", (at, "stats"))
     return {**rest, "stats": stats} if stats else rest
 
 
@@ -306,9 +310,13 @@ DIALECT = Dialect(
         "tool_result.status": "a result is a success or an error",
     },
     places={
-        "id": (0, "session_id"),
-        "model": (0, "model"),
-        "createdAt": (0, "timestamp"),
+        "id": ("init", "session_id"),
+        "model": ("init", "model"),
+        "createdAt": ("init", "timestamp"),
+        "updatedAt": ("result", "timestamp"),
+        "message.usage": ("stats",),
+        **{f"message.usage.{ours}": ("stats", *theirs) for theirs, ours in STATS.items()},
+        "message.error": ("error", "message"),
         "message.createdAt": ("timestamp",),
         "message.role": ("role",),
         "tool_call.id": ("tool_id",),

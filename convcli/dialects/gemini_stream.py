@@ -17,7 +17,7 @@ Quirks
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from convcli import streams
@@ -62,11 +62,11 @@ def detect(document: Any) -> Clue | None:
 class _Candidate:
     """One candidate while its parts come in.
 
-    `first` says where each part began, `waiting` which calls have no arguments yet.
+    `routes` says where what is in it was said, `waiting` which calls have no arguments yet.
     """
 
     def __init__(self, home: Path) -> None:
-        self.home, self.first = home, list[Path]()
+        self.routes: dict[Path, Path] = {(): home}
         self.rest: Native = {}
         self.content: Native = {}
         self.parts: list[Native] = []
@@ -79,14 +79,23 @@ class _Candidate:
             before = self._before(call)
             if before is not None:
                 _go_on(before, part, call)
+                self._route(next(j for j, one in enumerate(self.parts) if one is before), part, place)
                 return
         elif self._goes_on(part):
             streams.grow(self.parts[-1], "text", part["text"])
             return
+        self._route(len(self.parts), part, place)
         self.parts.append(part)
-        self.first.append(place)
         if isinstance(call, dict):
             self._begin(part, call)
+
+    def _route(self, j: int, part: Native, place: Path) -> None:
+        """What is said of a part here, and was not said before, is said here."""
+        path: Path = ("content", "parts", j)
+        self.routes.setdefault(path, place)
+        self.routes |= {(*path, key): (*place, key) for key in part if (*path, key) not in self.routes}
+        for key in part.get("functionCall") or ():
+            self.routes.setdefault((*path, "functionCall", key), (*place, "functionCall", key))
 
     def _goes_on(self, part: Native) -> bool:
         """Is it text that goes on with the text before it?"""
@@ -146,31 +155,42 @@ class _Answer:
 
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
+        self.routes: dict[Path, Path] = {}
         self.response: Native = {}
         self.candidates: dict[int, _Candidate] = {}
         self.error: Native | None = None
 
     def take(self, row: Native, at: int) -> None:
         native = self._camel(shared.RESPONSE, row)
-        self.error = native.get("error") or self.error
+        if native.get("error"):
+            self.error, self.routes["error",] = native["error"], (at, "error")
         usage = {**self.response.get("usageMetadata", {}), **(native.get("usageMetadata") or {})}
         outside = ("candidates", "usageMetadata", "error", "contents")
         self.response |= {key: value for key, value in native.items() if key not in outside and value is not None}
+        said = {key for key, value in native.items() if key not in outside and value is not None}
+        self.routes |= {(key,): (at, self._own(key)) for key in said}
+        if native.get("usageMetadata"):
+            self.routes["usageMetadata",] = (at, self._own("usageMetadata"))
+        for key in native.get("usageMetadata") or ():
+            self.routes["usageMetadata", key] = (at, self._own("usageMetadata"), key)
         if usage:
             self.response["usageMetadata"] = usage
         for k, candidate in enumerate(native.get("candidates") or ()):
-            self._candidate(self._camel(shared.CANDIDATE, candidate), (at, "candidates", k, "content"))
+            self._candidate(self._camel(shared.CANDIDATE, candidate), (at, "candidates", k))
 
     def _candidate(self, native: Native, place: Path) -> None:
         index = native.get("index") or 0
         candidate = self.candidates.setdefault(index, _Candidate(place))
-        candidate.rest |= {key: value for key, value in native.items() if key != "content" and value is not None}
+        said = {key: value for key, value in native.items() if key != "content" and value is not None}
+        candidate.rest |= said
+        candidate.routes |= {(key,): (*place, key) for key in said}
+        candidate.routes.setdefault(("content",), (*place, "content"))
         content = self._camel(CONTENT, native.get("content") or {})
         candidate.content |= {key: value for key, value in content.items() if key != "parts" and value is not None}
         parts, single = listed(content.get("parts"))
         for j, part in enumerate(parts):
-            spot: Path = (*place, "parts") if single else (*place, "parts", j)
-            candidate.add(self._part(part), spot)
+            spot: Path = (*place, "content", "parts")
+            candidate.add(self._part(part), spot if single else (*spot, j))
 
     def _part(self, native: Native) -> Native:
         part = dict(self._camel(PART, native))
@@ -184,18 +204,25 @@ class _Answer:
             self.origin.renamed.setdefault(key, snake(key))
         return native
 
+    def _own(self, key: str) -> str:
+        """The key as the events have it."""
+        return self.origin.renamed.get(key, key)
+
     def whole(self) -> Native:
         """The response as the sibling knows it."""
         if self.error is not None and not self.candidates:
             self.candidates[0] = _Candidate((0,))
         return {"candidates": [self.candidates[index].whole() for index in sorted(self.candidates)], **self.response}
 
-    def places(self) -> list[tuple[Path, Sequence[Path]]]:
-        """Where the messages and their parts stand in the events."""
-        return [
-            (one.home, [streams.apart(one.home, place) for place in one.first])
-            for _, one in sorted(self.candidates.items())
-        ]
+    def all_routes(self) -> dict[Path, Path]:
+        """Where what is in the response was said in the events."""
+        routes = dict(self.routes)
+        for i, index in enumerate(sorted(self.candidates)):
+            found = self.candidates[index].routes
+            routes |= {("candidates", i, *path): place for path, place in found.items()}
+            if "error" in [path[0] for path in self.routes]:
+                routes["candidates", i, "content", "error"] = self.routes["error",]
+        return routes
 
 
 # ---------------------------------------------------------------- lift
@@ -210,8 +237,7 @@ def lift(document: Any) -> Transcript:
     _lift_end(answer, transcript.messages)
     origin = transcript.origin
     assert origin is not None
-    origin.places = [*answer.places()]
-    origin.renamed |= answer.origin.renamed
+    origin.routes = answer.all_routes()
     streams.keep(origin, document)
     return transcript
 
@@ -306,12 +332,7 @@ DIALECT = Dialect(
     lower=lower,
     rules=(events.ended(),),
     reasons=LOSSES,
-    places={
-        **tables.PLACES,
-        "id": (0, "responseId"),
-        "model": (0, "modelVersion"),
-        "createdAt": (0, "createTime"),
-    },
+    places=tables.PLACES,
     envelope=tables.ENVELOPE,
     family=FAMILY,
 )

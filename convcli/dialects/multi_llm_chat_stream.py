@@ -74,7 +74,7 @@ def _lift_text(chunk: Native, at: int, run: Run) -> None:
     if chunk["content"]:
         message = run.turn("assistant", at)
         run.text(message, chunk["content"], (at, "content"))
-        carry(message, SIBLING, CHUNK.take(chunk)[0])
+        run.carry(message, CHUNK.take(chunk)[0], at)
 
 
 def _lift_call(chunk: Native, at: int, run: Run) -> None:
@@ -226,5 +226,7 @@ DIALECT = Dialect(
         "tool_call.arguments": ("arguments",),
         "tool_result.toolCallId": ("tool_call_id",),
         "tool_result.value": ("content",),
+        "message.error": ("error",),
+        "extras.outer": ("..",),
     },
 )

@@ -30,6 +30,7 @@ from convcli.dialects._openai_messages import (
 from convcli.dialects._openai_parts import IDS, NAME, NAMES
 from convcli.dialects._openai_plain import without_plain
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
+from convcli.dialects._openai_tables import PLACES
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
 from convcli.renaming import Renaming, call_ids, renamed, tool_names
 from convcli.rules import answers, arguments, links, names, tools, turns
@@ -216,31 +217,6 @@ DIALECT = Dialect(
         "video": "Chat Completions takes no video",
         "event": "no model ever saw this row",
     },
-    places={
-        "id": ("id",),
-        "model": ("model",),
-        "createdAt": ("created",),
-        "toolChoice": ("tool_choice",),
-        **{f"settings.{ours}": (theirs,) for theirs, ours in common.SETTINGS.items()},
-        "settings.stop": ("stop",),
-        "settings.responseFormat": ("response_format",),
-        "message.name": ("name",),
-        "message.stopReason": ("..", "finish_reason"),
-        "message.usage": ("..", "..", "..", "usage"),
-        "extras.choice": ("..",),
-        "extras.usage": ("..", "..", "..", "usage"),
-        "tool.name": ("function", "name"),
-        "tool.description": ("function", "description"),
-        "tool.parameters": ("function", "parameters"),
-        "tool.strict": ("function", "strict"),
-        "extras.tool": (),
-        "tool_call.id": ("id",),
-        "tool_call.name": ("function", "name"),
-        "tool_call.arguments": ("function", "arguments"),
-        "tool_call.rawArguments": ("function", "arguments"),
-        "tool_result.toolCallId": ("..", "tool_call_id"),
-        "image.detail": ("image_url", "detail"),
-        "document.name": ("file", "filename"),
-    },
+    places=PLACES,
     envelope=frozenset(("object", "system_fingerprint", "service_tier", "choice", "created", "usage", "logprobs")),
 )

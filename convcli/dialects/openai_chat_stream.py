@@ -27,6 +27,7 @@ from convcli.dialects._openai_calls import is_custom
 from convcli.dialects._openai_messages import REASONING_KEYS, lift_message, lower_message
 from convcli.dialects._openai_parts import NAME as SIBLING
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
+from convcli.dialects._openai_tables import PLACES
 from convcli.fields import Native, Spelling, carried_by, extras_of, is_response
 from convcli.rules import arguments, events
 from convcli.rules.survey import when_sent
@@ -101,7 +102,11 @@ def _whole_call(call: Native) -> Native:
 
 
 class _Answer:
-    """A response while its chunks come in; `first` says where each thing was said first."""
+    """A response while its chunks come in.
+
+    `first` says where each thing was said first, by its path in the response with the index that the chunks give to
+    a choice and the slot of a call.
+    """
 
     def __init__(self) -> None:
         self.response = Growing()
@@ -109,7 +114,7 @@ class _Answer:
         self.usage: Native | None = None
         self.error: Any = None
         self.is_done = False
-        self.first: dict[tuple[int, str, int], Path] = {}
+        self.first: dict[Path, Path] = {}
 
     def take(self, row: Any, at: int) -> None:
         if isinstance(row, str):
@@ -118,8 +123,11 @@ class _Answer:
         for key, value in row.items():
             if value is not None and key not in ("choices", "usage", "error", "obfuscation"):
                 self.response[key] = value
-        self.usage = row.get("usage") or self.usage
-        self.error = row.get("error") or self.error
+                self.first.setdefault((key,), (at, key))
+        if row.get("usage"):
+            self.usage, self.first["usage",] = row["usage"], (at, "usage")
+        if row.get("error"):
+            self.error, self.first["error",] = row["error"], (at, "error")
         for k, choice in enumerate(row.get("choices") or ()):
             self._choice(choice, (at, "choices", k))
 
@@ -127,18 +135,26 @@ class _Answer:
         index = native.get("index") or 0
         choice = self.choices.setdefault(index, _Choice())
         streams.merge(choice.rest, {key: value for key, value in native.items() if key != "delta"}, ONCE)
+        self._say(("choices", index), place, native)
         delta = native.get("delta") or {}
-        place = (*place, "delta")
-        self.first.setdefault((index, "", 0), place)
+        home, place = ("choices", index, "message"), (*place, "delta")
+        self.first.setdefault(home, place)
         rest = {key: value for key, value in delta.items() if key not in ("role", "tool_calls")}
-        for key, value in rest.items():
-            if value:
-                self.first.setdefault((index, key, 0), (*place, key))
+        self._say(home, place, rest)
         streams.merge(choice.message, rest, ONCE)
         for j, call in enumerate(delta.get("tool_calls") or ()):
             slot = choice.slot(call)
-            self.first.setdefault((index, "tool_calls", slot), (*place, "tool_calls", j))
+            self._say((*home, "tool_calls", slot), (*place, "tool_calls", j), call)
             streams.merge(choice.calls.setdefault(slot, Growing()), call, ONCE)
+
+    def _say(self, path: Path, place: Path, said: Native) -> None:
+        """What is said at a place, down to the keys of its objects, is part of what has this path."""
+        self.first.setdefault(path, place)
+        for key, value in said.items():
+            if isinstance(value, dict):
+                self._say((*path, key), (*place, key), value)
+            elif value:
+                self.first.setdefault((*path, key), (*place, key))
 
     def whole(self) -> Native:
         """The response as the sibling knows it."""
@@ -152,17 +168,20 @@ class _Answer:
             native["usage"] = self.usage
         return native
 
-    def places(self, origin: Origin) -> None:
-        """Rewrite the places in the response as places in the events."""
-        for i, index in enumerate(sorted(self.choices)):
-            _, spots = origin.places[i]
-            slots = sorted(self.choices[index].calls)
-            home = self.first.get((index, "", 0), ())
-            found = []
-            for spot in spots if spots is not None else [("content",)]:
-                key, slot = str(spot[0]), slots[int(spot[1])] if spot[0] == "tool_calls" else 0
-                found.append(streams.apart(home, self.first.get((index, key, slot), home)))
-            origin.places[i] = (home, found)
+    def routes(self) -> dict[Path, Path]:
+        """Where what is in the response was said in the chunks."""
+        order = sorted(self.choices)
+        routes = {path: place for path, place in self.first.items() if path[0] != "choices"}
+        for path, place in self.first.items():
+            if path[0] == "choices":
+                index, rest = int(path[1]), path[2:]
+                if rest[:2] == ("message", "tool_calls"):
+                    slot = sorted(self.choices[index].calls).index(int(rest[2]))
+                    rest = (*rest[:2], slot, *rest[3:])
+                routes["choices", order.index(index), *rest] = place
+        if "error" in [path[0] for path in routes]:
+            routes |= {("choices", i, "message", "error"): routes["error",] for i in range(len(order))}
+        return routes
 
 
 # ---------------------------------------------------------------- lift
@@ -176,7 +195,7 @@ def lift(document: Any) -> Transcript:
     origin = Origin(NAME, spot=("content",))
     transcript = lift_response(answer.whole(), origin, ANSWERS)
     _lift_end(answer, transcript.messages)
-    answer.places(origin)
+    origin.routes = answer.routes()
     streams.keep(origin, document)
     return transcript
 
@@ -343,17 +362,6 @@ DIALECT = Dialect(
         "video": "Chat Completions answers no video",
         "event": "no model ever saw this row",
     },
-    places={
-        "id": (0, "id"),
-        "model": (0, "model"),
-        "createdAt": (0, "created"),
-        "message.stopReason": ("..", "finish_reason"),
-        "message.usage": ("..", "..", "..", "usage"),
-        "extras.choice": ("..",),
-        "tool_call.id": ("id",),
-        "tool_call.name": ("function", "name"),
-        "tool_call.arguments": ("function", "arguments"),
-        "tool_call.rawArguments": ("function", "arguments"),
-    },
+    places=PLACES,
     envelope=frozenset(("object", "system_fingerprint", "service_tier", "choice", "created", "usage", "logprobs")),
 )

@@ -30,6 +30,7 @@ from convcli.dialects._openai_item_requests import (
 )
 from convcli.dialects._openai_item_response import as_allowed, lift_response, lower_response
 from convcli.dialects._openai_item_rules import RULES
+from convcli.dialects._openai_item_tables import PLACES
 from convcli.dialects._openai_item_turns import Reader, Writer
 from convcli.fields import (
     Keys,
@@ -248,36 +249,6 @@ DIALECT = Dialect(
         "audio": "the Responses API takes no audio",
         "video": "the Responses API takes no video",
     },
-    places={
-        "model": ("model",),
-        "toolChoice": ("tool_choice",),
-        "settings.temperature": ("temperature",),
-        "settings.topP": ("top_p",),
-        "settings.maxOutputTokens": ("max_output_tokens",),
-        "settings.parallelToolCalls": ("parallel_tool_calls",),
-        "settings.reasoningEffort": ("reasoning", "effort"),
-        "settings.responseFormat": ("text", "format"),
-        "settings.stream": ("stream",),
-        "message.stopReason": ("..", "..", "status"),
-        "message.error": ("..", "..", "error"),
-        "message.usage": ("..", "..", "usage"),
-        "extras.usage": ("..", "..", "usage"),
-        "extras.item": ("..", ".."),
-        "extras.request": (),
-        "text.metadata.itemId": ("..", "..", "id"),
-        "refusal.metadata.itemId": ("..", "..", "id"),
-        "reasoning.metadata.itemId": ("id",),
-        "reasoning.metadata.encryptedContent": ("encrypted_content",),
-        "reasoning.text": ("content",),
-        "reasoning.summary": ("summary",),
-        "tool_call.metadata.itemId": ("id",),
-        "tool_call.id": ("call_id",),
-        "tool_call.name": ("name",),
-        "tool_call.arguments": ("arguments",),
-        "tool_call.rawArguments": ("arguments",),
-        "tool_result.metadata.itemId": ("id",),
-        "tool_result.toolCallId": ("call_id",),
-        "tool_result.value": ("output",),
-    },
+    places=PLACES,
     envelope=ENVELOPE,
 )

@@ -23,11 +23,11 @@ from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects._openai_calls import is_custom
 from convcli.dialects._openai_item_parts import express
 from convcli.dialects._openai_item_response import as_allowed, lift_response, lower_response
+from convcli.dialects._openai_item_tables import PLACES
 from convcli.dialects._openai_item_turns import Reader, Writer
 from convcli.dialects._openai_items import COMPLETED, OUTPUTS, kind_of
 from convcli.fields import Native
 from convcli.pairing import Pairing
-from convcli.places import climb
 from convcli.rules import arguments, events
 from convcli.rules.survey import when_sent
 from convcli.sources import Rows
@@ -75,7 +75,7 @@ def detect(document: Any) -> Clue | None:
 
 
 class _Item:
-    """One item while its events come in. `home`: where it was said first; `first`: where each of its parts was."""
+    """One item while its events come in. `home`: where it was said; `first`: where each of its parts was said first."""
 
     def __init__(self, home: Path, native: Native) -> None:
         self.home, self.native = home, Growing(native)
@@ -83,7 +83,9 @@ class _Item:
         self.first: dict[tuple[str, int], Path] = {}
         self.is_done = False
 
-    def done(self, native: Native) -> None:
+    def done(self, native: Native, place: Path) -> None:
+        if not self.is_done:
+            self.home, self.first = place, {}
         self.native, self.is_done = Growing(native), True
 
     def part(self, event: Native, key: str, native: Native, place: Path) -> Growing:
@@ -115,6 +117,7 @@ class _Answer:
     def __init__(self) -> None:
         self.response: Native = {}
         self.items: dict[int, _Item] = {}
+        self.routes: dict[Path, Path] = {(): (0,)}
         self.error: Native | None = None
         self.is_done = False
 
@@ -126,7 +129,9 @@ class _Answer:
         if kind in WHOLE:
             self._response(kind, event["response"], at)
         elif kind == "error":
-            given = event["error"] if isinstance(event.get("error"), dict) else event
+            inside = isinstance(event.get("error"), dict)
+            given = event["error"] if inside else event
+            self.routes["error",] = (at, "error") if inside else (at,)
             self.error = {key: given[key] for key in ("code", "message", "param") if given.get(key) is not None}
         elif stem == "response.output_item" and step in ("added", "done"):
             self._item(event["output_index"], event["item"], (at, "item"), step == "done")
@@ -144,6 +149,7 @@ class _Answer:
     def _response(self, kind: str, native: Native, at: int) -> None:
         self.response.pop("status", None)
         self.response |= {key: value for key, value in native.items() if key != "output"}
+        self.routes |= {(key,): (at, "response", key) for key in native if native[key] is not None or not at}
         for index, item in enumerate(native.get("output") or ()):
             self._item(index, item, (at, "response", "output", index), kind in ENDS.values())
         self.is_done = kind in ENDS.values()
@@ -151,7 +157,7 @@ class _Answer:
     def _item(self, index: int, native: Native, place: Path, is_done: bool) -> None:
         item = self.items.setdefault(index, _Item(place, native))
         if is_done:
-            item.done(native)
+            item.done(native, place)
 
     def _open(self, event: Native, kind: str, at: int) -> _Item:
         return self.items.setdefault(event["output_index"], _Item((at,), {"type": kind}))
@@ -181,24 +187,17 @@ class _Answer:
             native["error"] = {"code": "server_error", **self.error}
         return native
 
-    def places(self, origin: Origin) -> None:
-        """Rewrite the places in the response as places in the events."""
-        order = [self.items[index] for index in sorted(self.items)]
-        for i, (place, spots) in enumerate(origin.places):
-            home = order[int(place[1])].home if len(place) > 1 else (0,)
-            found = [streams.apart(home, _place_of(climb(place, spot), order)) for spot in spots or ()]
-            origin.places[i] = (home, found)
+    def all_routes(self) -> dict[Path, Path]:
+        """Where what is in the response was said in the events."""
+        routes = dict(self.routes)
+        for j, index in enumerate(sorted(self.items)):
+            item = self.items[index]
+            routes["output", j] = item.home
+            routes |= {("output", j, *path): place for path, place in item.first.items()}
+        return routes
 
 
 WHOLE = frozenset((*ENDS.values(), "response.created", "response.queued", "response.in_progress"))
-
-
-def _place_of(path: Path, order: list[_Item]) -> Path:
-    """Where a part of the output was said first in the events."""
-    item, steps = order[int(path[1])], path[2:]
-    if len(steps) > 1 and (steps[0], steps[1]) in item.first:
-        return item.first[(str(steps[0]), int(steps[1]))]
-    return item.home
 
 
 # ---------------------------------------------------------------- lift
@@ -217,7 +216,7 @@ def lift(document: Any) -> Transcript:
     transcript = lift_response(answer.whole(), Reader(pairing, family, listed=True), family)
     for name in ("places", "document", "spellings", "keep"):
         setattr(origin, name, getattr(family, name))
-    answer.places(origin)
+    origin.routes = answer.all_routes()
     transcript.origin = origin
     streams.keep(origin, document)
     return transcript
@@ -370,18 +369,7 @@ DIALECT = Dialect(
         "video": "an answer holds no media",
         "document": "an answer holds no media",
     },
-    places={
-        "id": (0, "response", "id"),
-        "model": (0, "response", "model"),
-        "createdAt": (0, "response", "created_at"),
-        "tool_call.id": ("call_id",),
-        "tool_call.name": ("name",),
-        "tool_call.arguments": ("arguments",),
-        "tool_call.rawArguments": ("arguments",),
-        "tool_call.metadata.itemId": ("id",),
-        "tool_result.toolCallId": ("call_id",),
-        "tool_result.value": ("output",),
-    },
+    places=PLACES,
     envelope=frozenset(
         (
             "background",
