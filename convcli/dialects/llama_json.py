@@ -16,6 +16,7 @@ Quirks
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -213,27 +214,31 @@ def _one_call_each(messages: list[Message]) -> Iterator[Message]:
         while end < len(messages) and messages[end].role == "tool":
             end += 1
         calls = [part for part in message.parts if isinstance(part, ToolCall)] if message.role == "assistant" else []
-        if len(calls) > 1:
-            yield from _split(message, calls, messages[at + 1 : end])
-            at = end
-        else:
-            yield message
-            at += 1
+        yield from _split(message, calls, messages[at + 1 : end]) if len(calls) > 1 else messages[at:end]
+        at = end
 
 
 def _split(message: Message, calls: list[ToolCall], results: list[Message]) -> Iterator[Message]:
-    left = list(results)
+    first: dict[str, int] = {}
     for i, call in enumerate(calls):
-        others = [part for part in message.parts if part is call or not isinstance(part, ToolCall)]
+        first.setdefault(call.id, i)
+    behind: dict[int, list[Message]] = {}
+    for result in results:
+        behind.setdefault(_answered(result, first), []).append(result)
+    for i, call in enumerate(calls):
+        others = [] if i else [part for part in message.parts if part is call or not isinstance(part, ToolCall)]
         yield Message("assistant", [call]) if i else replace(message, parts=others)
-        mine = [result for result in left if _answers(result, call)]
-        left = [result for result in left if not _answers(result, call)]
-        yield from mine
-    yield from left
+        yield from behind.get(i, ())
+    yield from behind.get(END, ())
 
 
-def _answers(message: Message, call: ToolCall) -> bool:
-    return any(isinstance(part, ToolResult) and part.tool_call_id == call.id for part in message.parts)
+END = sys.maxsize
+
+
+def _answered(message: Message, calls: dict[str, int]) -> int:
+    """The index of the call that a result answers; behind the last one if it answers none."""
+    ids = (part.tool_call_id for part in message.parts if isinstance(part, ToolResult))
+    return min((calls.get(id_, END) for id_ in ids), default=END)
 
 
 def _lower_message(message: Message, spellings: dict[int, Spelling]) -> Native:
