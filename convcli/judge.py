@@ -81,7 +81,7 @@ def _session(source: Input, terms: Terms) -> list[Finding]:
     return sorted([*gaps, *found], key=lambda finding: finding.line)
 
 
-LOOK_BACK = frozenset(("orphan-tool-result", "missing-parent", "unknown-rewind", "torn-stream"))
+LOOK_BACK = frozenset(("orphan-tool-result", "missing-parent", "unknown-rewind", "stream-out-of-order", "torn-stream"))
 LOOK_AHEAD = frozenset(("missing-tool-result", "invalid-arguments", "torn-stream"))
 """Codes of rows that lack another one before or behind them: it may be the one that cannot be read."""
 

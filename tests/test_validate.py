@@ -84,6 +84,19 @@ def test_a_result_that_may_stand_in_a_line_behind_that_cannot_be_read_is_not_mis
     assert ("missing-tool-result", 3) not in told(write(tmp_path / "b.jsonl", *broken))
 
 
+def test_what_a_stream_lacks_because_an_event_cannot_be_read_is_not_told_apart(tmp_path: Path) -> None:
+    stream = [
+        {"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "model": "x"}},
+        "{]",
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi."}},
+        {"type": "message_stop"},
+    ]
+    stream[0]["message"]["content"] = []  # type: ignore[index]
+    (finding,) = verdicts(write(tmp_path / "a.jsonl", *stream))[0].findings
+    assert (finding.code, finding.line) == ("not-json", 2)
+    assert finding.notes == ("1 more that may only follow from this, not shown: stream-out-of-order",)
+
+
 def test_who_leaves_the_cause_out_gets_what_follows_from_it(tmp_path: Path) -> None:
     lines = rows()
     lines[2] = lines[2][:-1]

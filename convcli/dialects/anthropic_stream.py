@@ -23,11 +23,10 @@ from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects._anthropic import BlockReader, BlockWriter
 from convcli.dialects._anthropic_messages import NAME as SIBLING
 from convcli.dialects._anthropic_response import as_allowed, lift_response, lower_response
+from convcli.dialects._anthropic_stream_rules import RULES
 from convcli.dialects._anthropic_tables import PLACES
 from convcli.fields import Native, carried_by, extras_of, read_arguments, write_arguments
 from convcli.pairing import Pairing
-from convcli.rules import arguments, events
-from convcli.rules.survey import when_sent
 from convcli.sources import Rows
 from convcli.streams import Growing, Pieces, Slots, fragments
 from convcli.transcript import Message, Origin, Path, ToolCall, Transcript
@@ -333,11 +332,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
-    rules=(
-        events.ended(),
-        arguments.readable(),
-        when_sent(events.introduced("message.id", "message.model", "message.usage")),
-    ),
+    rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",
         "tools": "a stream holds one answer, not what was asked",

@@ -23,14 +23,12 @@ from msgspec.structs import replace
 from convcli import streams
 from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects import _openai as common
-from convcli.dialects._openai_calls import is_custom
+from convcli.dialects._openai_chat_stream_rules import RULES
 from convcli.dialects._openai_messages import REASONING_KEYS, lift_message, lower_message
 from convcli.dialects._openai_parts import NAME as SIBLING
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.dialects._openai_tables import PLACES
 from convcli.fields import Native, Spelling, carried_by, extras_of, is_response
-from convcli.rules import arguments, events
-from convcli.rules.survey import when_sent
 from convcli.sources import Rows
 from convcli.streams import Growing, Slots, fragments
 from convcli.transcript import Extras, Message, Origin, Path, Reasoning, Transcript
@@ -341,11 +339,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
-    rules=(
-        events.ended(),
-        arguments.readable(free=is_custom),
-        when_sent(events.introduced("id", "created", "model")),
-    ),
+    rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",
         "tools": "a stream holds one answer, not what was asked",

@@ -20,16 +20,14 @@ from typing import Any
 
 from convcli import streams
 from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects._openai_calls import is_custom
 from convcli.dialects._openai_item_parts import express
 from convcli.dialects._openai_item_response import as_allowed, lift_response, lower_response
+from convcli.dialects._openai_item_stream_rules import RULES
 from convcli.dialects._openai_item_tables import PLACES
 from convcli.dialects._openai_item_turns import Reader, Writer
 from convcli.dialects._openai_items import COMPLETED, OUTPUTS, kind_of
 from convcli.fields import Native
 from convcli.pairing import Pairing
-from convcli.rules import arguments, events
-from convcli.rules.survey import when_sent
 from convcli.sources import Rows
 from convcli.streams import Growing, Slots, fragments
 from convcli.transcript import Origin, Path, Transcript
@@ -324,11 +322,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     lower=lower,
-    rules=(
-        events.ended(),
-        arguments.readable(free=is_custom),
-        when_sent(events.introduced("response.id", "response.created_at", "response.model")),
-    ),
+    rules=RULES,
     conventions=(
         Convention(
             express,

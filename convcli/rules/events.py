@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from convcli.rules.answers import has
 from convcli.rules.survey import At, Breach, Rule, Survey
@@ -18,6 +19,17 @@ def ended() -> Rule:
             yield Breach("torn-stream", last, said, help="what came is kept; was the recording cut short?")
 
     return Rule(("torn-stream",), check)
+
+
+def in_order(out_of_order: Callable[[list[Any]], Iterable[tuple[int, str]]]) -> Rule:
+    """Events come in the order of their service; `out_of_order` gives those that do not, each with what is wrong."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for at, said in out_of_order(survey.document):
+            help_text = "what came is kept; were events lost, doubled, or mixed with those of another stream?"
+            yield Breach("stream-out-of-order", At(steps=(at,)), said, "warning", help=help_text)
+
+    return Rule(("stream-out-of-order",), check)
 
 
 def introduced(*keys: str) -> Rule:

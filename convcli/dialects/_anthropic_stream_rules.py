@@ -1,0 +1,72 @@
+"""What a stream of Anthropic Messages looks like when it is whole, though its schema takes any events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from convcli.fields import Native
+from convcli.rules import arguments, events
+from convcli.rules.survey import when_sent
+
+
+def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
+    """The events that cannot stand where they do: `message_start`, blocks that begin, grow and end, the end."""
+    message = _Message()
+    for at, row in enumerate(rows):
+        said = message.objection(row) if isinstance(row, dict) else ""
+        if said:
+            yield at, said
+
+
+class _Message:
+    """What has begun and ended while the events go by."""
+
+    def __init__(self) -> None:
+        self.has_begun = self.has_ended = False
+        self.blocks: dict[int, bool] = {}
+        """Which blocks have begun, and whether their end is awaited: of those that come with the message it is not."""
+
+    def objection(self, event: Native) -> str:
+        """Why the event cannot come now; nothing if it can."""
+        kind, index = event.get("type"), event.get("index", 0)
+        if kind not in ORDERED:
+            return ""
+        if kind == "message_start":
+            again, self.has_begun = self.has_begun, True
+            self.blocks |= {index: False for index in range(len(event["message"].get("content") or ()))}
+            return "the message begins a second time" if again else ""
+        if self.has_ended:
+            return "the message has ended before"
+        said = "" if self.has_begun else "the message has not begun"
+        if kind == "message_stop":
+            self.has_ended = True
+            return said or ("a block has not ended" if any(self.blocks.values()) else "")
+        return said or self._block(str(kind), index)
+
+    def _block(self, kind: str, index: int) -> str:
+        if kind == "content_block_start":
+            taken = index in self.blocks
+            self.blocks[index] = True
+            return f"another block has the index {index} already" if taken else ""
+        if kind == "message_delta":
+            return ""
+        said = "" if index in self.blocks else f"no block with the index {index} has begun"
+        if kind == "content_block_stop":
+            self.blocks[index] = False
+        return said
+
+
+ORDERED = frozenset(
+    (
+        *("message_start", "message_delta", "message_stop"),
+        *("content_block_start", "content_block_delta", "content_block_stop"),
+    )
+)
+
+RULES = (
+    events.ended(),
+    events.in_order(_out_of_order),
+    arguments.readable(),
+    when_sent(events.introduced("message.id", "message.model", "message.usage")),
+)
