@@ -206,8 +206,17 @@ def test_github_gets_ten_errors_and_ten_warnings_and_then_how_many_more() -> Non
     assert lines[21] == "::notice title=convcli::and 2 more warnings, which GitHub would not show\n"
 
 
+def test_an_annotation_says_all_that_a_finding_says() -> None:
+    (line,) = choice.renderer(formats, "github")([Verdict("a", 1, "d", [FINDING])], VIEW)
+    assert line == (
+        "::error file=runs/chats.jsonl,line=14,title=convcli orphan-tool-result::the tool result answers no open call"
+        " (/messages/3/tool_call_id); open calls here: call_abc123 (get_weather, /messages/2);"
+        ' help: did you mean "call_abc123"?\n'
+    )
+
+
 def test_an_annotation_cannot_be_left_by_what_a_finding_says() -> None:
-    nasty = replace(FINDING, file="a,line=1::b%0A.json", message="x\r\n::error::y", where="", help="")
+    nasty = replace(FINDING, file="a,line=1::b%0A.json", message="x\r\n::error::y", where="", help="", notes=())
     (line,) = choice.renderer(formats, "github")([Verdict("a", 1, "d", [nasty])], VIEW)
     assert line == (
         "::error file=a%2Cline=1%3A%3Ab%250A.json,line=14,title=convcli orphan-tool-result::x\\r\\n::error::y\n"

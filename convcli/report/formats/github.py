@@ -48,8 +48,9 @@ def _command(finding: Finding) -> str:
     }
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
     where = f" ({finding.where})" if finding.where else ""
-    help_text = f"; help: {finding.help}" if finding.help else ""
-    return f"::{COMMANDS[finding.severity]} {said}::{_data(f'{finding.message}{where}{help_text}')}\n"
+    more = [*finding.notes, *([f"help: {finding.help}"] if finding.help else [])]
+    text = "; ".join([f"{finding.message}{where}", *more])
+    return f"::{COMMANDS[finding.severity]} {said}::{_data(text)}\n"
 
 
 def _data(text: str) -> str:
