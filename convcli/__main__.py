@@ -137,11 +137,10 @@ def _signals() -> Iterator[list[int]]:
     """The first signal raises Interrupted; all others are ignored while that is cleaned up after."""
     received: list[int] = []
 
-    def stop(number: int, frame: FrameType | None) -> NoReturn:
-        for each in SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
+    def stop(number: int, frame: FrameType | None) -> None:
         received.append(number)
-        raise Interrupted
+        if len(received) == 1:
+            raise Interrupted
 
     before = {}
     for each in SIGNALS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from convcli.findings import Finding
 
@@ -32,6 +33,10 @@ class ConvcliError(Exception):
         super().__init__(message)
         self.code, self.message, self.help = code, message, help
         self.file, self.line, self.column, self.byte, self.where = file, line, column, byte, where
+
+    def __reduce__(self) -> Any:
+        """An error of another process is the same one here; by default `pickle` would call the class."""
+        return Exception.__new__, (type(self), self.message), self.__dict__
 
 
 class ContentError(ConvcliError):

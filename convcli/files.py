@@ -11,6 +11,7 @@ import glob
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -32,6 +33,8 @@ LOOK_AHEAD, LOOK_AHEAD_BYTES = 32, 1 << 20
 """Records of a file that are asked for their dialect before the first of them is used."""
 MOST_UNREADABLE = 64
 """Lines that cannot be read before the first that can: beyond that, nobody would call it JSON Lines."""
+LEAST_RANGE = 4 << 20
+"""Bytes of a file that are worth a process of their own."""
 SURE = 60
 """The strength from which on the clue of another dialect makes a record a stranger in its file."""
 
@@ -203,6 +206,18 @@ class Input:
     def grew(self) -> bool:
         """True if the file is now longer than what was read of it."""
         return self._source.grew
+
+    def ranges(self, most: int) -> list[tuple[int, int]]:
+        """The bytes of the file in at most so many ranges of about the same size; none if they do not pay."""
+        size = self._source.plain_size if self.layout == "jsonl" and self._lines and not self.is_whole else 0
+        count = min(most, size // LEAST_RANGE)
+        return [(size * i // count, size * (i + 1) // count) for i in range(count)] if count > 1 else []
+
+    def part(self, start: int, stop: int) -> Input:
+        """What begins in a range of bytes, as it is when all is read; processes may read the parts at the same time."""
+        part = copy(self)
+        part._head, part._items = [], self._source.records(start, stop)
+        return part
 
     def _look_ahead(self) -> list[Any]:
         """The values of the first records; what cannot be read is remembered, and told in its turn."""

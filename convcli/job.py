@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from convcli import pipeline, wire
-from convcli.atomic import Output
+from convcli.atomic import Output, Part
 from convcli.dialect import Dialect, Options
 from convcli.errors import DONE, UNACCEPTABLE, ContentError, JobError, RefusedError
 from convcli.files import Document, Input, Layout
@@ -100,9 +100,9 @@ class Summary(msgspec.Struct):
 
 
 class Tell(NamedTuple):
-    """Where losses and findings go as they come."""
+    """Where losses and findings go as they come; `loss` is None where it is enough that losses are counted."""
 
-    loss: Callable[[Loss], None]
+    loss: Callable[[Loss], None] | None
     finding: Callable[[Finding], None]
 
 
@@ -171,7 +171,7 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: 
 
     Raises ConvcliError when it cannot go on; then nothing is written.
     """
-    run = _Run(source, job, output_for, tell)
+    run = Run(source, job, output_for, tell)
     try:
         for step in steps(source, job.target, job.options):
             run.take(step)
@@ -181,7 +181,7 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: 
     return run.summary
 
 
-class _Run:
+class Run:
     """One conversion under way."""
 
     def __init__(self, source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell) -> None:
@@ -201,13 +201,24 @@ class _Run:
         for loss in step.losses:
             summary.count(loss)
             summary.failing += self.job.fails_on(loss)
-            self.tell.loss(loss)
+            if self.tell.loss is not None:
+                self.tell.loss(loss)
         for finding in step.findings:
             self.tell.finding(finding)
         if step.is_read and self._is_acceptable():
             self._write(step.document)
             if self.job.restore is not None:
                 self.job.restore.add(record(step.original, step.document, self.source.dialect, self.job.target))
+
+    def join(self, summary: Summary, written: Part, kept: Part) -> None:
+        """Count in what came of a further part of the input, and take what was written and kept of it."""
+        self.summary.add(summary)
+        if self._is_acceptable():
+            if summary.transcripts:
+                self._output = self._output or self._output_for(".jsonl")
+                self._output.append(written)
+            if self.job.restore is not None:
+                self.job.restore.append(kept)
 
     def finish(self) -> None:
         """Let the output appear if all is well."""
@@ -280,6 +291,10 @@ class Records:
     def add(self, kept: Record) -> None:
         """Write one record."""
         self._output.write(wire.write(kept) + b"\n")
+
+    def append(self, part: Part) -> None:
+        """Write the records of a part."""
+        self._output.append(part)
 
     def commit(self) -> None:
         """Let the file appear."""

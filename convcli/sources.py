@@ -65,20 +65,23 @@ class Source:
     """An opened input, to be read once by `document`, `records` or `events`.
 
     `framing` is what the content looks like. One line that holds one value is "json", and `records` reads it too.
-    `lines_read` counts physical lines: a process that read the range before ours has that many to add.
     """
 
     def __init__(self, name: str, file: Tap, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys) -> None:
         self.name, self._file, self._max_line, self._keys = name, file, max_line, keys
         self.framing: Framing
         self.framing, self._chunks = _sniff(chunks, max_line)
-        self.lines_read = 0
 
     def __enter__(self) -> Source:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+
+    @property
+    def plain_size(self) -> int:
+        """The bytes of the file, if it can be read in ranges; else 0."""
+        return self._file.plain_size
 
     @property
     def grew(self) -> bool:
@@ -101,12 +104,11 @@ class Source:
     def records(self, start: int = 0, stop: int | None = None) -> Iterator[Record]:
         """The records of JSON Lines, one at a time; bad lines are records with an error. Blank lines are skipped.
 
-        With a byte range, those whose line begins in it, for plain regular files only (else JobError); lines are then
-        counted from the first one of the range. Raises ContentError `line-too-long`, after which nothing can be read.
+        With a byte range, those whose line begins in it, for plain regular files only (else JobError).
+        Raises ContentError `line-too-long`, after which nothing can be read.
         """
         readable = start > 0
         for number, offset, text, ended in self._lines(start, stop):
-            self.lines_read = number
             raw = text.removesuffix(b"\r")
             if raw.strip(_BLANK):
                 record = Record(number, offset, offset + len(text), raw)
@@ -121,7 +123,6 @@ class Source:
         """The events of an SSE stream, one at a time; the last one may lack its blank line."""
         readable, block = False, list[tuple[int, int, bytes]]()
         for number, offset, text, _ in _lines(self._chunks, self._max_line):
-            self.lines_read = number
             line = text.removesuffix(b"\r").removeprefix(b"" if offset else _BOM)
             if line:
                 block.append((number, offset + len(text.removesuffix(b"\r")) - len(line), line))
@@ -138,10 +139,10 @@ class Source:
         if not start and stop is None:
             return _lines(self._chunks, self._max_line)
         begin = max(start - 1, 0)
-        lines = _lines(self._file.chunks_from(begin), self._max_line, begin)
+        before = sum(chunk.count(b"\n") for chunk in self._file.chunks(0, begin))
+        lines = _lines(self._file.chunks(begin), self._max_line, begin, before + 1)
         if start:  # the rest of the line before, or just its newline, belongs to the range before
             next(lines, None)
-            lines = ((number - 1, offset, text, ended) for number, offset, text, ended in lines)
         return takewhile(lambda line: stop is None or line[1] < stop, lines)
 
     def _event(self, block: list[tuple[int, int, bytes]]) -> tuple[Record, int]:
@@ -255,9 +256,9 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def _lines(chunks: Iterator[bytes], max_line: int, offset: int = 0) -> Iterator[Line]:
-    """The physical lines of a stream whose first byte has this offset. Raises ContentError `line-too-long`."""
-    number, pending, size = 1, list[bytes](), 0
+def _lines(chunks: Iterator[bytes], max_line: int, offset: int = 0, number: int = 1) -> Iterator[Line]:
+    """The physical lines of a stream, the first of this number and at this offset. Raises ContentError."""
+    pending, size = list[bytes](), 0
     for chunk in chunks:
         for index, piece in enumerate(chunk.split(b"\n")):
             if index:

@@ -71,12 +71,25 @@ class Tap:
         self.count += len(data)
         return data
 
-    def chunks_from(self, start: int) -> Iterator[bytes]:
+    @property
+    def plain_size(self) -> int:
+        """The bytes of a regular file as it was opened, if they can be read from any place; else 0."""
+        return 0 if self.packer else self._size or 0
+
+    def chunks(self, start: int, stop: int | None = None) -> Iterator[bytes]:
+        """The bytes of a range. Processes that share the file do not disturb each other."""
         if self._size is None or self.packer:
             raise JobError("unreadable-input", "only a plain file can be read in ranges", file=self.name)
-        self._file.seek(start)
-        self.count, self._head = start, b""
-        return iter(self.read, b"")
+        at, end = start, self._size if stop is None else min(stop, self._size)
+        while at < end:
+            try:
+                data = os.pread(self._file.fileno(), min(_CHUNK, end - at), at)
+            except OSError as error:
+                raise _unreadable(self.name, error) from None
+            if not data:
+                return
+            at += len(data)
+            yield data
 
     def grew(self) -> bool:
         return self._size is not None and (_regular_size(self._file) or 0) > self._size

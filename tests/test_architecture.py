@@ -19,7 +19,9 @@ FLOORS = {
         "glance", "catalog", "dialect", "trust",
     ),
     2: ("dialects",),
-    3: ("pipeline", "files", "job", "judge", "overview", "atomic", "restore", "probes", "config", "parallel"),
+    3: (
+        "pipeline", "files", "job", "judge", "overview", "atomic", "restore", "probes", "config", "parallel", "workers",
+    ),
     4: ("report",),
     5: ("cli", "__main__"),
 }  # fmt: skip

@@ -45,6 +45,25 @@ def from_option(function: F) -> F:
     return click.option("--from", "--dialect", "source", type=DIALECT, metavar="DIALECT", help=help_text)(function)
 
 
+def jobs(function: F) -> F:
+    """The option that says how many processes work."""
+    help_text = "Work in N processes: on many files, or on ranges of a large file of records. 0: one for each core."
+    option = click.option("-j", "--jobs", type=click.IntRange(0), default=1, metavar="N", help=help_text)
+    return option(function)
+
+
+def processes(asked: int, screen: Screen) -> int:
+    """How many processes work where so many are asked for."""
+    if asked == 1:
+        return 1
+    from convcli import workers
+
+    if not workers.available():
+        screen.tell("note: one process does all the work, since this system cannot fork it\n")
+        return 1
+    return asked or workers.cores()
+
+
 class Codes:
     """The exit codes of the parts of a job. What goes wrong with one input is told, and the others go on."""
 

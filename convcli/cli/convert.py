@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 
@@ -17,9 +20,11 @@ from convcli.report.screen import Screen
 if TYPE_CHECKING:
     from convcli.atomic import Output
     from convcli.files import Found
-    from convcli.findings import Finding
-    from convcli.job import Job, LossFile, Records, Summary
+    from convcli.job import Job, LossFile, Records, Summary, Tell
     from convcli.loss import Loss
+
+    Result: TypeAlias = tuple[Summary, bool]
+    """What came of an input, and whether the file has grown meanwhile."""
 
 FRAMINGS = ["sse", "jsonl"]
 LEVELS = {"content": "content", "context": "context", "any": "envelope"}
@@ -27,7 +32,7 @@ LEVELS = {"content": "content", "context": "context", "any": "envelope"}
 EXAMPLES = """\
 convcli convert chat.json --to intermediate            # to stdout; losses are told on stderr
 convcli convert chats.jsonl --to openai-chat -o out.jsonl
-convcli convert sessions/ --to openai-chat --out-dir out
+convcli convert sessions/ --to openai-chat --out-dir out -j 4
 convcli convert chat.json --to openai-chat-stream --chunk 20
 cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out.json
 """
@@ -53,6 +58,7 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
 @click.option("--form", metavar="FORM", help="What to write where a dialect has several: request, response, …")
 @click.option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="How to write a stream.")
 @click.option("--chunk", type=click.IntRange(0), metavar="N", help="Cut the texts of a stream into N characters each.")
+@_work.jobs
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
     """Convert transcripts into another dialect, and tell losses.
@@ -79,6 +85,7 @@ class Wish(NamedTuple):
     framing: Any
     chunk: int | None
     duplicate_keys: Any
+    jobs: int
 
 
 class _Converting:
@@ -97,6 +104,7 @@ class _Converting:
         from convcli.job import LossFile, Records
 
         job = self._job()
+        self.processes = _work.processes(self.wish.jobs, self.screen)
         self.found = files.find(self.wish.paths)
         self.is_input = {os.path.realpath(found.path) for found in self.found}
         paths = [found.path for found in self.found]
@@ -109,9 +117,7 @@ class _Converting:
             self.records = Records(open_output(self.wish.restore_file, force=self.wish.force, inputs=paths))
             job = job._replace(restore=self.records)
         try:
-            for found in self.found:
-                with self.codes.guard(found.path):
-                    self._one(found, job, output)
+            self._all(job, output)
             self._finish()
         finally:
             for beside in (self.losses, self.records):
@@ -162,9 +168,52 @@ class _Converting:
             raise JobError("usage", "-o and --losses name the same file")
         return open_output(wish.output or "-", force=wish.force, inputs=paths)
 
-    def _one(self, found: Found, job: Job, output: Output | None) -> None:
+    def _all(self, job: Job, output: Output | None) -> None:
+        """Convert one input after the other, or side by side those whose outputs no other one can have."""
+        from convcli.job import Tell
+
+        tell, apart = Tell(self._loss if self._asks_for_losses() else None, self.teller.finding), self._apart()
+        if len(apart) < 2:
+            for found in self.found:
+                self._one(found, partial(self._converted, found, job, output, tell, self.processes))
+            return
+        from convcli import parallel, workers
+
+        def work(number: int, spooled: workers.Tell) -> Result:
+            return self._converted(apart[number], job, None, Tell(tell.loss and spooled, spooled))
+
+        chosen = set(apart)
+        with workers.forked(work, len(apart), self.processes) as all_done:
+            for found in self.found:
+                if found in chosen:
+                    self._one(found, partial(parallel.replayed, next(all_done), tell))
+                else:
+                    self._one(found, partial(self._converted, found, job, None, tell))
+
+    def _asks_for_losses(self) -> bool:
+        return self.losses is not None or self.wish.fail_on_loss is not None
+
+    def _apart(self) -> list[Found]:
+        """Files whose names without suffixes differ from those of all others, if several processes work."""
+        if self.processes == 1 or self.wish.out_dir is None:
+            return []
+        names = Counter(_stem(found) for found in self.found)
+        return [found for found in self.found if names[_stem(found)] == 1 and found.path != "-"]
+
+    def _one(self, found: Found, result: Callable[[], Result]) -> None:
+        """Count in what comes of an input."""
+        with self.codes.guard(found.path):
+            summary, grew = result()
+            if grew:
+                self.screen.tell("note: the file has grown while it was read; what came later is not converted\n")
+            self.codes.add(summary.exit_code)
+            if self.total is None:
+                self.total = summary
+            else:
+                self.total.add(summary)
+
+    def _converted(self, found: Found, job: Job, output: Output | None, tell: Tell, processes: int = 1) -> Result:
         from convcli import files
-        from convcli.job import Tell, convert
 
         source_name = None if self.wish.source is None else self.wish.source.name
         with files.opened(found.path, source_name, duplicate_keys=self.wish.duplicate_keys) as source:
@@ -172,22 +221,21 @@ class _Converting:
             def output_for(suffix: str) -> Output:
                 return output if output is not None else self._output_in_folder(found, suffix)
 
-            result = convert(source, job, output_for, Tell(self._loss, self._finding))
-            if source.grew:
-                self.screen.tell("note: the file has grown while it was read; what came later is not converted\n")
-        self.codes.add(result.exit_code)
-        if self.total is None:
-            self.total = result
-        else:
-            self.total.add(result)
+            if processes == 1:
+                from convcli.job import convert
+
+                return convert(source, job, output_for, tell), source.grew
+            from convcli import parallel
+
+            return parallel.convert(source, job, output_for, tell, processes), source.grew
 
     def _output_in_folder(self, found: Found, suffix: str) -> Output:
         from convcli.atomic import cannot_write, open_output
         from convcli.files import without_packing
 
-        stem, old = os.path.splitext(without_packing(found.below))
+        old = os.path.splitext(without_packing(found.below))[1]
         keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
-        path = os.path.join(self.wish.out_dir or "", stem + (old if keeps else suffix))
+        path = os.path.join(self.wish.out_dir or "", _stem(found) + (old if keeps else suffix))
         if path in self.outputs or os.path.realpath(path) in self.is_input - {os.path.realpath(found.path)}:
             raise JobError("same-output", f"{path} is another input, or the output of one", help="convert it by itself")
         self.outputs.add(path)
@@ -202,9 +250,6 @@ class _Converting:
             self.losses.add(loss)
         if self.wish.fail_on_loss is not None:
             self.teller.loss(loss)
-
-    def _finding(self, finding: Finding) -> None:
-        self.teller.finding(finding)
 
     def _finish(self) -> None:
         """The losses are complete even where the outputs were refused because of them."""
@@ -221,3 +266,10 @@ class _Converting:
                 self.codes.add(error.exit_code)
         if self.total is not None:
             self.screen.tell(summary(self.total, self.screen.err))
+
+
+def _stem(found: Found) -> str:
+    """What the name of its output begins with."""
+    from convcli.files import without_packing
+
+    return os.path.splitext(without_packing(found.below))[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -18,6 +18,7 @@ from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.config import Configuration
+    from convcli.files import Found
     from convcli.findings import Finding
     from convcli.judge import Terms, Verdict
 
@@ -43,6 +44,7 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @click.option("--strict", is_flag=True, help="Unknown keys are findings too, and warnings exit 1.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 in spite of findings.")
 @click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
+@_work.jobs
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
     """Judge transcripts by the schema and rules of their dialect.
@@ -68,6 +70,7 @@ class Wish(NamedTuple):
     exit_zero: bool
     isolated: bool
     duplicate_keys: Any
+    jobs: int
 
     def with_defaults(self, configuration: Configuration) -> Wish:
         """The same, and from the configuration what the command line leaves open."""
@@ -118,18 +121,41 @@ class _Validating:
         render = choice.renderer(formats, self.wish.form or "full")
         self.screen.show(render(verdicts, View(_work.width(), self.screen.out)))
 
-    def _verdicts(self, found: Iterable[Any]) -> Iterator[Verdict]:
+    def _verdicts(self, found: Sequence[Found]) -> Iterator[Verdict]:
+        """The verdicts on one file after the other, or on many side by side."""
+        processes = _work.processes(self.wish.jobs, self.screen)
+        if processes == 1 or len(found) == 1:
+            for path, _ in found:
+                with self.codes.guard(path):
+                    yield from self._judged(path, processes)
+            return
+        from convcli import workers
+
+        def work(number: int, tell: workers.Tell) -> None:
+            for verdict in self._judged(found[number].path):
+                tell(verdict)
+
+        with workers.forked(work, len(found), processes) as all_done:
+            for (path, _), done in zip(found, all_done, strict=True):
+                with self.codes.guard(path):
+                    yield from done.told()
+                    done.value()
+
+    def _judged(self, path: str, processes: int = 1) -> Iterator[Verdict]:
         from convcli import files
         from convcli.judge import Verdict, finding_of, judge
 
-        for path, _ in found:
-            with self.codes.guard(path):
-                try:
-                    with files.opened(path, self._dialect(path), duplicate_keys=self.wish.duplicate_keys) as source:
-                        yield from judge(source, self._terms(path))
-                except ContentError as error:
-                    if self._terms(path).wants(error.code):
-                        yield Verdict(error.file, error.line, "", [finding_of(error)])
+        try:
+            with files.opened(path, self._dialect(path), duplicate_keys=self.wish.duplicate_keys) as source:
+                if processes == 1:
+                    yield from judge(source, self._terms(path))
+                else:
+                    from convcli import parallel
+
+                    yield from parallel.judge(source, self._terms(path), processes)
+        except ContentError as error:
+            if self._terms(path).wants(error.code):
+                yield Verdict(error.file, error.line, "", [finding_of(error)])
 
     def _dialect(self, path: str) -> str | None:
         return self.configuration.dialect(path) if self.wish.source is None else self.wish.source.name

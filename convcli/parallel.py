@@ -1,0 +1,93 @@
+"""Conversions and verdicts on several cores: a large file of records is read in ranges, many files side by side.
+
+What comes of it is that of one process, byte by byte: output, losses, findings, restore records, counts, errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from convcli import job as one
+from convcli import workers
+from convcli.atomic import Output, Part
+from convcli.files import Input
+from convcli.findings import Finding
+from convcli.job import Job, Records, Run, Summary, Tell
+from convcli.judge import Terms, Verdict
+from convcli.judge import judge as judge_one
+
+
+def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell, processes: int = 1) -> Summary:
+    """`job.convert`, in several processes where the input is large and each of its records gives a record."""
+    is_one_by_one = {"document", "records"} & set(job.target.framings)
+    ranges = source.ranges(processes) if is_one_by_one else []
+    if not ranges:
+        return one.convert(source, job, output_for, tell)
+    output = output_for(".jsonl")  # what stands in the way of it is told before the work
+    run = Run(source, job, lambda _: output, tell)
+    parts = [_Part(output) for _ in ranges]
+
+    def work(number: int, spooled: workers.Tell) -> Summary:
+        return parts[number].convert(source, ranges[number], job, Tell(tell.loss and spooled, spooled))
+
+    try:
+        with workers.forked(work, len(ranges), processes) as all_done:
+            for part, done in zip(parts, all_done, strict=True):
+                run.join(replayed(done, tell), part.output, part.records)
+        run.finish()
+    finally:
+        run.discard()
+        for part in parts:
+            part.discard()
+    return run.summary
+
+
+class _Part:
+    """What a process writes of a range: a piece of the output and one of the restore file."""
+
+    def __init__(self, output: Output) -> None:
+        self.output, self.records = Part(output.folder, output.name), Part(output.folder)
+
+    def convert(self, source: Input, place: tuple[int, int], job: Job, tell: Tell) -> Summary:
+        """In the process: what came of the range."""
+        restore = Records(self.records) if job.restore is not None else None
+        part = source.part(*place)
+        run = Run(part, job._replace(restore=restore), lambda _: self.output, tell)
+        for step in one.steps(part, job.target, job.options):
+            run.take(step)
+        self.output.commit()
+        self.records.commit()
+        return run.summary
+
+    def discard(self) -> None:
+        """Give both up."""
+        self.output.discard()
+        self.records.discard()
+
+
+def replayed(done: workers.Done, tell: Tell) -> Any:
+    """What a conversion in another process gave, after everything that it told is told here."""
+    for item in done.told():
+        if isinstance(item, Finding):
+            tell.finding(item)
+        elif tell.loss is not None:
+            tell.loss(item)
+    return done.value()
+
+
+def judge(source: Input, terms: Terms, processes: int = 1) -> Iterator[Verdict]:
+    """`judge.judge`, in several processes where the input is large."""
+    ranges = source.ranges(processes)
+    if not ranges:
+        yield from judge_one(source, terms)
+        return
+
+    def work(number: int, tell: workers.Tell) -> None:
+        for verdict in judge_one(source.part(*ranges[number]), terms):
+            tell(verdict)
+
+    with workers.forked(work, len(ranges), processes) as all_done:
+        for done in all_done:
+            yield from done.told()
+            done.value()
