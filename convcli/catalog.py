@@ -271,14 +271,22 @@ def _unknown_keys(name: str, nodes: Iterable[Any], value: Any, path: Path) -> It
         for index, item in enumerate(value) if below else ():
             yield from _unknown_keys(name, below, item, (*path, index))
     elif isinstance(value, dict):
-        known = {key for node in applying for key in node.get("properties", ())}
+        known = {key for node in applying for key in _named(node)}
         others = [node["additionalProperties"] for node in applying if "additionalProperties" in node]
         for key, item in value.items():
             named = [node["properties"][key] for node in applying if key in node.get("properties", ())]
             if named or others:
                 yield from _unknown_keys(name, named or others, item, (*path, key))
-            elif known:
+            elif known and key not in known:
                 yield _unknown_key(name, (*path, key), known)
+
+
+def _named(node: dict[str, Any]) -> Iterator[str]:
+    """The keys that a schema object describes or asks for."""
+    yield from node.get("properties", ())
+    yield from node.get("required", ())
+    for below in node.get("anyOf", ()):
+        yield from below.get("required", ())
 
 
 def _unknown_key(name: str, path: Path, known: Collection[str]) -> Finding:

@@ -14,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from convcli import catalog, transcript
+from tests.support import names, samples_of
 
 # ---------------------------------------------------------------- house rules of all schemas
 
@@ -118,6 +119,14 @@ def test_no_pattern_can_be_made_to_backtrack(name: str) -> None:
 @every_schema
 def test_no_definition_is_left_over(name: str) -> None:
     assert references(catalog.schema(name)) == set(catalog.schema(name).get("$defs", {}))
+
+
+@pytest.mark.parametrize("name", names())
+def test_nothing_in_an_ordinary_transcript_is_unknown(name: str) -> None:
+    twins = [sample for sample in samples_of(name) if sample.path.stem == "twin-weather"]
+    assert twins
+    for sample in twins:
+        assert catalog.findings(name, sample.document, strict=True) == []
 
 
 # ---------------------------------------------------------------- openai-chat
