@@ -26,10 +26,12 @@ class Clue(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What a user may choose about the output. `form`: one of `Dialect.forms`; `chunk`: characters in a fragment."""
+    """What a user may choose about the output. `form`: one of `Dialect.forms`; `chunk`: characters in a fragment;
+    `branch`: of a tree only the active branch, or all that the target can carry."""
 
     form: str | None = None
     chunk: int = 0
+    branch: Literal["active", "all"] = "all"
 
 
 class Convention(NamedTuple):

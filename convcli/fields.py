@@ -226,12 +226,15 @@ def is_response(transcript: Transcript) -> bool:
 
 def active(transcript: Transcript) -> list[Message]:
     """The messages that a linear dialect writes: no events, and of a tree only the path from the root to `head`."""
-    messages = transcript.messages
-    if transcript.head is not None:
-        messages = _path_to(transcript.head, messages)
+    messages = branch(transcript)
     if "event" not in [message.role for message in messages]:
         return messages
     return [message for message in messages if message.role != "event"]
+
+
+def branch(transcript: Transcript) -> list[Message]:
+    """Of a tree the path from the root to `head`, with the events on it; else all messages."""
+    return transcript.messages if transcript.head is None else _path_to(transcript.head, transcript.messages)
 
 
 def _path_to(head: str, messages: list[Message]) -> list[Message]:

@@ -6,7 +6,7 @@ to keep going. What has to be told on the way goes to two functions, one for los
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,12 +15,13 @@ from convcli import pipeline, wire
 from convcli.atomic import Output, Part
 from convcli.dialect import Dialect, Options
 from convcli.errors import DONE, UNACCEPTABLE, ContentError, JobError, RefusedError
-from convcli.files import Document, Input, Layout
+from convcli.files import Document, Input, Item, Layout
 from convcli.findings import Finding
 from convcli.judge import finding_of, torn
 from convcli.loss import Level, Loss
 from convcli.restore import Record, record
 from convcli.sources import Rows
+from convcli.transcript import Transcript
 
 LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
 WORDS = frozenset(
@@ -107,12 +108,14 @@ class Tell(NamedTuple):
 
 
 def label(loss: Loss) -> str:
-    """What was lost, in few words: `name`, `settings.seed`, or `data → text` where types say more than the field."""
+    """What was lost, in few words: `name` of messages, `settings.seed`, `anthropic.cache_control` of extras, or
+    `data → text` where types say more than the field. Different fields have different labels."""
     before, after = loss.before, loss.after
     if isinstance(before, str) and isinstance(after, str) and before in WORDS and after in WORDS:
         return f"{before} → {after}"
-    field = loss.field.split(".", 2)[-1] if loss.field.startswith("extras.") else loss.field
-    return field.removeprefix("message.")
+    if loss.field in ("id", "model", "createdAt"):
+        return f"transcript {loss.field}"
+    return loss.field.removeprefix("extras.").removeprefix("message.")
 
 
 # --- converting ------------------------------------------------------------------------------------------------------
@@ -131,9 +134,10 @@ class Step(NamedTuple):
     is_refused: bool = False
     document: Any = None
     original: Any = None
+    transcript: Transcript | None = None
 
 
-def steps(source: Input, target: Dialect, options: Options = pipeline.BY_DEFAULT) -> Iterator[Step]:
+def steps(source: Iterable[Item], target: Dialect, options: Options = pipeline.BY_DEFAULT) -> Iterator[Step]:
     """Convert the documents of an input one by one; losses and findings tell file, line and place."""
     for item in source:
         if isinstance(item, Document):
@@ -156,7 +160,7 @@ def _converted(document: Document, target: Dialect, options: Options) -> Step:
         loss.file = document.file
         loss.line, loss.where = document.place(loss.where)
     findings = [_warning(finding, target) for finding in document.located(conversion.findings)]
-    return Step(conversion.losses, findings, True, False, conversion.document, document.value)
+    return Step(conversion.losses, findings, True, False, conversion.document, document.value, transcript)
 
 
 def _warning(finding: Finding, target: Dialect) -> Finding:

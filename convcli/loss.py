@@ -202,7 +202,7 @@ class _Walk:
     def off_branch(self, message: Message) -> bool:
         if self.branch is None:
             self.branch = {id(kept) for kept in active(self.before)}
-        return self.before.head is not None and id(message) not in self.branch
+        return self.before.head is not None and message.role != "event" and id(message) not in self.branch
 
     def parts(self, i: int, message: Message, alignment: Alignment) -> None:
         home = alignment.message_of[i]
@@ -437,6 +437,7 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
 REASONS = {
     "event": "no model ever saw this row",
     "branch": "only the active branch is written",
+    "head": "what has one branch needs no mark for the active one",
     "moved": "the target has another place for it",
 }
 """Reasons that do not depend on the target."""

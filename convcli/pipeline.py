@@ -11,6 +11,7 @@ import msgspec
 from convcli import catalog, dialects, trust, wire
 from convcli.dialect import Clue, Dialect, Options
 from convcli.errors import ContentError, JobError, RefusedError
+from convcli.fields import branch
 from convcli.findings import Finding
 from convcli.loss import Loss, difference
 from convcli.rules import verdict
@@ -142,7 +143,14 @@ def lower(
     """
     if target.lower is None:
         raise JobError("read-only-dialect", f"{target.title} is only read, never written")
-    written = trust.lowered(before, source, target, options)
+    written = trust.lowered(_chosen(before, options), source, target, options)
     after = target.lift(written)
     found = verdict.of_output(written, after, target, before, source, rigour=rigour)
     return Conversion(written, before, difference(before, after, source, target), found)
+
+
+def _chosen(transcript: Transcript, options: Options) -> Transcript:
+    """What is to be written. The rest is missing when the output is read back, so it is told like any other loss."""
+    if options.branch == "all" or transcript.head is None:
+        return transcript
+    return msgspec.structs.replace(transcript, messages=branch(transcript))

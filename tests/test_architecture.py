@@ -16,7 +16,7 @@ FLOORS = {
     1: (
         "wire", "strict", "storage", "sources", "fields", "pairing", "renaming", "align", "loss", "places", "patch",
         "rules", "codes", "streams",
-        "glance", "catalog", "dialect", "trust",
+        "glance", "catalog", "dialect", "trust", "outcomes",
     ),
     2: ("dialects",),
     3: (

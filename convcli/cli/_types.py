@@ -68,6 +68,10 @@ class Codes(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return tuple(near.convert(word.strip(), param, ctx) for word in value.split(",") if word.strip())
 
 
+BRANCH = Near("branch", lambda: ["active", "all"])
+"""What of a tree is written: only the active branch, or all that the target can carry."""
+
+
 def format_of(package: ModuleType) -> Near:
     """One of the formats in a folder of `report`."""
 

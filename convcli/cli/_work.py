@@ -25,6 +25,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 MOST_TOLD = 100
 """Findings or losses of one file that are printed on stderr."""
+MOST_ALIKE = 5
+"""Of these, the ones of one kind: the sixth says no more than the fifth."""
+MOST_OF_A_KIND = 50
+"""And of one kind over all files."""
+MOST_KINDS = 8
+"""Kinds that are named when the rest is counted."""
 
 
 def inputs(function: F) -> F:
@@ -114,37 +120,49 @@ def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:
 
 
 class Teller:
-    """Prints findings and losses on stderr as they come, the first of each file, and in the end how many more."""
+    """Prints findings and losses on stderr as they come: the first of each file and kind, then how many more."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
-        self._told: Counter[str] = Counter()
+        self._of_file, self._of_kind = Counter[str](), Counter[str]()
+        self._alike = Counter[tuple[str, str]]()
+        self._hidden, self._files = Counter[str](), dict[str, None]()
 
     def finding(self, finding: Finding) -> None:
         """Print a finding."""
         from convcli.report.formats.full import block
 
-        if self._may_tell(finding.file):
+        if self._may_tell(finding.file, finding.code):
             self._screen.tell(block(finding, self._screen.err))
 
     def loss(self, loss: Loss) -> None:
         """Print a loss."""
         from convcli.report.losses import listed
 
-        if self._may_tell(loss.file):
+        if self._may_tell(loss.file, f"{loss.kind} {loss.field}"):
             self._screen.tell("".join(listed([loss], self._screen.err)))
 
     def finish(self) -> None:
         """Say how many were not printed."""
-        from convcli.report.text import place
+        from convcli.report.text import count, cut, place, safe_text
 
-        for file, number in self._told.items():
-            if number > MOST_TOLD:
-                self._screen.tell(f"{place(file)}: and {number - MOST_TOLD:,} more\n")
+        if not self._hidden:
+            return
+        kinds = [f"{cut(safe_text(kind), 60)} ×{number:,}" for kind, number in self._hidden.most_common(MOST_KINDS)]
+        kinds += [f"{count(len(self._hidden) - MOST_KINDS, 'other kind')}"] if len(self._hidden) > MOST_KINDS else []
+        where = place(next(iter(self._files))) if len(self._files) == 1 else count(len(self._files), "file")
+        self._screen.tell(f"{where}: and {self._hidden.total():,} more: {', '.join(kinds)}\n")
 
-    def _may_tell(self, file: str) -> bool:
-        self._told[file] += 1
-        return self._told[file] <= MOST_TOLD
+    def _may_tell(self, file: str, kind: str) -> bool:
+        self._of_file[file] += 1
+        self._of_kind[kind] += 1
+        self._alike[file, kind] += 1
+        told = self._of_file[file] <= MOST_TOLD and self._of_kind[kind] <= MOST_OF_A_KIND
+        if told and self._alike[file, kind] <= MOST_ALIKE:
+            return True
+        self._hidden[kind] += 1
+        self._files[file] = None
+        return False
 
 
 def lifted(wish: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, Transcript]]:

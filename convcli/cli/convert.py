@@ -12,7 +12,7 @@ import click
 
 from convcli.cli import _work
 from convcli.cli._commands import Command, unknown
-from convcli.cli._types import DIALECT, Near
+from convcli.cli._types import BRANCH, DIALECT, Near
 from convcli.dialect import Dialect, Options
 from convcli.errors import JobError, OutputError
 from convcli.report.screen import Screen
@@ -55,6 +55,12 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
 @click.option("--losses", metavar="FILE", help="Write all losses to a file, as a JSON array.")
 @click.option("--restore-file", metavar="FILE", help="Write what convcli restore needs.")
 @click.option("--keep-going", is_flag=True, help="Leave out what cannot be read, convert the rest, and exit 1.")
+@click.option(
+    "--branch",
+    type=BRANCH,
+    default="all",
+    help="Of a tree only the active branch, or all that the target can carry.",
+)
 @click.option("--form", metavar="FORM", help="What to write where a dialect has several: request, response, …")
 @click.option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="How to write a stream.")
 @click.option("--chunk", type=click.IntRange(0), metavar="N", help="Cut the texts of a stream into N characters each.")
@@ -81,6 +87,7 @@ class Wish(NamedTuple):
     losses: str | None
     restore_file: str | None
     keep_going: bool
+    branch: Any
     form: str | None
     framing: Any
     chunk: int | None
@@ -136,7 +143,7 @@ class _Converting:
             raise unknown("form", wish.form, forms, f"{wish.target.name} has {', '.join(forms)}")
         self._check_stream()
         fail_on: Any = None if wish.fail_on_loss is None else LEVELS[wish.fail_on_loss]
-        options = Options(form=wish.form, chunk=wish.chunk or 0)
+        options = Options(form=wish.form, chunk=wish.chunk or 0, branch=wish.branch)
         return Job(wish.target, options, wish.keep_going, fail_on, framing=wish.framing)
 
     def _check_stream(self) -> None:

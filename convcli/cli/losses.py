@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,17 @@ import click
 
 from convcli.cli import _work
 from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, format_of
-from convcli.dialect import Dialect
+from convcli.cli._types import BRANCH, DIALECT, format_of
+from convcli.dialect import Dialect, Options
 from convcli.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
+    from convcli.files import Item
+    from convcli.job import Step
     from convcli.loss import Loss
+    from convcli.outcomes import Group, Ledger
 
 EXAMPLES = """\
 convcli losses chat.json --to openai-chat                   # of this file
@@ -36,54 +38,118 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @click.argument("paths", nargs=-1, metavar="[FILE]...")
 @_work.from_option
 @click.option("--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
-@click.option("--summary", is_flag=True, help="A row for each field, with how often.")
+@click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")
+@click.option("--branch", type=BRANCH, default="all", help="What of a tree would be written, as in convert.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the losses are written.")
 @click.pass_obj
 def command(
-    screen: Screen, paths: tuple[str, ...], source: Dialect | None, target: Dialect, summary: bool, form: str
+    screen: Screen,
+    paths: tuple[str, ...],
+    source: Dialect | None,
+    target: Dialect,
+    summary: bool,
+    branch: Any,
+    form: str,
 ) -> int:
     """Tell what a conversion would lose, and write nothing.
 
     For files, or for two dialects in general: then of every feature that the one can say, measured by converting a
-    probe.
+    probe. A terminal shows a picture: a sign for each message, what is kept and what is not in numbers, reasons.
     """
-    codes, teller = _work.Codes(screen), _work.Teller(screen)
+    width = _work.width() if form == "table" and not summary else None
     if paths:
-        losses = _of_files(list(paths), source, target, codes, teller)
-        rows = iter(_grouped(losses) if summary else map(_row, losses))
-        first = list(islice(rows, 1))
-        if not first and codes.worst == DONE:
-            screen.tell("nothing lost\n")
-        narrow = _work.width() is not None and len(paths) == 1 and os.path.isfile(paths[0])
-        columns = COLUMNS[narrow:]  # no need to name the one file on each line
-        _work.show_table(screen, form, GROUPED if summary else columns, chain(first, rows))
-    elif source is None:
+        losses = _Losses(screen, paths, source, target, Options(branch=branch))
+        return losses.listed(form, summary) if width is None else losses.drawn(width)
+    if source is None:
         raise JobError("usage", "of which files, or from which dialect?", help="name a FILE or say --from DIALECT")
-    else:
+    if width is None:
         _work.show_table(screen, form, GENERAL, _in_general(source, target))
-    teller.finish()
-    return codes.worst
+    else:
+        from convcli.report import picture
+
+        screen.show(picture.general(_in_general(source, target), width, screen.out))
+    return DONE
 
 
-def _of_files(
-    paths: list[str], source: Dialect | None, target: Dialect, codes: _work.Codes, teller: _work.Teller
-) -> Iterator[Loss]:
-    """The losses of each input, one document at a time; what is refused is told."""
-    from convcli import files
-    from convcli.job import steps
+class _Losses:
+    """The losses of files, one document at a time; what is refused is told."""
 
-    for path, _ in files.find(paths):
-        with codes.guard(path), files.opened(path, None if source is None else source.name) as opened:
-            for step in steps(opened, target):
-                yield from step.losses
-                for finding in step.findings:
-                    teller.finding(finding)
-                    codes.add(UNACCEPTABLE)
+    def __init__(
+        self, screen: Screen, paths: tuple[str, ...], source: Dialect | None, target: Dialect, options: Options
+    ) -> None:
+        self.screen, self.paths, self.target, self.options = screen, paths, target, options
+        self.source = None if source is None else source.name
+        self.codes, self.teller = _work.Codes(screen), _work.Teller(screen)
+
+    def listed(self, form: str, summary: bool) -> int:
+        """A row for each loss; with `summary` for each kind of loss, and for each name of what is kept."""
+        if summary:
+            ledger = self._ledger()
+            losses = iter([group.first[0] for group in ledger.groups])
+            rows: Iterator[dict[str, Any]] = chain(map(_of_group, ledger.groups), _kept(ledger))
+        else:
+            losses = chain.from_iterable(step.losses for _, step in self._steps())
+            rows = map(_row, losses)
+        head = list(islice(rows, 1))
+        if not (ledger.groups if summary else head) and self.codes.worst == DONE:
+            self.screen.tell("nothing lost\n")
+        _work.show_table(self.screen, form, GROUPED if summary else COLUMNS, chain(head, rows))
+        self.teller.finish()
+        return self.codes.worst
+
+    def drawn(self, width: int) -> int:
+        """A picture for a terminal."""
+        from convcli.report import picture
+
+        ledger = self._ledger()
+        if ledger.transcripts:
+            self.screen.show(picture.drawn(ledger, self.paths, self.target, width, self.screen.out))
+        self.teller.finish()
+        return self.codes.worst
+
+    def _ledger(self) -> Ledger:
+        from convcli.files import Document
+        from convcli.outcomes import Ledger
+
+        ledger = Ledger()
+        for item, step in self._steps():
+            if isinstance(item, Document) and step.transcript is not None:
+                ledger.add(step.transcript, step.losses, item.dialect, self.target, item.place)
+            else:
+                ledger.lose(step.losses)
+        return ledger
+
+    def _steps(self) -> Iterator[tuple[Item, Step]]:
+        from convcli import files
+        from convcli.job import steps
+
+        for path, _ in files.find(self.paths):
+            with self.codes.guard(path), files.opened(path, self.source) as opened:
+                for item in opened:
+                    for step in steps([item], self.target, self.options):
+                        yield item, step
+                        for finding in step.findings:
+                            self.teller.finding(finding)
+                        self.codes.add(UNACCEPTABLE if step.is_refused else DONE)
 
 
 def _row(loss: Loss) -> dict[str, Any]:
     """No values: transcripts hold secrets."""
     return {name: getattr(loss, name) for name in COLUMNS} | {"line": loss.line or None}
+
+
+def _of_group(group: Group) -> dict[str, Any]:
+    """How often, and where first."""
+    said = {name: getattr(group, name) for name in GROUPED if name != "first"}
+    return said | {"first": group.first[0].where}
+
+
+def _kept(ledger: Ledger) -> Iterator[dict[str, Any]]:
+    """What no loss names, by the names that losses have."""
+    for row in ledger.facts:
+        if row.outcomes["kept"]:
+            said = {"level": row.level, "kind": "kept", "field": row.name, "count": row.outcomes["kept"]}
+            yield said | {"first": None, "why": None}
 
 
 def _in_general(source: Dialect, target: Dialect) -> Iterator[dict[str, Any]]:
@@ -92,23 +158,11 @@ def _in_general(source: Dialect, target: Dialect) -> Iterator[dict[str, Any]]:
 
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for feature, report in probes.converted(source, target):
-        for loss in report.losses:
+        for loss in report.losses if report.outcome != "kept" else ():
             row = {"outcome": report.outcome, "feature": feature, "field": loss.field, "level": loss.level}
             rows.setdefault((feature, loss.field), row | {"kind": loss.kind, "why": loss.why})
-        if not report.losses:
+        if report.outcome == "kept":
             rows[feature, ""] = {"outcome": "kept", "feature": feature} | dict.fromkeys(
                 ("field", "level", "kind", "why")
             )
     yield from sorted(rows.values(), key=lambda row: ORDER.index(row["outcome"]))
-
-
-def _grouped(losses: Iterable[Loss]) -> Iterator[dict[str, Any]]:
-    """A row for each kind of loss: how often, and where first; content first, then the most frequent."""
-    groups: dict[tuple[str, str, str, str], list[Any]] = {}
-    for loss in losses:
-        counted = groups.setdefault((loss.level, loss.kind, loss.field, loss.why), [0, loss.where])
-        counted[0] += 1
-    order = ["content", "context", "envelope"]
-    for key, (number, first) in sorted(groups.items(), key=lambda item: (order.index(item[0][0]), -item[1][0])):
-        level, kind, field, why = key
-        yield {"level": level, "kind": kind, "field": field, "count": number, "first": first, "why": why}

@@ -1,0 +1,115 @@
+"""A conversion as a picture, for a terminal: a sign for each message, what is kept and what is not in numbers, and
+each kind of loss with its places and its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from textwrap import wrap
+from typing import Any
+
+from convcli.dialect import Dialect
+from convcli.outcomes import BADNESS, LEVELS, OUTCOMES, Counts, Group, Ledger, Sign
+from convcli.report.tables.table import STYLES
+from convcli.report.text import Paint, cells, cut, place, safe_text
+
+SIGNS: dict[Sign, str] = {"kept": "+", "beside": ".", "encoded": "e", "changed": "c", "dropped": "-"}
+MEANINGS: dict[Sign, str] = {"beside": "content kept", "kept": "all kept"}
+_SGR = {"green": "32", "blue": "34", "yellow": "33", "red": "31"}
+MOST_SIGNS = 500
+"""Signs of one strip; of more messages, each sign stands for several."""
+INDENT = 12
+WIDEST = 120
+"""Cells beyond which lines of prose are hard to follow."""
+
+
+def drawn(ledger: Ledger, paths: Sequence[str], target: Dialect, width: int, paint: Paint) -> Iterator[str]:
+    """The picture of a job: by place, in numbers, and by kind."""
+    width = min(width, WIDEST)
+    files = safe_text(paths[0]) if len(paths) == 1 else f"{len(paths):,} files"
+    yield f"{paint.bold(files)}: {', '.join(ledger.sources)} → {target.name}\n"
+    if len(ledger.transcripts) == 1:
+        yield from strip("message", ledger.messages, width, paint)
+    else:
+        yield from strip("transcript", ledger.transcripts, width, paint)
+    yield from table(ledger.facts, ledger.invented, paint)
+    yield from grouped(ledger.groups, width, paint)
+
+
+def strip(unit: str, outcomes: Sequence[Sign], width: int, paint: Paint) -> Iterator[str]:
+    """A sign for each message or transcript, with the number of the first of a line, and what the signs mean."""
+    each = -(-len(outcomes) // MOST_SIGNS) or 1
+    worst = [max(outcomes[at : at + each], key=BADNESS.index) for at in range(0, len(outcomes), each)]
+    label = len(f"{unit} {len(outcomes):,}")
+    room = max((width - label - 2) // 10 * 10, 10)
+    for at in range(0, len(worst), room):
+        head = f"{unit if not at else ''} {f'{at * each:,}'.rjust(label - len(unit) - 1)}".rjust(label)
+        yield f"{head}  {''.join(_sign(outcome, paint) for outcome in worst[at : at + room])}\n"
+    said = "   ".join(f"{SIGNS[one]} {MEANINGS.get(one, one)}" for one in BADNESS if one in worst)
+    many = f"   (the worst of each {each:,})" if each > 1 else ""
+    yield f"{' ' * label}  {paint.dim(said + many)}\n"
+
+
+def _sign(outcome: Sign, paint: Paint) -> str:
+    return paint.dim(SIGNS[outcome]) if outcome == "beside" else _coloured(outcome, SIGNS[outcome], paint)
+
+
+def _coloured(outcome: str, text: str, paint: Paint) -> str:
+    return paint.in_colour(_SGR[STYLES[outcome]], text)
+
+
+def table(rows: Iterable[Counts], invented: Counter[str], paint: Paint) -> Iterator[str]:
+    """Levels against outcomes; what is invented was nothing of the source."""
+    sums: dict[str, Counter[str]] = {level: Counter(invented=invented[level]) for level in LEVELS}
+    for row in rows:
+        sums[row.level].update(row.outcomes)
+    heads = [*OUTCOMES, *(["invented"] if invented.total() else [])]
+    yield f"{'fields':8}{''.join(head.rjust(10) for head in heads)}\n"
+    for level, numbers in sums.items():
+        if numbers.total():
+            yield f"{level:8}{''.join(_number(numbers[head], head, paint) for head in heads)}\n"
+
+
+def _number(number: int, outcome: str, paint: Paint) -> str:
+    text = f"{number:,}".rjust(10)
+    return _coloured(outcome, text, paint) if number else paint.dim(text)
+
+
+def grouped(groups: Iterable[Group], width: int, paint: Paint) -> Iterator[str]:
+    """Each kind of loss, by level: how often, why, and where first."""
+    for level, of_level in groupby(groups, lambda group: group.level):
+        yield f"\n{paint.bold(level)}\n"
+        for group in of_level:
+            said = f"{cut(safe_text(group.field), 60)} ×{group.count:,}: {safe_text(group.why)}"
+            first, *more = wrap(said, width - INDENT)
+            yield f"  {_coloured(group.kind, f'{group.kind:8}', paint)}  {first}\n"
+            yield from (f"{' ' * INDENT}{line}\n" for line in more)
+            yield f"{' ' * INDENT}{paint.dim(_places(group, width - INDENT))}\n"
+
+
+def _places(group: Group, width: int) -> str:
+    """The first places, as many as fit on a line, and how many more there are; without the file if all are in one."""
+    one = len({loss.file for loss in group.first}) == 1
+    places = [place("" if one else loss.file, loss.line, 0, loss.where).lstrip() for loss in group.first]
+    for shown in range(len(places), 0, -1):
+        more = group.count - shown
+        text = ", ".join(word or "the whole" for word in places[:shown]) + (f" and {more:,} more" if more else "")
+        if cells(text) <= width:
+            break
+    return text
+
+
+def general(rows: Iterable[dict[str, Any]], width: int, paint: Paint) -> Iterator[str]:
+    """What becomes of each feature, the worst first: what is lost with fields and reasons, what is kept as a list."""
+    width = min(width, WIDEST) - INDENT
+    for outcome, of_outcome in groupby(rows, lambda row: str(row["outcome"])):
+        yield f"{_coloured(outcome, outcome, paint)}\n"
+        if outcome == "kept":
+            yield from (f"  {line}\n" for line in wrap(", ".join(str(row["feature"]) for row in of_outcome), width))
+            continue
+        for feature, losses in groupby(of_outcome, lambda row: str(row["feature"])):
+            yield f"  {paint.bold(feature)}\n"
+            for why, fields in groupby(losses, lambda row: str(row["why"])):
+                words = f"{', '.join(str(row['field']) for row in fields)}: {why}"
+                yield from (f"    {line}\n" for line in wrap(safe_text(words), width))
