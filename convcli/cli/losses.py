@@ -140,8 +140,11 @@ def _row(loss: Loss) -> dict[str, Any]:
 
 def _of_group(group: Group) -> dict[str, Any]:
     """How often, and where first."""
+    from convcli.report.text import place
+
+    loss = group.first[0]
     said = {name: getattr(group, name) for name in GROUPED if name != "first"}
-    return said | {"first": group.first[0].where}
+    return said | {"first": place(loss.file, loss.line, 0, loss.where)}
 
 
 def _kept(ledger: Ledger) -> Iterator[dict[str, Any]]:
