@@ -3,6 +3,8 @@
 The floor is `orjson.dumps(orjson.loads(line))` of the same lines. Candidates run in turn within each round; the figure
 is the median of the ratios to the floor of the same round, in CPU time of one core. Each round has lines of its own:
 some peers remember what they have seen.
+
+`--startup` and `--scale` measure the program as a process instead.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from convcli import catalog, dialects, pipeline, wire
 from convcli.dialect import Options
 from convcli.loss import difference
 from convcli.rules import verdict
-from tests.benchmarks import data, peers
+from tests.benchmarks import data, peers, processes
 
 Work = Callable[[bytes], object]
 
@@ -114,9 +116,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--lines", type=int, default=60, help="long conversations in a round; of short ones thrice")
     parser.add_argument("--steps", action="store_true", help="what each step costs")
+    parser.add_argument("--startup", action="store_true", help="how fast the program starts")
+    parser.add_argument("--scale", action="store_true", help="cost and memory by size, and what -j 2 brings")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10, 30, 100, 200], metavar="MB", help="for --scale")
     parser.add_argument("--source", default="openai-chat")
     parser.add_argument("--target", default="anthropic")
     options = parser.parse_args()
+    if options.startup or options.scale:
+        rows = processes.startup(options.rounds) if options.startup else processes.scale(options.rounds, options.sizes)
+        sys.stdout.write(table(rows) + "\n")
+        return
     columns = {"long": column(options, 1.0, options.lines), "short": column(options, 0.18, options.lines * 3)}
     rows = [("× floor", *columns)] + [(name, *(one[name] for one in columns.values())) for name in columns["long"]]
     sys.stdout.write(table(rows) + "\n")
