@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, run, write
 
+GO_ON = {"role": "user", "parts": [{"type": "text", "text": "Go on."}]}
 TORN = json.dumps(CLEAN)[:-20]
 
 
@@ -91,7 +92,7 @@ def test_schema_prints_json_schema_and_lists_the_names() -> None:
 
 def test_findings_and_losses_of_one_kind_are_told_a_few_times_and_then_counted(tmp_path: Path) -> None:
     calls = [{"type": "tool_call", "id": f"c{number}", "name": "f", "arguments": {}} for number in range(9)]
-    source = write(tmp_path / "a.json", {"convcli": 1, "messages": [{"role": "assistant", "parts": calls}]})
+    source = write(tmp_path / "a.json", {"convcli": 1, "messages": [{"role": "assistant", "parts": calls}, GO_ON]})
     told = run("convert", source, "--to", OTHER).stderr.decode()
     assert told.count("warning[missing-tool-result]") == 5
     assert f"{source}: and 4 more: missing-tool-result ×4\n" in told
@@ -100,7 +101,7 @@ def test_findings_and_losses_of_one_kind_are_told_a_few_times_and_then_counted(t
 def test_what_is_told_of_many_files_is_counted_in_one_line(tmp_path: Path) -> None:
     call = {"type": "tool_call", "id": "c", "name": "f", "arguments": {}}
     for number in range(60):
-        write(tmp_path / f"{number}.json", {"convcli": 1, "messages": [{"role": "assistant", "parts": [call]}]})
+        write(tmp_path / f"{number}.json", {"convcli": 1, "messages": [{"role": "assistant", "parts": [call]}, GO_ON]})
     told = run("losses", tmp_path, "--to", OTHER).stderr.decode()
     assert told.count("warning[missing-tool-result]") == 50
     assert told.endswith("10 files: and 10 more: missing-tool-result ×10\n")
