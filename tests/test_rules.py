@@ -76,6 +76,26 @@ def test_rules_take_any_transcript_and_their_places_are_in_the_document(name: st
         assert_present(document, finding.where)
 
 
+@given(data=st.data())
+@settings(max_examples=400)
+def test_rules_take_any_document_that_passes_the_schema(data: st.DataObject) -> None:
+    every = acceptable()
+    sample = every[data.draw(st.integers(0, len(every) - 1))]
+    document = copy.deepcopy(sample.document)
+    for _ in range(data.draw(st.integers(1, 3))):
+        places = list(containers(document))
+        mutate(data.draw, places[data.draw(st.integers(0, len(places) - 1))])
+    for rigour in ("document", "sent"):
+        pipeline.validate(document, dialects.get(sample.dialect), rigour=rigour, more=(arguments_match(),))  # type: ignore[arg-type]
+
+
+def test_a_strict_schema_whose_properties_are_no_object_is_told_as_one_that_is_none() -> None:
+    schema = {"type": "object", "properties": [{}], "required": [], "additionalProperties": False}
+    tool = {"type": "function", "function": {"name": "f", "strict": True, "parameters": schema}}
+    document = {"messages": [{"role": "user", "content": "Hi."}], "tools": [tool]}
+    assert [one.code for one in pipeline.validate(document, dialects.get("openai-chat"))] == ["invalid-schema"]
+
+
 def test_the_findings_on_an_output_are_told_at_the_places_of_the_source() -> None:
     document = [
         {"role": "user", "content": "Hi."},

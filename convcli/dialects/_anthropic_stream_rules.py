@@ -24,8 +24,9 @@ class _Message:
 
     def __init__(self) -> None:
         self.has_begun = self.has_ended = False
-        self.blocks: dict[int, bool] = {}
-        """Which blocks have begun, and whether their end is awaited: of those that come with the message it is not."""
+        self.blocks: dict[int, str] = {}
+        self.open: set[int] = set()
+        """The types of the blocks that have begun, and those of which an end is awaited."""
 
     def objection(self, event: Native) -> str:
         """Why the event cannot come now; nothing if it can."""
@@ -34,28 +35,39 @@ class _Message:
             return ""
         if kind == "message_start":
             again, self.has_begun = self.has_begun, True
-            self.blocks |= {index: False for index in range(len(event["message"].get("content") or ()))}
+            self.blocks |= {i: block["type"] for i, block in enumerate(event["message"].get("content") or ())}
             return "the message begins a second time" if again else ""
         if self.has_ended:
             return "the message has ended before"
         said = "" if self.has_begun else "the message has not begun"
         if kind == "message_stop":
             self.has_ended = True
-            return said or ("a block has not ended" if any(self.blocks.values()) else "")
-        return said or self._block(str(kind), index)
+            return said or ("a block has not ended" if self.open else "")
+        return said or ("" if kind == "message_delta" else self._block(event, index))
 
-    def _block(self, kind: str, index: int) -> str:
-        if kind == "content_block_start":
+    def _block(self, event: Native, index: int) -> str:
+        if event["type"] == "content_block_start":
             taken = index in self.blocks
-            self.blocks[index] = True
+            self.blocks[index] = event["content_block"]["type"]
+            self.open.add(index)
             return f"another block has the index {index} already" if taken else ""
-        if kind == "message_delta":
+        if index not in self.blocks:
+            return f"no block with the index {index} has begun"
+        if event["type"] == "content_block_stop":
+            self.open.discard(index)
             return ""
-        said = "" if index in self.blocks else f"no block with the index {index} has begun"
-        if kind == "content_block_stop":
-            self.blocks[index] = False
-        return said
+        fits = self.blocks[index].endswith(FITTING.get(event["delta"]["type"], ""))
+        return "" if fits else f"a delta of this type is not for the block with the index {index}"
 
+
+FITTING = {
+    "text_delta": "text",
+    "citations_delta": "text",
+    "input_json_delta": "tool_use",
+    "thinking_delta": "thinking",
+    "signature_delta": "thinking",
+}
+"""The ends of the types of blocks that a delta makes grow, by its type: there are several kinds of tool_use."""
 
 ORDERED = frozenset(
     (

@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.dialects._openai_calls import is_custom
 from convcli.fields import Native
-from convcli.rules import arguments, events
+from convcli.rules import arguments, events, links
 from convcli.rules.survey import when_sent
 
 
@@ -48,6 +48,7 @@ class _Choice:
 RULES = (
     events.ended(),
     events.in_order(_out_of_order),
+    links.identified(),
     arguments.readable(free=is_custom),
     when_sent(events.introduced("id", "created", "model")),
 )

@@ -253,7 +253,8 @@ def _open(schema: dict[str, Any]) -> tuple[str, str, str] | None:
         return None
     if schema.get("additionalProperties") is not False:
         return "open-strict-schema", "", "a strict schema refuses other keys: additionalProperties must be false"
-    required = schema.get("required")
-    if not isinstance(required, list) or not set(schema.get("properties") or ()) <= set(map(str, required)):
+    required, properties = schema.get("required"), schema.get("properties")
+    names = properties.keys() if isinstance(properties, dict) else ()
+    if not isinstance(required, list) or not set(names) <= set(map(str, required)):
         return "open-strict-schema", "required" if "required" in schema else "", "a strict schema requires all its keys"
     return None
