@@ -138,14 +138,14 @@ def _spot(item: Any, path: Path) -> Path:
 
 
 def _is_nested(native: Native) -> bool:
-    """A call whose content is an object is nested; a result, as it is streamed, when nothing stands beside its content.
+    """A call whose content is an object is nested; a result, as it is streamed, when its content has content.
 
     Data with the same keys is not taken for that: it has the name or the id of the tool beside it.
     """
     content = native.get("content")
-    if native.get("type") != "tool_result" or not isinstance(content, dict):
-        return isinstance(content, dict)
-    return "content" in content and {"name", "tool_name", "tool_call_id"}.isdisjoint(native)
+    if not isinstance(content, dict) or not {"name", "tool_name"}.isdisjoint(native):
+        return False
+    return native.get("type") != "tool_result" or ("content" in content and "tool_call_id" not in native)
 
 
 def _open(native: Native, keys: Keys) -> tuple[Native, Native, Spelling]:
@@ -158,7 +158,7 @@ def _open(native: Native, keys: Keys) -> tuple[Native, Native, Spelling]:
         return body, carried or {}, {**(inner or {}), **odd}
     outer, spelling = NESTED.take(native)
     odd |= {"nested": inner or {}}
-    if says_something(body.get("type")) and body["type"] != native["type"]:
+    if says_something(body.get("type")) and body["type"] != ("tool_call" if keys is CALL else "tool_result"):
         carried = {**(carried or {}), "type": body["type"]}
     return body, {**(carried or {}), **({"outer": outer} if outer else {})}, {**(spelling or {}), **odd}
 

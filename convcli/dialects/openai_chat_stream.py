@@ -168,15 +168,15 @@ class _Answer:
 
     def routes(self) -> dict[Path, Path]:
         """Where what is in the response was said in the chunks."""
-        order = sorted(self.choices)
+        order = {index: at for at, index in enumerate(sorted(self.choices))}
+        slots = {index: {call: at for at, call in enumerate(sorted(self.choices[index].calls))} for index in order}
         routes = {path: place for path, place in self.first.items() if path[0] != "choices"}
         for path, place in self.first.items():
             if path[0] == "choices":
                 index, rest = int(path[1]), path[2:]
                 if rest[:2] == ("message", "tool_calls"):
-                    slot = sorted(self.choices[index].calls).index(int(rest[2]))
-                    rest = (*rest[:2], slot, *rest[3:])
-                routes["choices", order.index(index), *rest] = place
+                    rest = (*rest[:2], slots[index][int(rest[2])], *rest[3:])
+                routes["choices", order[index], *rest] = place
         if "error" in [path[0] for path in routes]:
             routes |= {("choices", i, "message", "error"): routes["error",] for i in range(len(order))}
         return routes
