@@ -247,7 +247,8 @@ class Run:
         elif isinstance(document, Rows):
             message = f"a file of {self.job.target.name} holds one transcript, and this input has more than one"
             raise JobError("one-transcript-only", message, file=self.source.name)
-        self._output.write(b"".join(encoded(document, suffix)))
+        for piece in encoded(document, suffix):
+            self._output.write(piece)
 
 
 def _suffix(document: Any, job: Job, source: Input) -> str:
@@ -273,9 +274,9 @@ def encoded(document: Any, suffix: str) -> Iterator[bytes]:
     if suffix == ".sse":
         yield from map(_event, document)
     elif isinstance(document, Rows):
-        yield from (wire.write(row) + b"\n" for row in document)
+        yield from map(wire.write_line, document)
     else:
-        yield wire.write(document, indent=suffix == ".json") + b"\n"
+        yield wire.write_line(document, indent=suffix == ".json")
 
 
 def _event(row: Any) -> bytes:
@@ -294,7 +295,7 @@ class Records:
 
     def add(self, kept: Record) -> None:
         """Write one record."""
-        self._output.write(wire.write(kept) + b"\n")
+        self._output.write(wire.write_line(kept))
 
     def append(self, part: Part) -> None:
         """Write the records of a part."""

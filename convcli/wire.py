@@ -31,6 +31,7 @@ __all__ = [
     "pointer",
     "resolve",
     "write",
+    "write_line",
     "write_text",
 ]
 
@@ -116,6 +117,14 @@ def write(value: Any, *, indent: bool = False) -> bytes:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
     except TypeError:
         return b"".join(_pieces(value, indent))
+
+
+def write_line(value: Any, *, indent: bool = False) -> bytes:
+    """The same with a newline at the end. A text may be so large that nobody wants two copies of it."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0))
+    except TypeError:
+        return b"".join((*_pieces(value, indent), b"\n"))
 
 
 def write_text(value: Any) -> str:

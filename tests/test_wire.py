@@ -212,6 +212,12 @@ def test_what_was_written_is_read_as_the_same_value(value: Any, indent: bool) ->
     assert repr(wire.parse(wire.write(value, indent=indent))) == repr(value)
 
 
+@pytest.mark.parametrize("value", [{"a": [1, "東"]}, "\ud800", 10**40, []])
+@pytest.mark.parametrize("indent", [True, False])
+def test_a_line_is_the_text_and_a_newline(value: Any, indent: bool) -> None:
+    assert wire.write_line(value, indent=indent) == wire.write(value, indent=indent) + b"\n"
+
+
 @given(values)
 def test_the_fallback_writes_the_layout_of_orjson_byte_for_byte(value: Any) -> None:
     try:
