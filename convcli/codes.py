@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
+import os
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 
@@ -22,7 +21,10 @@ class Code(NamedTuple):
 @cache
 def table() -> dict[str, Code]:
     """All codes by name, in the order of the table."""
-    loaded = tomllib.loads(Path(__file__).with_name("codes.toml").read_text(encoding="utf-8"))
+    import tomllib  # not for every call of the program
+
+    with open(os.path.join(os.path.dirname(__file__), "codes.toml"), "rb") as file:
+        loaded = tomllib.load(file)
     return {name: Code(name, **{key: text.strip("\n") for key, text in said.items()}) for name, said in loaded.items()}
 
 

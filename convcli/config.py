@@ -7,9 +7,7 @@ the file; `*` matches `/` too, and a pattern without `/` matches the name of a f
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
@@ -70,6 +68,8 @@ def _read(path: str) -> dict[str, Any] | None:
     """What the file says to us; None if it is not there or says nothing."""
     try:
         with open(path, "rb") as file:
+            import tomllib  # most folders have no configuration
+
             loaded = tomllib.load(file)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -109,6 +109,8 @@ def _check_code(path: str, code: Any) -> None:
 
 
 def _near(word: str, words: list[str]) -> str:
+    from difflib import get_close_matches
+
     near = get_close_matches(word, words, 1, 0.5)
     return f'did you mean "{near[0]}"?' if near else ""
 

@@ -273,6 +273,7 @@ def process(large: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     more: Any = {"stderr": subprocess.PIPE, "env": environment(), "start_new_session": True}
     with subprocess.Popen(words, **more) as started:
         while len(children(started)) < 2:
+            assert started.poll() is None
             time.sleep(0.02)
         time.sleep(0.3)
         yield started
