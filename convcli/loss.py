@@ -330,7 +330,7 @@ class _Walk:
     def value(self, before: Any, after: Any, name: str, field: str, place: Path) -> None:
         """One field of two records."""
         x, y = getattr(before, name), getattr(after, name, None)
-        if field in ID_FIELDS and (self.made_up or self.made_up_again):
+        if field in MADE_UP and (self.made_up or self.made_up_again):
             x = None if x in self.made_up else x
             y = None if y in self.made_up_again else y
         if x is y or wire.exact(_plain(x), _plain(y)):
@@ -339,7 +339,8 @@ class _Walk:
             self.tree(x, y, field, self.places.field(field, place))
             return
         x, y = (MISSING if value is None else value for value in (x, y))
-        self.add(_kind(x, y), self.places.field(field, place), field, x, y)
+        parts = field == "tool_result.value" and before.kind == "multimodal"  # media may stand beside the texts
+        self.add(_kind(x, y), place if parts else self.places.field(field, place), field, x, y)
 
     def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
         """Two JSON values that differ, down to the keys and items that make the difference."""
@@ -448,7 +449,10 @@ SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
 IDENTITY = ("id", "parent_id", "created_at", "name", "model")
 """What is told of a message that is gone together with it."""
 
-ID_FIELDS = frozenset(("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId"))
+MADE_UP = frozenset(
+    ("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId", "tool_result.name")
+)
+"""Fields whose value a lift makes up where the source has none."""
 
 
 def _kind(x: Any, y: Any) -> LossKind:

@@ -10,7 +10,7 @@ from typing import Any
 from convcli.transcript import ToolCall
 
 UNKNOWN = "unknown"
-"""The name of a result that answers no call and does not name its tool."""
+"""The name of a result that answers no call and does not name its tool: made up, as ids are."""
 
 
 class Pairing:
@@ -49,7 +49,10 @@ class Pairing:
         if id_ is None:
             id_ = self._oldest(name) or self._new_id()
         self._open.pop(id_, None)
-        return id_, name or self._names.get(id_, UNKNOWN)
+        name = name or self._names.get(id_)
+        if name is None:
+            self.invented.add(UNKNOWN)
+        return id_, UNKNOWN if name is None else name
 
     def results(self, given: Sequence[tuple[str | None, str | None]]) -> list[tuple[str, str]]:
         """Ids and names of the results of one turn: paired by id, then by order within a name, then by position.

@@ -166,7 +166,7 @@ class Origin(msgspec.Struct):
 
     `places` holds, for each message, its path and the paths of its parts relative to it. `spellings` holds, by the
     identity of a record, what its dialect needs to write the same JSON again where several spellings mean the
-    same; `keep` makes sure that an identity stays taken. `invented` are the ids that the lift had to make up.
+    same; `keep` makes sure that an identity stays taken. `invented` are the ids and names that the lift had to make up.
     `renamed` are keys of `Dialect.places` that this source calls by another name. A document that was put together
     before it was lifted (a stream) has its `routes`: where the pieces stand, by their path in what was put together.
     `given` is the document itself; None where nobody needs places in it.

@@ -78,7 +78,7 @@ def test_a_result_is_one_message_whose_call_is_made_up() -> None:
     transcript = MCP.lift({"content": [text("22 °C")]})
     assert transcript.messages == [Message("tool", [ToolResult("call_1", "unknown", "text", "22 °C")])]
     assert transcript.origin is not None
-    assert transcript.origin.invented == {"call_1"}
+    assert transcript.origin.invented == {"call_1", "unknown"}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_structured_content_beside_another_text_is_carried(said: str) -> None:
 def test_an_object_is_written_twice_and_other_data_as_text() -> None:
     document, losses = lower(Message("tool", [ToolResult("call_1", "f", "data", {"n": 1.0}, is_error=True)]))
     assert document == {"content": [text('{"n":1.0}')], "structuredContent": {"n": 1.0}, "isError": True}
-    assert ("changed", "tool_result.name") in fields(losses)
+    assert ("dropped", "tool_result.name") in fields(losses)
     document, losses = lower(Message("tool", [ToolResult("call_1", "f", "data", [1, "two"])]))
     assert document == {"content": [text('[1,"two"]')]}
     assert ("changed", "tool_result.kind") in fields(losses)
@@ -186,7 +186,7 @@ def test_the_envelope_of_json_rpc_and_of_a_page_is_kept_and_is_no_content() -> N
     losses = pipeline.convert(document, MCP, dialects.get("openai-chat")).losses
     assert "/result/nextCursor" in {loss.where for loss in losses}
     levels = {loss.field: loss.level for loss in losses}
-    assert (levels["extras.mcp.rpc"], levels["extras.mcp.nextCursor"]) == ("envelope", "context")
+    assert (levels["extras.mcp.rpc.jsonrpc"], levels["extras.mcp.nextCursor"]) == ("envelope", "context")
 
 
 def test_a_call_inside_a_result_is_no_call() -> None:

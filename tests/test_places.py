@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects, pipeline
+from convcli.sources import Rows
 from tests.support import Sample, acceptable, names
 
 WRITTEN = [name for name in names() if dialects.get(name).lower is not None]
@@ -67,3 +68,44 @@ def test_an_alternative_is_told_with_what_is_said_about_it() -> None:
     choices = [{"index": i, "finish_reason": "stop", "message": {"role": "assistant", "content": "a"}} for i in (0, 1)]
     document = {"object": "chat.completion", "choices": choices}
     assert ("dropped", "branch", "/choices/1") in told(document, "openai-chat", "anthropic")
+
+
+def test_the_name_of_a_result_that_nobody_named_is_told_as_invented_where_it_is_written() -> None:
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "x"}
+    document = {"messages": [{"role": "user", "content": [result]}]}
+    assert ("invented", "tool_result.name", "/messages/0/content/0/name") in told(document, "anthropic", "gemini")
+    assert "tool_result.name" not in {field for _, field, _ in told(document, "anthropic", "openai-chat")}
+    named = {"contents": [{"role": "user", "parts": [{"functionResponse": {"name": "unknown", "response": {}}}]}]}
+    assert "tool_result.name" not in {field for kind, field, _ in told(named, "gemini", "ollama") if kind == "invented"}
+
+
+@pytest.mark.parametrize(
+    ("source", "document", "field", "where"),
+    [
+        ("ollama", {"messages": [], "options": {"top_k": 4}}, "settings.topK", "/options/top_k"),
+        ("gemini", {"contents": [], "generation_config": {"top_k": 4}}, "settings.topK", "/generation_config/top_k"),
+        ("mistral", {"messages": [], "tools": [{"type": "web_search"}]}, "extras.mistral.tool", "/tools/0"),
+        ("intermediate", {"convcli": 1, "messages": [], "odd": 1}, "extras.intermediate.odd", "/odd"),
+    ],
+)
+def test_a_fact_of_the_document_is_told_at_its_key(source: str, document: Any, field: str, where: str) -> None:
+    assert ("dropped", field, where) in told(document, source, "openai-responses")
+
+
+def test_what_a_stream_says_late_is_told_at_its_event() -> None:
+    begin = {"type": "message_start", "message": {"role": "assistant", "content": [], "usage": {"input_tokens": 1}}}
+    block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    grows = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}}
+    ends = {"type": "message_delta", "delta": {"stop_reason": "refusal"}, "usage": {"output_tokens": 2}}
+    odd = {"type": "weather", "x": 1}
+    found = told(Rows([begin, block, grows, ends, odd, {"type": "message_stop"}]), "anthropic-stream", "multi-llm-chat")
+    assert ("dropped", "message.stopReason", "/3/delta/stop_reason") in found
+    assert ("dropped", "message.usage.outputTokens", "/3/usage/output_tokens") in found
+    assert ("dropped", "extras.anthropic.events", "/4") in found
+
+
+def test_what_a_log_says_again_is_told_at_the_row_that_counts() -> None:
+    session = {"sessionId": "s", "projectHash": "p", "startTime": "2026-01-01T00:00:00Z", "summary": "old"}
+    user = {"id": "1", "type": "user", "content": "Hi.", "timestamp": "2026-01-01T00:00:00Z"}
+    rows = Rows([session, user, {"$set": {"summary": "new"}}])
+    assert ("dropped", "title", "/2/$set/summary") in told(rows, "gemini-cli", "openai-chat")

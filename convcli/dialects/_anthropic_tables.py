@@ -37,3 +37,7 @@ PLACES: dict[str, Path] = {
     "settings.responseFormat": ("output_config", "format"),
     "extras.tool": (),
 }
+
+ENVELOPE = frozenset(
+    ("type", "service_tier", "container", "diagnostics", "usage", "inference_geo", "events", "request_id")
+)

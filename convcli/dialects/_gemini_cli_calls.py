@@ -21,6 +21,7 @@ UNFINISHED = {"executing": "running", "validating": "pending", "scheduled": "pen
 """States of a call that has no final result, as the intermediate format names them."""
 STATES = {"cancelled": "cancelled", "running": "executing", "pending": "scheduled"}
 NOT_RUN = "scheduled"
+KNOWN_STATES = {"success", "error", "cancelled", *UNFINISHED}
 """The state of a call without a result, of which nothing more is known."""
 
 
@@ -78,6 +79,9 @@ def lift_entry(
     extras = dict(carried or {})
     if status != _usual_state(result, odd):
         (extras if result is None and status and not answers.hold(call) else odd)["status"] = status
+    if status and status not in KNOWN_STATES:
+        extras["status"] = status
+    extras |= {key: odd[key] for key in ("name", "args") if says_something(odd.get(key))}
     _lift_time(entry, time, message, extras, odd)
     for key in ("args", "name", "id"):
         if key not in entry:

@@ -195,6 +195,7 @@ def _lift_calls(
     entries = native.get("toolCalls") or []
     known = [part for part in message.parts if isinstance(part, ToolCall)]
     answers = answered(following) if entries else Answers(set(), set())
+    stands = {id(part): spot for part, spot in zip(message.parts, spots, strict=True)}
     both, results, twins = bool(known), Lifted(), Twins(known, context.reader.pairing.invented)
     alike = len({entry.get("id") for entry in entries}) < len(entries)
     for i, entry in enumerate(entries):
@@ -205,6 +206,10 @@ def _lift_calls(
             spots.append(("toolCalls", i))
         if both:
             context.spell(call, {"at": i})
+        if twin is not None:
+            said = carried_by(call.extras, NAME)
+            routes = {(*path, *stands[id(twin)], key): (*path, "toolCalls", i, key) for key in said}
+            context.reader.origin.routes |= routes
         if answer is not None:
             context.spell(answer, {"join": True, "of": i} if alike else {"join": True})
             results.append((answer, (*path, "toolCalls", i), [("result",)]))

@@ -15,6 +15,8 @@ from convcli.transcript import Message, Path, Text, ToolCall, ToolResult, Transc
 CONTENT = Shape("content", "role parts")
 ROLE_OF = {"assistant": "model"}
 """The role of a content by that of its first message; in a conversation every other one is the user's."""
+SPEAKERS = (None, "", "user", "model", "function", "system")
+"""Roles that say nothing new of a content whose place says who speaks; any other is carried."""
 
 
 # ---------------------------------------------------------------- lift
@@ -191,6 +193,8 @@ def lift_whole(native: Native, role: str, path: Path, reader: Reader) -> Message
     parts = [lift_part(take_part(part, reader), reader) for part in natives]
     if native.get("role") != ROLE_OF.get(role):
         spelling["role"] = native.get("role")
+        if native.get("role") not in SPEAKERS:
+            carried["role"] = native["role"]
     message = Message(role, parts, extras=extras_of_family({"content": carried} if carried else {}))
     reader.origin.places.append((path, [("parts",) if single else ("parts", j) for j in range(len(parts))]))
     reader.origin.spell(message, {**spelling, **single})

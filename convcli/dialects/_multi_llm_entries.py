@@ -58,6 +58,8 @@ class Reader:
         role, name = native["role"], native.get("name") or None
         parts, spots, form = self._parts(native)
         self.answers.pair()
+        if role in AUTHORS and name is None:  # the author is the name of the message
+            self.origin.routes[*place, "name"] = (*place, "role")
         if name is not None and role in (*AUTHORS, "tool") and form != "result":
             carried = {"name": name, **(carried or {})}
         for at, run in enumerate(runs(parts)):

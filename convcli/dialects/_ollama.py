@@ -135,6 +135,8 @@ def _lift_call(native: Native, index: int, pairing: Pairing, origin: Origin) -> 
         odd["index"] = index
     elif function.get("index") is not None:
         inner = {"index": function["index"], **(inner or {})}
+    if native.get("type") not in (None, "function"):
+        outer = {"type": native["type"], **(outer or {})}
     call.extras = extras_of(NAME, {**(outer or {}), **({"function": inner} if inner else {})})
     origin.spell(call, {**(spelling or {}), **odd, **({"function": inner_spelling} if inner_spelling else {})})
     return call
@@ -167,7 +169,7 @@ def _lift_result(native: Native, pairing: Pairing, origin: Origin) -> tuple[Mess
     result = ToolResult(*pairing.result(id_ or None, given or None), *_lift_value(native))
     message = Message("tool", [result], extras=extras_of(NAME, carried))
     origin.spell(message, {**(spelling or {}), **odd})
-    return message, None
+    return message, [()]
 
 
 def _lower_result(message: Message, spellings: dict[int, Spelling], own: bool) -> Native:

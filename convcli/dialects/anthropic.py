@@ -31,7 +31,7 @@ from convcli.dialects._anthropic_messages import (
 )
 from convcli.dialects._anthropic_response import as_allowed, lift_response, lower_response
 from convcli.dialects._anthropic_rules import RULES
-from convcli.dialects._anthropic_tables import PLACES
+from convcli.dialects._anthropic_tables import ENVELOPE, PLACES
 from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response
 from convcli.pairing import Pairing
 from convcli.transcript import Message, Origin, Transcript
@@ -245,5 +245,5 @@ DIALECT = Dialect(
         "event": "no model ever saw this row",
     },
     places=PLACES,
-    envelope=frozenset(("type", "service_tier", "container", "diagnostics", "usage", "inference_geo")),
+    envelope=ENVELOPE,
 )

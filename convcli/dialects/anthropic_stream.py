@@ -6,7 +6,7 @@ read 2026-11-20.
 Quirks
 - A block grows by its `index`. The input of a tool comes as pieces of JSON, and may break off in the middle.
 - The stop reason and the last counts of tokens come in `message_delta`; counts are totals, not differences.
-- `ping` may stand anywhere, and events of kinds that are not known are passed over.
+- `ping` may stand anywhere. Events of kinds that are not known are kept with the message.
 - An `error` event ends the stream. One without `message_stop` breaks off: its turn has the stop reason `error`.
 - Deltas of kinds that are not known are kept with their block.
 - It holds one answer: the last turn of the assistant. Thinking that Anthropic did not sign is not written, as in
@@ -24,7 +24,7 @@ from convcli.dialects._anthropic import BlockReader, BlockWriter
 from convcli.dialects._anthropic_messages import NAME as SIBLING
 from convcli.dialects._anthropic_response import as_allowed, lift_response, lower_response
 from convcli.dialects._anthropic_stream_rules import RULES
-from convcli.dialects._anthropic_tables import PLACES
+from convcli.dialects._anthropic_tables import ENVELOPE, PLACES
 from convcli.fields import Native, carried_by, extras_of, read_arguments, write_arguments
 from convcli.pairing import Pairing
 from convcli.sources import Rows
@@ -91,6 +91,11 @@ class _Answer:
         elif kind == "error":
             self.error = event["error"]
             self.routes["error",] = (at, "error")
+            if event.get("request_id"):
+                self._end({"request_id": event["request_id"]}, None, (at,), ())
+        elif kind not in ("ping", "content_block_stop"):
+            streams.extend(self.response, "events", [event])
+            self.routes.setdefault(("events",), (at,))
 
     def _message(self, native: Native, at: int) -> None:
         home: Path = (at, "message")
@@ -145,7 +150,7 @@ class _Answer:
     def whole(self) -> Native:
         """The response as the sibling knows it."""
         content = [self._whole_block(slot) for slot in sorted(self.blocks)]
-        native = {"type": "message", "role": "assistant", **self.response, "content": content}
+        native = {"type": "message", "role": "assistant", **streams.whole(Growing(self.response)), "content": content}
         return {**native, "usage": self.usage} if self.usage else native
 
     def _whole_block(self, slot: int) -> Native:
@@ -243,9 +248,11 @@ def lower(transcript: Transcript, options: Options) -> Rows:
 
 def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
     response.pop("error", None)
+    aside, request = response.pop("events", None), response.pop("request_id", None)
     usage = response.get("usage") or {}
     broken = message.stop_reason == "error"
     yield {"type": "message_start", "message": _start(response, usage, {} if broken else {"output_tokens": 0})}
+    yield from aside if isinstance(aside, list) else ()
     raw = iter([part.raw_arguments for part in message.parts if isinstance(part, ToolCall)])
     for index, block in enumerate(response["content"]):
         yield from _block_events(block, next(raw, None) if block["type"] == "tool_use" else None, index, size)
@@ -254,7 +261,8 @@ def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
     rest = carried_by(message.extras, SIBLING).get("error")
     if message.error is not None or rest:
         said = {} if message.error is None else {"message": message.error}
-        yield {"type": "error", "error": {"type": FAILURE, **(rest if isinstance(rest, dict) else {}), **said}}
+        error = {"type": FAILURE, **(rest if isinstance(rest, dict) else {}), **said}
+        yield {"type": "error", "error": error, **({} if request is None else {"request_id": request})}
     elif not broken:
         yield {"type": "message_stop"}
 
@@ -358,5 +366,5 @@ DIALECT = Dialect(
         "document": "an answer holds no media",
     },
     places=PLACES,
-    envelope=frozenset(("type", "service_tier", "container", "diagnostics", "usage", "inference_geo")),
+    envelope=ENVELOPE,
 )

@@ -356,6 +356,10 @@ DIALECT = Dialect(
     places={
         "message.stopReason": ("..", "finish_reason"),
         "message.usage": ("..", "usage"),
+        **{f"message.usage.{ours}": ("..", "usage", *theirs) for theirs, ours in COUNTS.items()},
+        **{f"settings.{ours}": (theirs,) for theirs, ours in SETTINGS.items()},
+        "settings.responseFormat": ("response_format",),
+        "settings.reasoningEffort": ("thinking",),
         "tool.name": ("function", "name"),
         "tool.parameters": ("function", "parameters"),
         "tool_call.id": ("id",),

@@ -21,7 +21,7 @@ from typing import Any
 from convcli.dialect import Clue, Dialect, Options
 from convcli.dialects import _google_tables
 from convcli.dialects._gemini_cli_calls import FLAVOR, NAME, Context
-from convcli.dialects._gemini_cli_log import REWIND, in_order, kind_of, rebuild, replay
+from convcli.dialects._gemini_cli_log import REWIND, UPDATE, in_order, kind_of, rebuild, replay
 from convcli.dialects._gemini_cli_new import new_session
 from convcli.dialects._gemini_cli_records import lift_record, lower_record
 from convcli.dialects._gemini_cli_thoughts import TOKENS
@@ -102,6 +102,10 @@ def _lift_log(rows: list[Any], transcript: Transcript, context: Context) -> None
     done = replay(rows)
     origin = context.reader.origin
     _lift_meta(done.metadata, transcript)
+    for i, row in done.kept.items():  # the last row that says it counts
+        place: Path = (i, UPDATE) if UPDATE in row else (i,)
+        said = row.get(UPDATE, row)
+        origin.routes |= {("0", key): (*place, key) for key in said if said[key] is not None}
     origin.document = {"form": "log", "rows": len(rows), "kept": [[i, row] for i, row in done.kept.items()]}
     if not isinstance(rows, Rows):
         origin.document["array"] = True

@@ -269,6 +269,12 @@ DIALECT = Dialect(
     places={
         "message.stopReason": ("..", "finish_reason"),
         "message.usage": ("..", "..", "..", "usage"),
+        **{f"message.usage.{ours}": ("..", "..", "..", "usage", *theirs) for theirs, ours in USAGE.items()},
+        "extras.usage": ("..", "..", "..", "usage"),
+        **{f"settings.{ours}": (theirs,) for theirs, ours in SETTINGS.items()},
+        "settings.maxOutputTokens": ("max_tokens",),
+        "settings.stop": ("stop",),
+        "settings.responseFormat": ("response_format",),
         "extras.choice": ("..",),
         "tool.name": ("function", "name"),
         "tool.parameters": ("function", "parameters"),

@@ -162,7 +162,7 @@ DIALECT = Dialect(
         "title": ("display_name",),
         "createdAt": ("metadata", "created_at"),
         "updatedAt": ("metadata", "updated_at"),
-        "message.name": ("role",),
+        "message.name": ("name",),
         "message.role": ("role",),
         "text.text": ("content",),
         "tool_result.value": ("content",),
