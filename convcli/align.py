@@ -126,7 +126,7 @@ def part_key(part: Part) -> tuple[Any, ...]:
 def _opaque_key(part: Opaque) -> bytes:
     try:
         return msgspec.msgpack.encode(part.value)
-    except (OverflowError, UnicodeEncodeError, RecursionError):
+    except (OverflowError, UnicodeEncodeError, RecursionError, TypeError):
         return repr(part.value).encode("utf-8", "backslashreplace")
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from convcli import pipeline, wire
 from convcli.atomic import Output, Part
+from convcli.decimals import builtins
 from convcli.dialect import Dialect, Options
 from convcli.errors import DONE, UNACCEPTABLE, ContentError, JobError, RefusedError
 from convcli.files import Document, Input, Item, Layout
@@ -318,7 +319,7 @@ class LossFile:
 
     def add(self, loss: Loss) -> None:
         """Write one loss."""
-        self._output.write((b"[\n" if self._is_empty else b",\n") + wire.write(msgspec.to_builtins(loss)))
+        self._output.write((b"[\n" if self._is_empty else b",\n") + wire.write(builtins(loss)))
         self._is_empty = False
 
     def commit(self) -> None:

@@ -18,6 +18,7 @@ import msgspec
 
 from convcli import wire
 from convcli.align import Alignment, align, align_tools
+from convcli.decimals import builtins
 from convcli.dialect import Dialect, LossKind
 from convcli.fields import active
 from convcli.places import Places
@@ -157,7 +158,7 @@ class _Walk:
         known = set(tool_of)
         for j, tool in enumerate(after):
             if j not in known:
-                self.add("invented", self.places.field("tools", ()), "tool", MISSING, msgspec.to_builtins(tool))
+                self.add("invented", self.places.field("tools", ()), "tool", MISSING, builtins(tool))
 
     # ------------------------------------------------------------ messages and parts
 
@@ -192,11 +193,11 @@ class _Walk:
         """A row that no model saw, a turn off the active branch or an empty one is one loss; else its parts are."""
         whole = "event" if message.role == "event" else "branch" if self.off_branch(message) else "message"
         if whole != "message" or not message.parts:
-            self.add("dropped", self.places.whole(i), whole, msgspec.to_builtins(message))
+            self.add("dropped", self.places.whole(i), whole, builtins(message))
             return
         self.parts(i, message, alignment)
         gone = Message(message.role, [], **{name: getattr(message, name) for name in IDENTITY})
-        self.add("dropped", self.places.whole(i), "message", msgspec.to_builtins(gone))
+        self.add("dropped", self.places.whole(i), "message", builtins(gone))
         self.record(message, gone, "message", self.places.message(i))
 
     def off_branch(self, message: Message) -> bool:
@@ -293,10 +294,10 @@ class _Walk:
                 media = {_media_key(part) for part in message.parts if part.type in MEDIA_TYPES}
                 if media and media <= self.accounted.keys():
                     continue
-                self.add("invented", self.near(j, alignment), "message", MISSING, msgspec.to_builtins(message))
+                self.add("invented", self.near(j, alignment), "message", MISSING, builtins(message))
                 continue
             if j not in homes:
-                said = msgspec.to_builtins(message)
+                said = builtins(message)
                 del said["parts"]
                 self.add("invented", self.near(j, alignment), "message.grouping", MISSING, said)
             for at in unmatched:
@@ -513,7 +514,7 @@ def _exact_tool(before: ToolDefinition, after: ToolDefinition) -> bool:
 def _plain(value: Any) -> Any:
     """Records inside a value (the parts of a multimodal result) as JSON values."""
     if isinstance(value, (msgspec.Struct, list)):
-        return msgspec.to_builtins(value)
+        return builtins(value)
     return value
 
 
@@ -523,7 +524,7 @@ def _media_key(part: Part) -> int:
 
 def _brief(record: Part | ToolDefinition) -> Any:
     """What a record says, as a value for the report; its metadata and extras are losses of their own."""
-    said = msgspec.to_builtins(record)
+    said = builtins(record)
     return {key: value for key, value in said.items() if key not in ("metadata", "extras")}
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from convcli import wire
+from convcli.decimals import builtins
 from convcli.fields import active
 from convcli.transcript import (
     Media,
@@ -165,7 +166,7 @@ def _medium(part: Media) -> str:
 
 
 def _json(value: Any) -> str:
-    return wire.write_text(msgspec.to_builtins(value))
+    return wire.write_text(builtins(value))
 
 
 def by_call(transcript: Transcript, *, longest: int | None = LONGEST) -> Iterator[Row]:

@@ -1,6 +1,6 @@
 """The strict JSON reader: slower than orjson, exact where orjson is not, and it says where a document breaks.
 
-RFC 8259 as the standard library reads it, with equal keys, NaN and overflow refused, integers of any size, lone
+RFC 8259 as the standard library reads it, with equal keys, NaN and overflow refused, numbers of any size, lone
 surrogates kept, and a limit of depth. `wire.parse` asks it about every document that orjson refuses or may have
 changed, so it also judges the fast reader. Positions are found by a second pass, only when there is something to say.
 """
@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator
 from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any, Literal, TypeAlias
 
+from convcli import decimals
 from convcli.errors import ContentError
 
 DuplicateKeys: TypeAlias = Literal["error", "last"]
@@ -68,6 +69,8 @@ class _RefusedError(ValueError):
 
 def read(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Place = BEGIN) -> Any:
     """The JSON value of a whole document, exactly: integers `int` of any size, other numbers `float`, order kept.
+
+    A `float` that is not the number that stands there is a `decimals.Decimal`, which is written as it was read.
 
     `start` is where `data` begins in its file, so that errors tell places of the file.
     Raises ContentError; the codes are those of `wire.parse`.
@@ -124,7 +127,7 @@ def _constant(name: str) -> Any:
 
 
 def _finite(literal: str) -> float:
-    value = float(literal)
+    value = decimals.read(literal)
     if math.isinf(value):
         raise _RefusedError(literal)
     return value

@@ -1,9 +1,10 @@
 """Bytes ⇄ JSON values, exactly. No number, key or character changes without an error; the only owner of orjson.
 
-orjson is fast but turns integers beyond 64 bits into floats and keeps the last of two equal keys, both in silence.
+orjson is fast but turns integers beyond 64 bits into floats, rounds what a double cannot hold, and keeps the last of
+two equal keys, all in silence.
 So what it read is written again: equal bytes prove that nothing was lost, because the value then determines the text.
 Texts that another writer spaced or escaped differently are proved by two counts (`_proved`), and whatever is left
-goes to the strict reader. Integers are exact at any size; a number with a fraction or an exponent is a double.
+goes to the strict reader. Numbers are exact at any size; what a double cannot hold is a `decimals.Decimal`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import orjson
 
 from convcli import strict
+from convcli.decimals import Decimal
 from convcli.strict import BEGIN, MAX_DEPTH, DuplicateKeys, Place, pointer
 
 __all__ = [
@@ -35,8 +37,10 @@ __all__ = [
     "write_text",
 ]
 
-_DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
-_SMALLEST_BEYOND_64_BITS = b"0" * 19
+_DIGITS_TO_ZERO = bytes.maketrans(b"123456789.", b"0000000000")
+_TOO_LONG = b"0" * 16
+"""Digits and a point. A double gives 15 digits back, unless the number is `_TINY`, and 64 bits hold 18."""
+_TINY = 1e-290
 _SHORT = 4096
 
 
@@ -65,20 +69,36 @@ def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Place) -> tu
         return strict.read(data, duplicate_keys=duplicate_keys, start=start), False
     if again == raw:
         return value, True
-    if _proved(raw, again, duplicate_keys):
+    if _proved(raw, value, again, duplicate_keys):
         return value, False
     return strict.read(data, duplicate_keys=duplicate_keys, start=start), False
 
 
-def _proved(raw: bytes, again: bytes, duplicate_keys: DuplicateKeys) -> bool:
-    """True only if no key was dropped and no integer can be beyond 64 bits; it may be False without need.
+def _proved(raw: bytes, value: Any, again: bytes, duplicate_keys: DuplicateKeys) -> bool:
+    """True only if no key was dropped and every number is that of the text; it may be False without need.
 
     A dropped entry takes at least the two quotes of its key along, and writing again adds a quote only where the text
-    spelled one as `\\u0022`. An integer beyond 64 bits has 19 digits or more.
+    spelled one as `\\u0022`.
     """
     if duplicate_keys == "error" and (raw.count(b'"') != again.count(b'"') or rb"\u0022" in raw):
         return False
-    return _SMALLEST_BEYOND_64_BITS not in raw.translate(_DIGITS_TO_ZERO)
+    if (b"e-" in raw or b"E-" in raw) and _holds_tiny(value):
+        return False
+    return _TOO_LONG not in raw.translate(_DIGITS_TO_ZERO)
+
+
+def _holds_tiny(value: Any) -> bool:
+    """Is there a number to which a number beyond the smallest doubles may have been rounded?"""
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if node.__class__ is dict:
+            stack.extend(node.values())
+        elif node.__class__ is list:
+            stack.extend(node)
+        elif node.__class__ is float and -_TINY < node < _TINY:
+            return True
+    return False
 
 
 def _dump_within_depth(value: Any, raw: bytes) -> bytes:
@@ -249,4 +269,6 @@ def _leaf(value: Any) -> bytes:
         return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value).encode()
+    if isinstance(value, Decimal):
+        return value.literal.encode()
     return orjson.dumps(value)

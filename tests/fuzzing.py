@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from convcli import catalog, dialects, files, pipeline, wire
+from convcli.decimals import Decimal
 from convcli.dialect import Dialect, Options
 from convcli.dialects import intermediate
 from convcli.errors import ConvcliError
@@ -29,7 +30,7 @@ TEXTS = [
     *("data:;base64,AA==", "image/", "audio/wav", "http://", "gs://b/o", "2024-13-45T99:99:99Z", "2024-01-02", "1e999"),
     *("tool", "user", "assistant", "system", "model", "text", "tool_use", "tool_result", "function", "string"),
 ]
-NUMBERS = [-1, 1, 10**400, -(10**20), 0.1, -0.0, 1e308, 1e-320]
+NUMBERS = [-1, 1, 10**400, -(10**20), 0.1, -0.0, 1e308, 1e-320, Decimal("0.70000000000000000001")]
 TOKENS = [
     *(bytes([byte]) for byte in b'\0\xff"\\{}[],:\n\r'),
     *(b"\xef\xbb\xbf", b"\n\n", b"data: "),

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "convcli"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS = {
-    0: ("transcript", "findings", "errors"),
+    0: ("transcript", "findings", "errors", "decimals"),
     1: (
         "wire", "strict", "storage", "sources", "fields", "pairing", "renaming", "align", "loss", "places", "patch",
         "rules", "codes", "streams",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import math
 import time
+from decimal import Decimal
 from typing import Any
 
 import orjson
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from convcli import strict, wire
@@ -41,6 +44,7 @@ values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.di
 fragments = st.sampled_from([
     b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b" ", b"\n", b"\r", b"\0", b"0", b"1", b"-", b".", b"e", b"1e999",
     b"99999999999999999999", b"9223372036854775808", b"-9223372036854775809", b"NaN", b"-Infinity", b"true", b"nul",
+    b"0.12345678901234567890", b"1e-999",
     b'"a":', b'"a":1,', b'"\\u0061":2', b'"\\u0022"', b"\\ud83d", b"\\udc00", b"\xe9", b"\xed\xa0\xbd", b"\xef\xbb\xbf",
     "é😀\u2028".encode(), b"'", b"//",
 ])  # fmt: skip
@@ -73,6 +77,37 @@ def test_whatever_a_writer_spaced_or_escaped_is_read_as_the_same_value(value: An
 def test_numbers_keep_their_value_and_their_type(literal: str, frame: str) -> None:
     written = wire.write(wire.parse(frame.format(literal))).decode()
     assert written == frame.format(literal).replace(" ", "").replace("\\u00e9", "é")
+
+
+NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,4})?", fullmatch=True)
+
+
+@given(NUMBERS, st.sampled_from(["{}", "[{}]", "[ {}, 0.0 ]", '{{"id": "call_1e-7", "a": {}}}']))
+@example("1E-999", "[{}]")
+@example("1.000000000000000005", "[{}]")
+@example("1234567890123456e5", "[ {}, 0.0 ]")
+@example("12345678901234567.0", "[ {}, 0.0 ]")
+@example("4.9406564584124655e-324", "{}")
+@example("1.234567e-320", "[ {}, 0.0 ]")
+def test_a_number_of_any_length_is_written_as_the_same_number(literal: str, frame: str) -> None:
+    text = frame.format(literal)
+    assume(not math.isinf(float(literal)))
+    value = wire.parse(text)
+    assert numbers_in(wire.write(value).decode()) == numbers_in(text)
+    assert wire.write(wire.parse(wire.write(value))) == wire.write(value)
+
+
+def numbers_in(text: str) -> Any:
+    return json.loads(text, parse_float=Decimal, parse_int=Decimal)
+
+
+def test_a_number_that_no_double_holds_is_a_float_that_is_copied_and_counted_as_one() -> None:
+    (number,) = wire.parse("[0.70000000000000000001]")
+    assert isinstance(number, float)
+    assert number == 0.7
+    assert wire.write(copy.deepcopy({"a": number})) == b'{"a":0.70000000000000000001}'
+    assert wire.write([number], indent=True) == b"[\n  0.70000000000000000001\n]"
+    assert not wire.exact(number, 0.7)
 
 
 def test_lone_surrogates_are_kept_as_their_escapes_and_pairs_are_one_character() -> None:

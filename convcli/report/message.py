@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from convcli import wire
+from convcli.decimals import builtins
 from convcli.overview import Ties, part_text
 from convcli.report.text import Paint, cells, count, cut, json_text, safe_text
 from convcli.transcript import Reasoning, ToolCall, ToolResult, Transcript
@@ -50,7 +49,7 @@ def shown(transcript: Transcript, number: int, form: str) -> Iterator[str]:
     """One message: as its record in the intermediate format for `json` and `jsonl`, else as text, nothing cut."""
     message = transcript.messages[number]
     if form in ("json", "jsonl"):
-        yield json_text(msgspec.to_builtins(message)) + "\n"
+        yield json_text(builtins(message)) + "\n"
         return
     more = [message.name, message.model, message.created_at, message.stop_reason, message.error]
     yield safe_text(" · ".join([f"message {number}", message.role, *filter(None, more)])) + "\n"
