@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from itertools import chain
@@ -184,12 +184,14 @@ class Input:
     """One opened input, to be iterated once: documents, and the stretches that are none.
 
     `detection` says why `dialect` is what it is, None when the user named it; `layout` is how the documents stand in
-    the file; `is_whole` is true when they are all one. A single line is JSON Lines only if the name says so.
+    the file; `is_whole` is true when they are all one; `at` is where the last record ends. A single line is JSON
+    Lines only if the name says so.
     """
 
     def __init__(self, path: str, source: Source, among: list[Dialect], *, told: bool) -> None:
         self.name, self._source = source.name, source
-        self._items, self._head = _read(source), list[Record]()
+        self._items, self._head, self.at = _read(source), list[Record](), 0
+        self.read_elsewhere: Callable[[], int] = lambda: 0
         values = self._look_ahead()
         self._lines = source.framing != "json"
         reading = _choose(values, among, source.framing, self._is_one_line(), told)
@@ -206,6 +208,11 @@ class Input:
     def grew(self) -> bool:
         """True if the file is now longer than what was read of it."""
         return self._source.grew
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file, as it is stored, were read, here or by other processes."""
+        return max(self._source.bytes_read, self.read_elsewhere())
 
     def ranges(self, most: int) -> list[tuple[int, int]]:
         """The bytes of the file in at most so many ranges of about the same size; none if they do not pay."""
@@ -242,6 +249,7 @@ class Input:
 
     def _one_by_one(self, records: Iterable[Record]) -> Iterator[Item]:
         for record in records:
+            self.at = record.end
             stranger = None if record.error else self._stranger(record)
             if record.error or stranger:
                 yield _skipped(record, stranger)

@@ -6,6 +6,8 @@ What comes of it is that of one process, byte by byte: output, losses, findings,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from mmap import mmap
 from typing import Any
 
 from convcli import job as one
@@ -26,10 +28,12 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: 
         return one.convert(source, job, output_for, tell)
     output = output_for(".jsonl")  # what stands in the way of it is told before the work
     run = Run(source, job, lambda _: output, tell)
-    parts = [_Part(output) for _ in ranges]
+    parts, board = [_Part(output) for _ in ranges], Board(len(ranges))
+    source.read_elsewhere = board.total
 
     def work(number: int, spooled: workers.Tell) -> Summary:
-        return parts[number].convert(source, ranges[number], job, Tell(tell.loss and spooled, spooled))
+        note = partial(board.note, number)
+        return parts[number].convert(source, ranges[number], job, Tell(tell.loss and spooled, spooled), note)
 
     try:
         with workers.forked(work, len(ranges), processes) as all_done:
@@ -43,19 +47,37 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: 
     return run.summary
 
 
+class Board:
+    """Numbers that processes share with the one that started them: one for each task."""
+
+    def __init__(self, tasks: int) -> None:
+        self._numbers = memoryview(mmap(-1, 8 * tasks)).cast("Q")
+
+    def note(self, task: int, number: int) -> None:
+        """Let the others see the number of a task."""
+        self._numbers[task] = max(number, 0)
+
+    def total(self) -> int:
+        """The sum of all numbers."""
+        return sum(self._numbers)
+
+
 class _Part:
     """What a process writes of a range: a piece of the output and one of the restore file."""
 
     def __init__(self, output: Output) -> None:
         self.output, self.records = Part(output.folder, output.name), Part(output.folder)
 
-    def convert(self, source: Input, place: tuple[int, int], job: Job, tell: Tell) -> Summary:
-        """In the process: what came of the range."""
+    def convert(
+        self, source: Input, place: tuple[int, int], job: Job, tell: Tell, note: Callable[[int], None]
+    ) -> Summary:
+        """In the process: what came of the range. How far it is goes to `note`."""
         restore = Records(self.records) if job.restore is not None else None
         part = source.part(*place)
         run = Run(part, job._replace(restore=restore), lambda _: self.output, tell)
         for step in one.steps(part, job.target, job.options):
             run.take(step)
+            note(part.at - place[0])
         self.output.commit()
         self.records.commit()
         return run.summary

@@ -84,6 +84,11 @@ class Source:
         return self._file.plain_size
 
     @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file, as it is stored, were read."""
+        return self._file.count
+
+    @property
     def grew(self) -> bool:
         """True if the file is now longer than it was when it was opened."""
         return self._file.grew()

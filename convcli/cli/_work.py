@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -123,7 +126,7 @@ class Teller:
     """Prints findings and losses on stderr as they come: the first of each file and kind, then how many more."""
 
     def __init__(self, screen: Screen) -> None:
-        self._screen = screen
+        self.screen = screen
         self._of_file, self._of_kind = Counter[str](), Counter[str]()
         self._alike = Counter[tuple[str, str]]()
         self._hidden, self._files = Counter[str](), dict[str, None]()
@@ -133,14 +136,14 @@ class Teller:
         from convcli.report.formats.full import block
 
         if self._may_tell(finding.file, finding.code):
-            self._screen.tell(block(finding, self._screen.err))
+            self.screen.tell(block(finding, self.screen.err))
 
     def loss(self, loss: Loss) -> None:
         """Print a loss."""
         from convcli.report.losses import listed
 
         if self._may_tell(loss.file, f"{loss.kind} {loss.field}"):
-            self._screen.tell("".join(listed([loss], self._screen.err)))
+            self.screen.tell("".join(listed([loss], self.screen.err)))
 
     def finish(self) -> None:
         """Say how many were not printed."""
@@ -151,7 +154,7 @@ class Teller:
         kinds = [f"{cut(safe_text(kind), 60)} ×{number:,}" for kind, number in self._hidden.most_common(MOST_KINDS)]
         kinds += [f"{count(len(self._hidden) - MOST_KINDS, 'other kind')}"] if len(self._hidden) > MOST_KINDS else []
         where = place(next(iter(self._files))) if len(self._files) == 1 else count(len(self._files), "file")
-        self._screen.tell(f"{where}: and {self._hidden.total():,} more: {', '.join(kinds)}\n")
+        self.screen.tell(f"{where}: and {self._hidden.total():,} more: {', '.join(kinds)}\n")
 
     def _may_tell(self, file: str, kind: str) -> bool:
         self._of_file[file] += 1
@@ -165,15 +168,28 @@ class Teller:
         return False
 
 
+def size_of(path: str) -> int:
+    """The bytes of a regular file; 0 for what has no size before it is read."""
+    try:
+        there = os.stat(path)
+    except OSError:
+        return 0
+    return there.st_size if stat.S_ISREG(there.st_mode) else 0
+
+
 def lifted(wish: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, Transcript]]:
     """The transcripts of the files of a wish (`paths`, `source`, `duplicate_keys`); what is refused is told."""
     from convcli import files
 
     name = None if wish.source is None else wish.source.name
-    for path, _ in files.find(wish.paths):
-        with codes.guard(path), files.opened(path, name, duplicate_keys=wish.duplicate_keys) as source:
-            for item in source:
-                yield from _transcript(item, codes, teller)
+    found = files.find(wish.paths)
+    with teller.screen.progress(sum(size_of(path) for path, _ in found)) as progress:
+        for path, _ in found:
+            with codes.guard(path), files.opened(path, name, duplicate_keys=wish.duplicate_keys) as source:
+                progress.watch(partial(getattr, source, "bytes_read"))
+                for item in source:
+                    yield from _transcript(item, codes, teller)
+            progress.pass_by(size_of(path))
 
 
 def _transcript(item: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, Transcript]]:

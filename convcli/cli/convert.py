@@ -124,7 +124,8 @@ class _Converting:
             self.records = Records(open_output(self.wish.restore_file, force=self.wish.force, inputs=paths))
             job = job._replace(restore=self.records)
         try:
-            self._all(job, output)
+            with self.screen.progress(sum(map(_work.size_of, paths))) as self.progress:
+                self._all(job, output)
             self._finish()
         finally:
             for beside in (self.losses, self.records):
@@ -210,7 +211,10 @@ class _Converting:
     def _one(self, found: Found, result: Callable[[], Result]) -> None:
         """Count in what comes of an input."""
         with self.codes.guard(found.path):
-            summary, grew = result()
+            try:
+                summary, grew = result()
+            finally:
+                self.progress.pass_by(_work.size_of(found.path))
             if grew:
                 self.screen.tell("note: the file has grown while it was read; what came later is not converted\n")
             self.codes.add(summary.exit_code)
@@ -224,6 +228,7 @@ class _Converting:
 
         source_name = None if self.wish.source is None else self.wish.source.name
         with files.opened(found.path, source_name, duplicate_keys=self.wish.duplicate_keys) as source:
+            self.progress.watch(partial(getattr, source, "bytes_read"))
 
             def output_for(suffix: str) -> Output:
                 return output if output is not None else self._output_in_folder(found, suffix)

@@ -6,11 +6,14 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Literal, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
 from convcli.atomic import cannot_write
 from convcli.errors import ConvcliError, OutputError
 from convcli.report.text import Paint
+
+if TYPE_CHECKING:
+    from convcli.report.progress import Progress
 
 Colour: TypeAlias = Literal["auto", "always", "never"]
 
@@ -22,9 +25,12 @@ class Screen:
         self.debug = debug
         self.out = Paint(wants_colour(sys.stdout, colour, os.environ))
         self.err = Paint(wants_colour(sys.stderr, colour, os.environ))
+        self._progress: Progress | None = None
 
     def show(self, pieces: Iterable[str]) -> None:
         """Print a result. Raises OutputError when it cannot be written, BrokenPipeError when its reader has gone."""
+        if self._progress is not None and sys.stdout is not None and sys.stdout.isatty():
+            self._progress.stop()
         if sys.stdout is None:
             raise OutputError("cannot-write", "cannot write standard output: it is closed")
         for piece in pieces:
@@ -37,10 +43,19 @@ class Screen:
 
     def tell(self, text: str) -> None:
         """Print what is no result. Nobody may be listening, which is no reason to stop."""
+        if self._progress is not None:
+            self._progress.clear()
         if sys.stderr is not None:
             with suppress(OSError):
                 _write(sys.stderr, text)
                 sys.stderr.flush()
+
+    def progress(self, total: int) -> Progress:
+        """A line that says how much of a long job is done; what is printed takes it away."""
+        from convcli.report.progress import Progress
+
+        self._progress = Progress(total)
+        return self._progress
 
     def error(self, error: ConvcliError) -> None:
         """Print why something could not be done."""

@@ -1,0 +1,79 @@
+"""Progress: bytes on one line of a terminal, after a second, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from convcli.report import progress
+from convcli.report.text import cells
+from tests.cli_cases import CLEAN, OTHER, OWN, command, environment, write
+
+
+def on_a_terminal(*words: object, **more: str) -> str:
+    """What the program writes to a terminal."""
+    mine, its = pty.openpty()
+    with subprocess.Popen(
+        command(*words), stdout=subprocess.DEVNULL, stderr=its, env=environment(**{"TERM": "xterm", **more})
+    ) as process:
+        os.close(its)
+        said = b""
+        while chunk := _read(mine):
+            said += chunk
+        process.wait()
+    os.close(mine)
+    return said.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # so ends a terminal whose other side is closed
+        return b""
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that takes some seconds."""
+    path = tmp_path_factory.mktemp("large") / "a.jsonl"
+    document = {"messages": [*CLEAN["messages"] * 20]}
+    return write(path, *[document] * 40_000)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_long_conversion_says_how_far_it_is_and_takes_the_line_away(large: Path, jobs: int) -> None:
+    said = on_a_terminal("convert", large, "--to", OWN, "--from", OTHER, "-o", os.devnull, "-j", jobs)
+    drawn = [int(word) for word in re.findall(r"(\d+)%", said)]
+    assert drawn == sorted(drawn)
+    assert len(set(drawn)) > 2
+    assert f"of {progress.size(large.stat().st_size)}" in said
+    last = said.replace("\r\n", "\n").rsplit("\x1b[K", 1)[1]
+    assert last.startswith("convert: 40,000 transcripts")
+
+
+def test_what_takes_less_than_a_second_or_no_terminal_shows_nothing(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", CLEAN)
+    assert "%" not in on_a_terminal("convert", source, "--to", OWN, "--from", OTHER)
+
+
+def test_a_dumb_terminal_and_a_pipe_show_nothing(large: Path) -> None:
+    words = ("convert", large, "--to", OWN, "--from", OTHER, "-o", os.devnull)
+    assert "%" not in on_a_terminal(*words, TERM="dumb")
+    done = subprocess.run(command(*words), capture_output=True, env=environment(), check=True)
+    assert b"%" not in done.stderr
+
+
+@pytest.mark.parametrize("done", [0, 1, 10**9, 5 * 10**12])
+@pytest.mark.parametrize("seconds", [0.0, 1.0, 10.0**6])
+def test_the_line_fits_80_columns(done: int, seconds: float) -> None:
+    assert cells(progress.line(done, 5 * 10**12, seconds)) < 80
+
+
+def test_sizes_have_three_digits_at_most() -> None:
+    sizes = {0: "0 bytes", 999: "999 bytes", 1_000: "1.0 kB", 9_960: "10 kB", 999_600: "1.0 MB", 12 * 10**12: "12 TB"}
+    assert {number: progress.size(number) for number in sizes} == sizes
