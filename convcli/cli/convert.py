@@ -41,8 +41,19 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
 @click.command(cls=Command, examples=EXAMPLES)
 @_work.inputs
 @click.option("--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to write.")
-@click.option("-o", "--output", metavar="FILE|-", help="Where to write one input; without it, to stdout.")
-@click.option("--out-dir", metavar="DIR", help="Where to write several inputs; mirrors their tree.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(allow_dash=True),
+    metavar="FILE|-",
+    help="Where to write one input; without it, to stdout.",
+)
+@click.option(
+    "--out-dir",
+    type=click.Path(),
+    metavar="DIR",
+    help="Where to write several inputs; mirrors their tree.",
+)
 @click.option("--force", is_flag=True, help="Replace outputs that exist.")
 @click.option(
     "--fail-on-loss",
@@ -52,8 +63,8 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
     metavar="[=LEVEL]",
     help="Write nothing and exit 1 when something is lost: content, content or context, or any (the default).",
 )
-@click.option("--losses", metavar="FILE", help="Write all losses to a file, as a JSON array.")
-@click.option("--restore-file", metavar="FILE", help="Write what convcli restore needs.")
+@click.option("--losses", type=click.Path(), metavar="FILE", help="Write all losses to a file, as a JSON array.")
+@click.option("--restore-file", type=click.Path(), metavar="FILE", help="Write what convcli restore needs.")
 @click.option("--keep-going", is_flag=True, help="Leave out what cannot be read, convert the rest, and exit 1.")
 @click.option(
     "--branch",

@@ -20,7 +20,7 @@ convcli detect sessions/ --output-format json
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, required=True, metavar="FILE...")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, paths: tuple[str, ...], form: str) -> int:

@@ -50,8 +50,19 @@ MORE_OF_TRANSCRIPTS = [
 @click.option("--summary", is_flag=True, help="A row of counts for each transcript, even if there is only one.")
 @click.option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
 @click.option("--message", "number", type=click.IntRange(min=0), metavar="N", help="All of one message, from 0.")
-@click.option("--where", multiple=True, metavar="COLUMN=A,B", help="Only rows in which a column says A or B.")
-@click.option("--columns", metavar="A,B", help="These columns, in this order.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="COLUMN=A,B",
+    shell_complete=lambda _, __, word: _completed(word, "="),
+    help="Only rows in which a column says A or B.",
+)
+@click.option(
+    "--columns",
+    metavar="A,B",
+    shell_complete=lambda _, __, word: _completed(word, ""),
+    help="These columns, in this order.",
+)
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
 @click.option("--no-trunc", "whole", is_flag=True, help="Texts are not cut.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
@@ -62,6 +73,13 @@ def command(screen: Screen, /, **given: Any) -> int:
     FILE is a file, a folder, a glob, or - for stdin. A call and its result have the same mark, #1 for the first call.
     """
     return _Inspecting(screen, Wish(**given)).run()
+
+
+def _completed(word: str, sign: str) -> list[str]:
+    """The columns that may be meant by the last word of a list."""
+    before, comma, last = word.rpartition(",")
+    every = dict.fromkeys(MESSAGES + MORE_OF_MESSAGES + TOOLS + TRANSCRIPTS + MORE_OF_TRANSCRIPTS)
+    return [f"{before}{comma}{name}{sign}" for name in every if name.startswith(last)]
 
 
 class Wish(NamedTuple):

@@ -35,7 +35,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, metavar="[FILE]...")
+@click.argument("paths", nargs=-1, type=click.Path(), metavar="[FILE]...")
 @_work.from_option
 @click.option("--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
 @click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")

@@ -18,10 +18,23 @@ convcli restore out.json --restore-file kept.jsonl -o chat-again.json
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("path", metavar="FILE")
-@click.option("--restore-file", "kept", metavar="FILE", required=True, help="What convert --restore-file wrote.")
+@click.argument("path", type=click.Path(), metavar="FILE")
 @click.option(
-    "-o", "--output", metavar="FILE|-", default="-", show_default=False, help="Where to write; without it, to stdout."
+    "--restore-file",
+    "kept",
+    type=click.Path(),
+    metavar="FILE",
+    required=True,
+    help="What convert --restore-file wrote.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(allow_dash=True),
+    metavar="FILE|-",
+    default="-",
+    show_default=False,
+    help="Where to write; without it, to stdout.",
 )
 @click.option("--force", is_flag=True, help="Replace an output that exists.")
 @click.pass_obj
