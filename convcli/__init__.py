@@ -1,12 +1,19 @@
-"""convcli converts transcripts of language models between dialects; nothing is lost without being told.
+"""Converts transcripts of language models between dialects; nothing is lost without being told.
 
     import convcli
+
     result = convcli.convert(document, to="anthropic")      # the dialect of the document is detected
     result.document                                         # as Anthropic writes it
     for loss in result.losses:                              # everything that it does not carry
         print(loss.kind, loss.where, loss.why)
 
-Documents are JSON values (`dict`, `list`). Nothing here prints; losses and findings are returned.
+Documents are JSON values (`dict`, `list`). `convert` is `lift`, to the records of the intermediate format
+(`Transcript`, `Message`, `ToolCall`, `ToolResult`, `ToolDefinition`), and `lower`, from them to a dialect; `read`
+lifts all documents of a file, and `validate` says what is wrong with one. Nothing here prints: losses and findings
+are returned, with the place in the document as a JSON Pointer.
+
+Errors are `ConvcliError`: `ContentError` for what cannot be read or recognised, `RefusedError` for what does not pass
+its schema, `JobError` for an unknown dialect or a missing file. All have a `code` that `convcli explain` explains.
 """
 
 from __future__ import annotations
@@ -20,6 +27,8 @@ if TYPE_CHECKING:
     from convcli import dialects
     from convcli.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
     from convcli.findings import Finding
+    from convcli.loss import Loss
+    from convcli.pipeline import Conversion
     from convcli.transcript import Message, ToolCall, ToolDefinition, ToolResult, Transcript
 
 __version__ = "0.1.0"
@@ -27,8 +36,10 @@ __version__ = "0.1.0"
 __all__ = [
     "ContentError",
     "ConvcliError",
+    "Conversion",
     "Finding",
     "JobError",
+    "Loss",
     "Message",
     "OutputError",
     "RefusedError",
@@ -48,12 +59,15 @@ __all__ = [
 HOMES = {
     "convcli.errors": ("ContentError", "ConvcliError", "JobError", "OutputError", "RefusedError"),
     "convcli.findings": ("Finding",),
+    "convcli.loss": ("Loss",),
+    "convcli.pipeline": ("Conversion",),
     "convcli.transcript": ("Message", "ToolCall", "ToolDefinition", "ToolResult", "Transcript"),
 }
 """Where the records and errors are defined; they are imported when first asked for, so that the program starts fast."""
 
 
 def __getattr__(name: str) -> Any:
+    """A record, an error or the registry of dialects, imported when it is first asked for."""
     if name == "dialects":
         return import_module("convcli.dialects")
     for home, names in HOMES.items():
@@ -80,15 +94,18 @@ def lift(document: Any, *, dialect: str | None = None) -> Transcript:
     return pipeline.lift(document, pipeline.dialect_of(document, dialect))
 
 
-def lower(transcript: Transcript, to: str) -> Any:
-    """A transcript as a pipeline.Conversion: the document in the dialect `to` and what that does not carry."""
+def lower(transcript: Transcript, to: str) -> Conversion:
+    """A transcript in the dialect `to`: a Conversion with `document`, `losses` and `findings`.
+
+    Raises JobError for an unknown dialect.
+    """
     from convcli import dialects, pipeline
 
     return pipeline.lower(transcript, dialects.get(to))
 
 
-def convert(document: Any, *, to: str, source: str | None = None) -> Any:
-    """One document in the dialect `to`, as a pipeline.Conversion with `document`, `losses` and `findings`.
+def convert(document: Any, *, to: str, source: str | None = None) -> Conversion:
+    """One document in the dialect `to`: a Conversion with `document`, `transcript`, `losses` and `findings`.
 
     `source` names the dialect of the document; without it the dialect is detected. Raises ContentError when that
     fails, RefusedError when the document does not pass its schema, JobError for an unknown dialect.

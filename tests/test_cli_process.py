@@ -74,6 +74,17 @@ def test_only_a_refused_document_needs_jsonschema_and_no_pipe_needs_rich(tmp_pat
         (["validate", "a", "--output-format", "jsn"], "json"),
         (["schema", "intermediat"], OWN),
         (["inspect", "a", "--color", "alwys"], "always"),
+        (["explain", "mising-tool-result"], "missing-tool-result"),
+        (["validate", "a", "--select", "mising-key"], "missing-key"),
+        (["completion", "bsh"], "bash"),
+        (["convert", "a", "--to", OWN, "--branch", "activ"], "active"),
+        (["convert", "a", "--to", OWN, "--duplicate-keys", "lst"], "last"),
+        (["convert", "a", "--to", OTHER, "--form", "requst"], "request"),
+        (["convert", "a", "--to", "openai-chat-stream", "--framing", "ss"], "sse"),
+        (["dialects", "openai-cht"], OTHER),
+        (["losses", "--from", OTHER, "--to", "intermediat"], OWN),
+        (["inspect", str(ROOT / "samples/openai-chat/twin-weather.json"), "--columns", "rol"], "role"),
+        (["inspect", str(ROOT / "samples/openai-chat/twin-weather.json"), "--where", "rol=user"], "role"),
     ],
 )
 def test_a_typo_gets_its_nearest_match_and_exit_2(words: list[str], hint: str) -> None:
