@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from convcli import pipeline, wire
 from convcli.dialect import Dialect
 from convcli.errors import ConvcliError, RefusedError
-from convcli.files import Document, Input, Skipped
+from convcli.files import SURE, Document, Input, Skipped
 from convcli.findings import Finding
 from convcli.rules import verdict
 from convcli.rules.survey import Rigour, Rule
@@ -53,7 +53,22 @@ def judge(source: Input, terms: Terms = Terms()) -> Iterator[Verdict]:  # noqa: 
     """The verdict on each document of an input; all rows of a session are one, with those that cannot be read."""
     for line, found in [(0, _session(source, terms))] if source.is_whole else _each(source, terms):
         wanted = [finding for finding in found if terms.wants(finding.code)] if found else found
+        if wanted and line <= 1:
+            wanted[0] = _doubted(wanted[0], source)
         yield Verdict(source.name, line, source.dialect.name, wanted)
+
+
+SHAPE = frozenset(("wrong-type", "missing-key", "unknown-value", "not-allowed", "too-few"))
+"""Codes of schemas: what is not even shaped like its dialect may be in another one."""
+
+
+def _doubted(finding: Finding, source: Input) -> Finding:
+    """The first finding of a file, with the dialect that it was taken for where that is not sure."""
+    detection = source.detection
+    if detection is None or detection.clue.strength >= SURE or finding.code not in SHAPE:
+        return finding
+    note = f"read as {detection.dialect}: {detection.clue.reason}; --dialect names another"
+    return replace(finding, notes=(*finding.notes, note))
 
 
 def _each(source: Input, terms: Terms) -> Iterator[tuple[int, list[Finding]]]:

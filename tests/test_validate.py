@@ -116,6 +116,22 @@ def test_of_a_session_that_is_refused_for_a_line_convert_tells_that_line_only(tm
     assert not (tmp_path / "o.json").exists()
 
 
+# ---------------------------------------------------------------- which dialect
+
+
+def test_the_first_finding_of_a_file_says_what_it_was_read_as_where_that_is_not_sure(tmp_path: Path) -> None:
+    document = {"messages": [{"role": "user", "content": [{"type": "text", "value": "Hi."}]}]}
+    path = write(tmp_path / "a.jsonl", document, document)
+    first, second = [verdict.findings[0] for verdict in verdicts(path)]
+    assert (first.code, second.code) == ("missing-key", "missing-key")
+    assert first.notes == (
+        "read as openai-chat: messages with the roles and plain content of Chat Completions; --dialect names another",
+    )
+    assert second.notes == ()
+    with files.opened(str(path), "openai-chat") as source:
+        assert [verdict.findings[0].notes for verdict in judge(source)] == [(), ()]
+
+
 # ---------------------------------------------------------------- order
 
 
