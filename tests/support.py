@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from convcli import catalog, dialects, wire
+from convcli.decimals import builtins
 from convcli.dialect import Dialect, Options
 from convcli.dialects import intermediate
 from convcli.sources import Rows, open_source
@@ -121,4 +122,4 @@ def untouched(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """A value of a loss as JSON."""
-    return None if value is msgspec.UNSET else msgspec.to_builtins(value)
+    return None if value is msgspec.UNSET else builtins(value)

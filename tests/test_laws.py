@@ -12,6 +12,7 @@ from hypothesis import given
 
 from convcli import catalog, dialects, pipeline, trust
 from convcli.align import part_key
+from convcli.decimals import builtins
 from convcli.dialect import Options
 from convcli.loss import Loss, difference
 from convcli.rules.survey import Rigour
@@ -190,7 +191,7 @@ KINDS = {"text", "data", "error", "multimodal"}
 def _values(transcript: Transcript, kinds: set[Any]) -> list[Any]:
     """The values of results that a convention wrote in another way: the loss names the kind, not the value."""
     results = [part for message in transcript.messages for part in message.parts if isinstance(part, ToolResult)]
-    return [msgspec.to_builtins(result.value) for result in results if result.kind in kinds]
+    return [builtins(result.value) for result in results if result.kind in kinds]
 
 
 def _ids(transcript: Transcript) -> set[str]:
