@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
 import shlex
 import subprocess
@@ -13,43 +14,69 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"```console\n(.*?)```\n", re.DOTALL)
-READMES = [path for path in (ROOT / "README.md", ROOT / "README.ja.md") if path.exists()]
+READMES = [ROOT / "README.md", ROOT / "README.ja.md"]
 
 
-def run(command: str) -> str:
-    """What the command prints, on both streams, from the root of the project."""
+def run(command: str, folder: Path) -> str:
+    """What the command prints on a terminal of 80 columns, in a folder that has the samples."""
     program, *words = shlex.split(command)
     assert program == "convcli"
-    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-m", "convcli", *words],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    return done.stdout
+    plain = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "80", "PYTHONPATH": str(ROOT)}  # dumb: no progress
+    mine, its = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "convcli", *words], cwd=folder, env={**os.environ, **plain}, stdout=its, stderr=its
+    ) as process:
+        os.close(its)
+        said = b""
+        while chunk := _read(mine):
+            said += chunk
+        process.wait()
+    os.close(mine)
+    return said.decode().replace("\r\n", "\n")
 
 
-def played(block: str) -> str:
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # so ends a terminal whose other side is closed
+        return b""
+
+
+def played(block: str, folder: Path) -> str:
     """A console block with what its commands print now."""
     commands = [line[2:] for line in block.splitlines() if line.startswith("$ ")]
-    return "".join(f"$ {command}\n{run(command)}" for command in commands)
+    return "".join(f"$ {command}\n{run(command, folder)}" for command in commands)
 
 
 @pytest.mark.parametrize("readme", READMES, ids=lambda path: path.name)
-def test_the_readme_shows_what_the_program_prints(readme: Path) -> None:
+def test_the_readme_shows_what_the_program_prints(readme: Path, tmp_path: Path) -> None:
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
     text = readme.read_text("utf-8")
-    now = BLOCK.sub(lambda match: f"```console\n{played(match.group(1))}```\n", text)
+    now = BLOCK.sub(lambda match: f"```console\n{played(match.group(1), tmp_path)}```\n", text)
     if os.environ.get("CONVCLI_UPDATE_README"):
         readme.write_text(now, "utf-8")
     assert readme.read_text("utf-8") == now
 
 
-def test_the_library_example_of_the_readme_works() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
-    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(code, "README.md", "exec"), {})
+@pytest.mark.parametrize("readme", READMES, ids=lambda path: path.name)
+def test_the_library_example_of_the_readme_works_in_six_lines(readme: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", readme.read_text("utf-8"), re.DOTALL)
+    assert len([line for line in code.splitlines() if line.strip()]) <= 6
+    exec(compile(code, readme.name, "exec"), {})
+
+
+def test_both_readmes_have_the_same_commands_tables_and_sections() -> None:
+    english, japanese = (readme.read_text("utf-8") for readme in READMES)
+    for pattern in (r"(?m)^\$ .*", r"(?m)^## ", r"(?ms)^```(?:sh|yaml)\n.*?^```", r"https?://\S+[\w/]", r"(?m)^- "):
+        ours, theirs = re.findall(pattern, english), re.findall(pattern, japanese)
+        assert ours == theirs or (pattern.endswith(" ") and len(ours) == len(theirs)), pattern
+    assert [row.count("|") for row in english.splitlines() if row.startswith("|")] == [
+        row.count("|") for row in japanese.splitlines() if row.startswith("|")
+    ]
+
+
+def test_the_first_screen_has_a_command_its_output_and_the_line_of_losses() -> None:
+    for readme in READMES:
+        first = "\n".join(readme.read_text("utf-8").splitlines()[:24])
+        assert "$ convcli convert" in first
+        assert re.search(r"^\d+ fields lost", first, re.MULTILINE)
