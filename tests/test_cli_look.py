@@ -19,7 +19,7 @@ def test_a_clean_file_validates_with_exit_0_and_says_so(tmp_path: Path) -> None:
 def test_validate_tells_each_place_and_counts_the_transcripts(tmp_path: Path) -> None:
     done = run("validate", write(tmp_path / "a.jsonl", CLEAN, WRONG, CLEAN), "--dialect", OTHER)
     assert done.returncode == 1
-    assert b"a.jsonl:2 /messages/0/role" in done.stdout
+    assert b"a.jsonl:2:24 /messages/0/role" in done.stdout
     assert done.stderr == b"1 error in 1 of 3 transcripts, 2 clean\n"
 
 
@@ -105,3 +105,15 @@ def test_what_is_told_of_many_files_is_counted_in_one_line(tmp_path: Path) -> No
     told = run("losses", tmp_path, "--to", OTHER).stderr.decode()
     assert told.count("warning[missing-tool-result]") == 50
     assert told.endswith("10 files: and 10 more: missing-tool-result ×10\n")
+
+
+def test_an_error_of_many_inputs_is_told_for_some_and_then_counted(tmp_path: Path) -> None:
+    for number in range(25):
+        write(tmp_path / f"{number}.json", {"x": number})
+    for name in ("detect", "inspect", "stats"):
+        done = run(name, tmp_path)
+        assert done.returncode == 1
+        assert done.stderr.count(b"error[unknown-dialect]\n") == 1
+        assert done.stderr.count(b"-->") == 20
+        assert b"and 5 more inputs with error[unknown-dialect]\n" in done.stderr
+    assert run("convert", tmp_path, "--to", OTHER, "--out-dir", tmp_path / "out").stderr.count(b"-->") == 20

@@ -32,6 +32,8 @@ MOST_ALIKE = 5
 """Of these, the ones of one kind: the sixth says no more than the fifth."""
 MOST_OF_A_KIND = 50
 """And of one kind over all files."""
+MOST_ERRORS = 20
+"""Inputs with the same error: a second run over a folder meets a thousand outputs that exist."""
 MOST_KINDS = 8
 """Kinds that are named when the rest is counted."""
 
@@ -78,6 +80,7 @@ class Codes:
 
     def __init__(self, screen: Screen) -> None:
         self._screen, self._codes = screen, {0}
+        self._told = Counter[str]()
 
     def add(self, code: int) -> None:
         """Count in an exit code."""
@@ -99,10 +102,21 @@ class Codes:
             raise
         except ConvcliError as error:
             error.file = error.file or ("" if isinstance(error, OutputError) else name)
-            self._screen.error(error)
+            self._told[error.code] += 1
+            if self._told[error.code] <= MOST_ERRORS:
+                self._screen.error(error)
             self._codes.add(error.exit_code)
         except Exception as error:
             self._codes.add(tell_bug(self._screen, error, name))
+
+
+    def finish(self) -> None:
+        """Say how many errors were not printed."""
+        from convcli.report.text import count
+
+        for code, number in self._told.items():
+            if number > MOST_ERRORS:
+                self._screen.tell(f"and {count(number - MOST_ERRORS, 'more input')} with error[{code}]\n")
 
 
 def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:

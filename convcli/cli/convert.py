@@ -279,6 +279,7 @@ class _Converting:
         from convcli.report.losses import summary
 
         self.teller.finish()
+        self.codes.finish()
         written = self.total is not None and self.total.outputs
         for beside in (self.losses, self.records if written else None):
             try:

@@ -32,6 +32,7 @@ def command(screen: Screen, paths: tuple[str, ...], form: str) -> int:
 
     codes = _work.Codes(screen)
     _work.show_table(screen, form, ["file", "dialect", "why"], _rows(files.find(paths), codes))
+    codes.finish()
     return codes.worst
 
 

@@ -118,6 +118,7 @@ class _Inspecting:
                 TRANSCRIPTS, MORE_OF_TRANSCRIPTS, (_row(*pair) for pair in chain(first, lifted)), ["transcripts"]
             )
         self.teller.finish()
+        self.codes.finish()
         return self.codes.worst
 
     def _one(self, document: Document, transcript: Transcript) -> None:

@@ -95,6 +95,7 @@ class _Losses:
             self.screen.tell("nothing lost\n")
         _work.show_table(self.screen, form, GROUPED if summary else COLUMNS, chain(head, rows))
         self.teller.finish()
+        self.codes.finish()
         return self.codes.worst
 
     def drawn(self, width: int) -> int:
@@ -105,6 +106,7 @@ class _Losses:
         if ledger.transcripts:
             self.screen.show(picture.drawn(ledger, self.paths, self.target, width, self.screen.out))
         self.teller.finish()
+        self.codes.finish()
         return self.codes.worst
 
     def _ledger(self) -> Ledger:

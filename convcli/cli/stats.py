@@ -45,4 +45,5 @@ def command(screen: Screen, /, **given: Any) -> int:
         statistics.add(transcript, document.dialect.name)
     _work.show_table(screen, wish.form, ["what", "name", "count", "errors", "size"], statistics.rows())
     teller.finish()
+    codes.finish()
     return codes.worst

@@ -34,7 +34,7 @@ def drawn(ledger: Ledger, paths: Sequence[str], target: Dialect, width: int, pai
     else:
         yield from strip("transcript", ledger.transcripts, width, paint)
     yield from table(ledger.facts, ledger.invented, paint)
-    yield from grouped(ledger.groups, width, paint)
+    yield from grouped(ledger.groups, width, paint) if ledger.groups else ("nothing lost\n",)
 
 
 def strip(unit: str, outcomes: Sequence[Sign], width: int, paint: Paint) -> Iterator[str]:
