@@ -66,24 +66,24 @@ class Document(msgspec.Struct):
         return self.value.lines[int(index)], f"/{rest}" if rest else ""
 
     def located(self, findings: Iterable[Finding]) -> list[Finding]:
-        """The findings in the order of the document, with the file, and with the line, or line and column where the
-        document is the whole file."""
+        """The findings in the order of the document, with file, line and column; of rows that are one document only
+        the line is known."""
         findings = list(findings)
         if not findings:
             return []
         order = wire.Order(self.value)
         findings.sort(key=lambda finding: order.of(finding.where))
-        places = {}
-        if not self.line and self.raw:
-            places = wire.locate_all(self.raw, {finding.where for finding in findings})
+        places = wire.locate_all(self.raw, {finding.where for finding in findings}) if self.raw else {}
         return [self._located(finding, places.get(finding.where)) for finding in findings]
 
     def _located(self, finding: Finding, place: wire.Place | None) -> Finding:
-        if place is not None:
-            line, column, byte = place
-            return msgspec.structs.replace(finding, file=self.file, line=line, column=column, byte=byte)
         line, where = self.place(finding.where)
-        return msgspec.structs.replace(finding, file=self.file, line=line, where=where)
+        column, byte = 0, -1
+        if place is not None and self.line:
+            column = place[1]
+        elif place is not None:
+            line, column, byte = place
+        return msgspec.structs.replace(finding, file=self.file, line=line, column=column, byte=byte, where=where)
 
 
 class Skipped(NamedTuple):

@@ -14,8 +14,9 @@ class Finding(msgspec.Struct, omit_defaults=True, frozen=True):
 
     `code` is a kebab-case word that never changes its meaning (`missing-tool-result`). `where` is a JSON Pointer
     into the document; `line` and `column` count from 1 and `byte` from 0, 0 and -1 mean unknown. For JSONL, `line`
-    is the line of the record and `where` is relative to it. `message` names places, types and lengths, never values:
-    transcripts hold secrets. `notes` are further lines (what was expected, which calls are open).
+    is the line of the record, `where` is relative to it, and the column of a row of a session is not known. `message`
+    names places, types and lengths, never values: transcripts hold secrets. `notes` are further lines (what was
+    expected, which calls are open).
     """
 
     code: str

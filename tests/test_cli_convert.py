@@ -77,7 +77,7 @@ def test_a_bad_line_is_told_with_its_number_and_nothing_is_written(tmp_path: Pat
     source = write(tmp_path / "a.jsonl", CLEAN, WRONG, "{", CLEAN)
     done = run("convert", source, "--from", OTHER, "--to", OTHER, "-o", tmp_path / "out")
     assert done.returncode == 1
-    assert b"a.jsonl:2 /messages/0/role" in done.stderr
+    assert b"a.jsonl:2:24 /messages/0/role" in done.stderr
     assert b"a.jsonl:3:" in done.stderr
     assert os.listdir(tmp_path) == ["a.jsonl"]
 

@@ -125,7 +125,9 @@ def test_findings_of_a_record_tell_its_line_and_a_pointer_into_it(tmp_path: Path
     _, document = files.documents(str(write(tmp_path / "a.jsonl", CLEAN, WRONG)), OTHER)
     with pytest.raises(RefusedError) as caught:
         document.lift()
-    assert (caught.value.findings[0].line, caught.value.findings[0].where) == (2, "/messages/0/role")
+    (finding,) = caught.value.findings
+    assert (finding.line, finding.column, finding.where) == (2, 24, "/messages/0/role")
+    assert json.dumps(WRONG)[finding.column - 1 :].startswith('"usr"')
 
 
 def in_rows(path: Path) -> Document:

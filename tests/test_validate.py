@@ -183,5 +183,5 @@ def test_files_as_pre_commit_names_them_fail_with_the_findings_of_all(tmp_path: 
     done = run("validate", good, bad, "--isolated")
     assert done.returncode == 1
     assert b"error[unknown-value]" in done.stdout
-    assert b"bad.jsonl:2 /messages/0/role" in done.stdout
+    assert b"bad.jsonl:2:24 /messages/0/role" in done.stdout
     assert done.stderr == b"1 error in 1 of 3 transcripts, 2 clean\n"
