@@ -190,9 +190,9 @@ class _Walk:
         return before == after and not self.made_up and not self.made_up_again and exact(before, after)
 
     def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
-        """A row that no model saw, a turn off the active branch or an empty one is one loss; else its parts are."""
+        """A row that no model saw or a turn off the active branch is one loss; else its parts are."""
         whole = "event" if message.role == "event" else "branch" if self.off_branch(message) else "message"
-        if whole != "message" or not message.parts:
+        if whole != "message":
             self.add("dropped", self.places.whole(i), whole, builtins(message))
             return
         self.parts(i, message, alignment)

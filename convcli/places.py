@@ -75,7 +75,15 @@ class Places:
             return (*place, "extras", dialect, key)
         if not self._source.owns(dialect) or not present:
             return place
-        return self.climb(place, self._source.places.get(f"extras.{key}", (key,)))
+        steps = self._source.places.get(f"extras.{key}")
+        if steps is not None:
+            return self.climb(place, steps)
+        inside, beside = (*place, key), (*place[:-1], key)
+        is_beside = self._given is not None and place and self._lacks(inside) and not self._lacks(beside)
+        return beside if is_beside else inside
+
+    def _lacks(self, place: Path) -> bool:
+        return len(self.found(place)) < len(self.routed(place))
 
     def group(self, dialect: str, key: str, place: Path) -> Path | None:
         """Where the members of the object stand that rides under a key of extras; None where it is no mere group."""

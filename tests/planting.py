@@ -1,0 +1,138 @@
+"""Facts planted in documents: every string and number that may be another one is made one that stands nowhere else.
+
+What is planted can be searched for: in an output, and in the losses. Nothing here names a dialect.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+from convcli import catalog, dialects, pipeline
+from convcli.sources import Rows
+from convcli.transcript import Path
+from tests.support import Sample, untouched
+
+Planted: TypeAlias = dict[Path, str]
+"""What to search for, by the place where it was planted."""
+
+TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))")
+BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})+={0,2}")
+LINK = re.compile(r"id$|name$|names$|tool$|required$|key$", re.IGNORECASE)
+"""Keys whose equal values are one fact: they tie calls to results and names to definitions."""
+HOW_IT_WAS_CUT = frozenset(
+    ("type", "role", "object", "index", "sequence_number", "output_index", "content_index", "summary_index",
+     "annotation_index")
+)  # fmt: skip
+"""Keys that say what an event of a stream is and where it belongs: another value makes another stream."""
+
+
+class Garden(NamedTuple):
+    """A document and what was planted in it."""
+
+    document: Any
+    planted: Planted
+
+
+def leaf_paths(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """The strings and numbers inside a JSON value, with their paths."""
+    if isinstance(value, (dict, list)):
+        for step, child in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaf_paths(child, (*path, step))
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        yield path, value
+
+
+def at(document: Any, path: Path) -> Any:
+    for step in path:
+        document = document[step]
+    return document
+
+
+def planted(sample: Sample) -> Garden:
+    """The document of a sample with as much planted as its schema and its rules allow."""
+    garden = Garden(untouched(sample.document), {})
+    for number, paths in enumerate(_facts(garden.document, is_stream(sample.document, sample.dialect))):
+        if not _plant(garden, sample.dialect, paths, number) and len(paths) > 1:
+            for more, path in enumerate(paths):
+                _plant(garden, sample.dialect, [path], 10_000 * (more + 1) + number)
+    return garden
+
+
+def is_stream(document: Any, dialect: str) -> bool:
+    """Is it a document that comes in events, or a log of rows?"""
+    return isinstance(document, Rows) or "sse" in dialects.get(dialect).framings
+
+
+def _facts(document: Any, stream: bool) -> list[list[Path]]:
+    """The places of each fact: in a stream what is said again is the same fact, elsewhere only what ties things."""
+    found: dict[Any, list[Path]] = {}
+    for path, value in leaf_paths(document):
+        key = next((step for step in reversed(path) if isinstance(step, str)), "")
+        if stream and key in HOW_IT_WAS_CUT:
+            continue
+        same = (key, value) if stream else value if isinstance(value, str) and LINK.search(key) else path
+        found.setdefault(same, []).append(path)
+    return list(found.values())
+
+
+def _plant(garden: Garden, dialect: str, paths: list[Path], number: int) -> bool:
+    for value, word in _seeds(at(garden.document, paths[0]), number):
+        before = [at(garden.document, path) for path in paths]
+        _set(garden.document, paths, [value] * len(paths))
+        if _is_good(garden.document, dialect):
+            garden.planted.update(dict.fromkeys(paths, word))
+            return True
+        _set(garden.document, paths, before)
+    return False
+
+
+def _set(document: Any, paths: list[Path], values: list[Any]) -> None:
+    for path, value in zip(paths, values, strict=True):
+        at(document, path[:-1])[path[-1]] = value
+
+
+def _is_good(document: Any, dialect: str) -> bool:
+    return catalog.accepts(dialect, document) and not pipeline.validate(document, dialects.get(dialect))
+
+
+def _seeds(value: Any, number: int) -> Iterator[tuple[Any, str]]:
+    """Values to plant instead of one, and the word to search for."""
+    word = f"zq{number:06d}q"
+    if isinstance(value, int):
+        yield from ((each, str(each)) for each in (70_000_000 + number, 1_000 + number))
+    elif isinstance(value, float):
+        yield round(value + number / 10**6, 6), f"{round(value + number / 10**6, 6)}"
+    else:
+        yield from _texts(value, word, number)
+
+
+def _texts(value: str, word: str, number: int) -> Iterator[tuple[str, str]]:
+    if value.startswith(("{", "[")):
+        yield from _inside(value, word)
+    time = TIME.fullmatch(value)
+    if time:
+        day = f"20{10 + number % 80}-{1 + number // 80 % 12:02d}-{1 + number // 960 % 28:02d}"
+        yield day + time[1], day
+    data = base64.b64encode(word.encode()).decode()
+    if value.startswith("data:"):
+        yield f"{value.partition(',')[0]},{data}", data
+    if BASE64.fullmatch(value):
+        yield data, data
+    yield f"{value}{word}", word
+    yield word, word
+
+
+def _inside(value: str, word: str) -> Iterator[tuple[str, str]]:
+    """JSON in a string: its first text."""
+    try:
+        inner = json.loads(value)
+    except ValueError:
+        return
+    path = next((path for path, leaf in leaf_paths(inner) if isinstance(leaf, str) and path), None)
+    if path is not None:
+        _set(inner, [path], [word])
+        yield json.dumps(inner, ensure_ascii=False, separators=(",", ":")), word
