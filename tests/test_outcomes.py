@@ -15,7 +15,7 @@ from convcli.job import label
 from convcli.loss import Loss
 from convcli.outcomes import Ledger, fact_of, facts
 from convcli.report import picture
-from convcli.report.text import Paint, cells
+from convcli.report.text import Paint, cells, filled
 from tests.cli_cases import LOSSY, OTHER, OWN, ROOT, run, write
 from tests.support import Sample, samples
 
@@ -151,3 +151,11 @@ def test_a_transcript_without_branches_is_written_the_same_either_way(tmp_path: 
     source = write(tmp_path / "a.json", LOSSY)
     outputs = {run("convert", source, "--to", OWN, "--branch", which).stdout for which in ("active", "all")}
     assert len(outputs) == 1
+
+
+def test_pieces_fill_lines_and_none_is_broken() -> None:
+    pieces = ["a long piece of text", "short", "大阪 and 東京", "x" * 90, "end"]
+    lines = filled(pieces, " · ", 40).splitlines()
+    assert [cells(line) <= 40 or "x" * 90 in line for line in lines] == [True] * len(lines)
+    assert [piece for line in lines for piece in line.strip().removesuffix(" ·").split(" · ")] == pieces
+    assert filled(pieces, " · ", None) == " · ".join(pieces)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
@@ -108,7 +108,6 @@ class Codes:
             self._codes.add(error.exit_code)
         except Exception as error:
             self._codes.add(tell_bug(self._screen, error, name))
-
 
     def finish(self) -> None:
         """Say how many errors were not printed."""
@@ -231,9 +230,10 @@ def show_table(
     screen.show(choice.renderer(tables, name)(columns, rows, view or tables.View(width(), screen.out)))
 
 
-def width() -> int | None:
-    """The width of the terminal, None where the result goes elsewhere."""
-    if sys.stdout is None or not sys.stdout.isatty():
+def width(stream: TextIO | None = None) -> int | None:
+    """The width of the terminal behind a stream, stdout if nothing is said; None where it goes elsewhere."""
+    stream = stream or sys.stdout
+    if stream is None or not stream.isatty():
         return None
     import shutil
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -289,7 +290,7 @@ class _Converting:
                 self.screen.error(error)
                 self.codes.add(error.exit_code)
         if self.total is not None:
-            self.screen.tell(summary(self.total, self.screen.err))
+            self.screen.tell(summary(self.total, self.screen.err, width=_work.width(sys.stderr)))
 
 
 def _stem(found: Found) -> str:

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 
 from convcli.job import LEVELS, Group, Summary
 from convcli.loss import MISSING, Loss
-from convcli.report.text import Paint, count, cut, place, safe_text
+from convcli.report.text import Paint, count, cut, filled, place, safe_text
 
 MOST_GROUPS = 8
 _KIND_OF = {str: "text", bool: "boolean", int: "number", float: "number", list: "list", dict: "object"}
 
 
-def summary(result: Summary, paint: Paint, command: str = "convert") -> str:
-    """What was converted, and then in one line what got lost: content first, the rest by how often."""
+def summary(result: Summary, paint: Paint, command: str = "convert", width: int | None = None) -> str:
+    """What was converted, and then what got lost: content first, the rest by how often; on one line, but of a terminal
+    on as many as it takes."""
     sources = ", ".join(result.sources)
     head = f"{command}: {count(result.transcripts, 'transcript')}, {sources} → {result.target}"
     if result.refused:
@@ -23,8 +24,10 @@ def summary(result: Summary, paint: Paint, command: str = "convert") -> str:
     if not result.losses:
         return f"{head}\n" if result.refused else f"{head}, nothing lost\n"
     lossy = count(result.lossy, "transcript")
-    lead = paint.bold(f"{count(result.losses, 'field')} lost in {lossy}")
-    return f"{head}\n{lead}: {' · '.join(_groups(result))}\n"
+    lead = f"{count(result.losses, 'field')} lost in {lossy}"
+    first, *more = _groups(result)
+    told = filled([f"{lead}: {first}", *more], " · ", width)
+    return f"{head}\n{told.replace(lead, paint.bold(lead), 1)}\n"
 
 
 def _groups(result: Summary) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from convcli import wire
 from convcli.decimals import builtins
 from convcli.overview import Ties, part_text
-from convcli.report.text import Paint, cells, count, cut, json_text, safe_text
+from convcli.report.text import Paint, count, cut, filled, json_text, safe_text
 from convcli.transcript import Reasoning, ToolCall, ToolResult, Transcript
 
 LONGEST_WORD = 40
@@ -28,15 +28,9 @@ def title(row: dict[str, Any]) -> list[str]:
 def heading(pieces: list[str], paint: Paint) -> str:
     """The pieces of a title, as many on a line as fit."""
     file, *words = pieces
-    lines, used = [f"{paint.bold(file)}:"], cells(file) + 1
-    for word in words:
-        room = cells(word) + 2
-        if used + room > LONGEST_LINE:
-            lines.append(" ")
-            used = 1
-        lines[-1] += f" {word},"
-        used += room
-    return "\n".join(lines).removesuffix(",") + "\n"
+    first, *more = words or [""]
+    told = filled([f"{file}: {first}", *more], ", ", LONGEST_LINE)
+    return f"{told.replace(file, paint.bold(file), 1)}\n"
 
 
 def _dates(row: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 _UNSAFE = re.compile(
@@ -64,6 +65,23 @@ def _cells(char: str) -> int:
     if char.isascii():
         return 1
     return 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def filled(pieces: Iterable[str], glue: str, width: int | None) -> str:
+    """The pieces with the glue between them, as many on a line as fit, further lines indented; all on one without a
+    width. No piece is broken."""
+    lines, used = [""], 0
+    for piece in pieces:
+        room = cells(piece) + (cells(glue) if used else 0)
+        if used and width is not None and used + room + len(glue.rstrip()) > width:
+            lines[-1] += glue.rstrip()
+            lines.append("  ")
+            used, room = 2, cells(piece)
+        elif used:
+            lines[-1] += glue
+        lines[-1] += piece
+        used += room
+    return "\n".join(lines)
 
 
 def place(file: str, line: int = 0, column: int = 0, where: str = "") -> str:
