@@ -35,6 +35,8 @@ class Garden(NamedTuple):
 
     document: Any
     planted: Planted
+    is_stream: bool
+    """Is it a document that comes in events, or a log of rows?"""
 
 
 def leaf_paths(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -54,27 +56,23 @@ def at(document: Any, path: Path) -> Any:
 
 def planted(sample: Sample) -> Garden:
     """The document of a sample with as much planted as its schema and its rules allow."""
-    garden = Garden(untouched(sample.document), {})
-    for number, paths in enumerate(_facts(garden.document, is_stream(sample.document, sample.dialect))):
+    stream = isinstance(sample.document, Rows) or "sse" in dialects.get(sample.dialect).framings
+    garden = Garden(untouched(sample.document), {}, stream)
+    for number, paths in enumerate(_facts(garden)):
         if not _plant(garden, sample.dialect, paths, number) and len(paths) > 1:
             for more, path in enumerate(paths):
                 _plant(garden, sample.dialect, [path], 10_000 * (more + 1) + number)
     return garden
 
 
-def is_stream(document: Any, dialect: str) -> bool:
-    """Is it a document that comes in events, or a log of rows?"""
-    return isinstance(document, Rows) or "sse" in dialects.get(dialect).framings
-
-
-def _facts(document: Any, stream: bool) -> list[list[Path]]:
+def _facts(garden: Garden) -> list[list[Path]]:
     """The places of each fact: in a stream what is said again is the same fact, elsewhere only what ties things."""
     found: dict[Any, list[Path]] = {}
-    for path, value in leaf_paths(document):
+    for path, value in leaf_paths(garden.document):
         key = next((step for step in reversed(path) if isinstance(step, str)), "")
-        if stream and key in HOW_IT_WAS_CUT:
+        if garden.is_stream and key in HOW_IT_WAS_CUT:
             continue
-        same = (key, value) if stream else value if isinstance(value, str) and LINK.search(key) else path
+        same = (key, value) if garden.is_stream else value if isinstance(value, str) and LINK.search(key) else path
         found.setdefault(same, []).append(path)
     return list(found.values())
 

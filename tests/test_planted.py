@@ -1,4 +1,4 @@
-"""The promise, from outside: what is planted in a document is in the output, or a loss tells it where it was planted."""
+"""The promise, from outside: what is planted in a document is in the output, or a loss tells it where it was."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import pytest
 
 from convcli import dialects, pipeline
 from convcli.loss import Loss
-from convcli.sources import Rows
 from convcli.transcript import Path
-from tests.planting import Garden, at, is_stream, leaf_paths, planted
+from tests.planting import Garden, at, leaf_paths, planted
 from tests.support import facts, names, samples_of
 from tests.test_places import steps
 
@@ -33,7 +32,7 @@ def gardens(source: str) -> list[tuple[str, Garden]]:
 def test_what_is_planted_in_a_document_is_in_its_transcript(source: str) -> None:
     for name, garden in gardens(source):
         said = text_of(facts(dialects.get(source).lift(garden.document)))
-        for path, word in garden.planted.items() if not is_stream(garden.document, source) else ():
+        for path, word in garden.planted.items() if not garden.is_stream else ():
             known = not VERSIONS.isdisjoint(path) or is_marked(path) or is_count(path)
             assert known or is_in(said, word, at(garden.document, path)), f"{name}: {path} is not in the transcript"
 
@@ -72,16 +71,15 @@ def assert_told(losses: list[tuple[Loss, str]], garden: Garden, path: Path, wher
 def is_there(loss: Loss, path: Path) -> bool:
     """Does the loss point at this node, at one inside it, or at one around it that is not the whole document?"""
     place, leaf = steps(loss.where), tuple(map(str, path))
-    is_around = leaf[: len(place)] == place and (
-        len(place) > 0 or len(path) == 1 or loss.field.startswith("tool_result")
-    )
+    may_be_whole = len(path) == 1 or loss.field.startswith("tool_result")  # a document may be one result
+    is_around = leaf[: len(place)] == place and (place != () or may_be_whole)
     return is_around or place[: len(leaf)] == leaf
 
 
 def begins(loss: Loss, garden: Garden, path: Path) -> bool:
     """In a stream: does it point at the event with which something began of which this is a piece?"""
     place = steps(loss.where)
-    if not isinstance(garden.document, (Rows, list)) or not place or int(place[0]) > int(path[0]):
+    if not garden.is_stream or not place or int(place[0]) > int(path[0]):
         return False
     whole = [leaf for _, leaf in leaf_paths(plain(loss.before)) if leaf == at(garden.document, path)]
     return not whole or loss.field == "branch" or loss.field.split(".")[0] in ("text", "audio", "reasoning")
