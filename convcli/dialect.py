@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import msgspec
 
 from convcli.transcript import Path, ToolResult, Transcript
 
@@ -46,8 +47,7 @@ class Convention(NamedTuple):
     """By kind of the result: the kind of loss and the reason."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Dialect:
+class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """One vendor's shape. All functions are pure: they do not change their input, print, or draw random numbers."""
 
     name: str
@@ -67,9 +67,9 @@ class Dialect:
     """A short cut: what is left to judge of a document whose messages certainly pass the schema and break no rule,
     whatever the rest is; None where they may not."""
     conventions: tuple[Convention, ...] = ()
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, str] = {}
     """Why a field of the intermediate format cannot be written, by field (`message.name`, `reasoning`, …)."""
-    places: Mapping[str, Path] = field(default_factory=dict)
+    places: Mapping[str, Path] = {}
     """Where a field stands in this dialect, relative to its node, when it is not the node itself; `..` goes up."""
     envelope: frozenset[str] = frozenset()
     """Keys of extras that are transport and bookkeeping."""

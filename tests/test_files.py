@@ -139,7 +139,7 @@ def in_rows(path: Path) -> Document:
 
 
 def _dialect_of_rows() -> Any:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     return replace(get(OWN), name="rows", framings=("events",), detect=lambda value: Clue(90, "rows"))
 
