@@ -228,7 +228,7 @@ class Draft:
         return self.spellings.get(id(part), {}) if self.spellings else {}
 
     def _add_media(self, media: Media) -> None:
-        if self.role == "assistant" and media.type == "audio" and not self.spelling(media).get("part"):
+        if (self.role == "assistant" or self.own) and media.type == "audio" and not self.spelling(media).get("part"):
             self.audio = lower_answer_audio(media, self.spelling(media))
         elif self.role == "user" or self.own:
             native = lower_media(media, self.spelling(media))

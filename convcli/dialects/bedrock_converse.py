@@ -44,7 +44,8 @@ RESPONSE = Keys(
 )
 OUTPUT = Keys("message")
 
-NESTED = frozenset(("inferenceConfig", "outputConfig", "toolConfig", "output", "usage", "stopReason"))
+IN_REQUESTS = frozenset(("inferenceConfig", "outputConfig", "toolConfig"))
+IN_RESPONSES = frozenset(("output", "usage", "stopReason"))
 """Members of extras that hold what is carried inside the vendor's own keys."""
 
 FINISH = {
@@ -173,7 +174,7 @@ def _lower_request(transcript: Transcript, messages: list[Message], writer: Bloc
     if tools is not None:
         native["toolConfig"] = tools
     native = {key: native[key] for key in REQUEST.sorted(native)}
-    return REQUEST.put(native, _outer(carried), document.get("request"))
+    return REQUEST.put(native, _outer(carried, IN_REQUESTS, document, "request"), document.get("request"))
 
 
 def _lift_response(native: Native, reader: BlockReader, transcript: Transcript) -> None:
@@ -213,11 +214,13 @@ def _lower_response(transcript: Transcript, messages: list[Message], writer: Blo
         written = writer.spelling(counted).get("usage")
         native["usage"] = common.lower_usage(counted, carried.get("usage", {}), written)
     native = {key: native[key] for key in RESPONSE.sorted(native)}
-    return RESPONSE.put(native, _outer(carried), document.get("response"))
+    return RESPONSE.put(native, _outer(carried, IN_RESPONSES, document, "response"), document.get("response"))
 
 
-def _outer(carried: Native) -> Native:
-    return {key: value for key, value in carried.items() if key not in NESTED}
+def _outer(carried: Native, inside: frozenset[str], document: Native, form: str) -> Native:
+    """What is carried for the document itself: not what stands `inside` one of its keys, or in another form."""
+    others = inside if document.get("form") == form else IN_REQUESTS | IN_RESPONSES
+    return {key: value for key, value in carried.items() if key not in others}
 
 
 DIALECT = Dialect(

@@ -199,7 +199,8 @@ def _beside(transcript: Transcript, form: str) -> tuple[Native, Spelling | None]
     if document.get("form", form) != form:
         return {}, None
     carried = carried_by(transcript.extras, NAME)
-    return {key: carried[key] for key in carried if key not in ("rpc", "stopReason")}, document.get("payload")
+    aside = ("rpc",) if document.get("form") == form != "response" else ("rpc", "stopReason")
+    return {key: carried[key] for key in carried if key not in aside}, document.get("payload")
 
 
 # ---------------------------------------------------------------- tools

@@ -236,7 +236,7 @@ def _lower_usage(usage: dict[str, int], rest: Native, written: Native | None) ->
 def _lift_tool(native: Native, origin: Origin, path: Path) -> ToolDefinition:
     if "function" in native:
         tool = common.lift_tool(native, NAME, origin, path)
-        origin.spell(tool, {**origin.spellings.get(id(tool), {}), "old": True})
+        origin.spell(tool, {**origin.spellings.get(id(tool), {}), "old": "typed" if "type" in native else "bare"})
         return tool
     origin.tools.append(path)
     carried, spelling = TOOL.take(native)
@@ -254,7 +254,8 @@ def _lift_tool(native: Native, origin: Origin, path: Path) -> ToolDefinition:
 def _lower_tool(tool: ToolDefinition, spelling: Spelling) -> Native | None:
     """A definition; None for a tool that another vendor runs by itself."""
     if spelling.get("old"):
-        return common.lower_tool(tool, NAME, spelling)
+        old = common.lower_tool(tool, NAME, spelling)
+        return {key: old[key] for key in old if key != "type" or spelling["old"] == "typed"} if old else None
     if common.is_foreign_builtin(tool):
         return None
     native = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
