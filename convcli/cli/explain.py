@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from convcli.cli import _work
 from convcli.cli._commands import Command
 from convcli.cli._types import Near
 from convcli.errors import JobError
@@ -20,6 +21,10 @@ EXAMPLES = """\
 convcli explain missing-tool-result
 convcli explain --list
 """
+
+
+WIDEST = 100
+"""Cells beyond which lines of prose are hard to follow."""
 
 
 def _names() -> list[str]:
@@ -42,18 +47,27 @@ def command(screen: Screen, code: str | None, lists: bool) -> int:
     elif code is None:
         raise JobError("usage", "which code?", help="convcli explain --list")
     else:
-        screen.show(_explained(codes.table()[code], screen.out))
+        screen.show(_explained(codes.table()[code], screen.out, _work.width()))
     return 0
 
 
-def _explained(code: Code, paint: Paint) -> Iterator[str]:
-    yield f"{paint.bold(code.name)}: {code.title}\n\n{code.why}\n"
+def _explained(code: Code, paint: Paint, width: int | None) -> Iterator[str]:
+    yield f"{paint.bold(code.name)}: {code.title}\n\n{_wrapped(code.why, width)}\n"
     for name, example in (("bad", code.bad), ("good", code.good)):
         yield f"\n{paint.dim(name)}\n" + "".join(f"    {line}\n" for line in example.splitlines())
-    yield f"\n{paint.dim('mend')}\n    {code.mend}\n"
+    yield f"\n{paint.dim('mend')}\n{_wrapped(code.mend, width, '    ')}\n"
     concerned = _dialects(code.name)
     if concerned:
-        yield f"\n{paint.dim('rule of')}\n    {', '.join(concerned)}\n"
+        yield f"\n{paint.dim('rule of')}\n{_wrapped(', '.join(concerned), width, '    ')}\n"
+
+
+def _wrapped(text: str, width: int | None, indent: str = "") -> str:
+    """Prose between the margins of a terminal; elsewhere a paragraph is a line."""
+    from textwrap import fill
+
+    if width is None:
+        return indent + text
+    return fill(text, min(width, WIDEST), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _dialects(code: str) -> list[str]:
