@@ -8,71 +8,34 @@ data: reasons, conventions, and where a field stands. Linear in the number of pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from itertools import accumulate
 from operator import attrgetter
-from typing import Any, Literal
-
-import msgspec
+from typing import Any
 
 from convcli import wire
 from convcli.align import Alignment, align, align_tools
 from convcli.decimals import builtins
 from convcli.dialect import Dialect, LossKind
+from convcli.exact import exact_message, exact_messages, exact_part, exact_tool, media_key, plain
 from convcli.fields import active
 from convcli.places import Places
+from convcli.reasons import MEDIA_TYPES as MEDIA_TYPES
+from convcli.reasons import MISSING as MISSING
+from convcli.reasons import Level as Level
+from convcli.reasons import Loss as Loss
+from convcli.reasons import level_of as level_of
+from convcli.reasons import reason_of
 from convcli.transcript import (
     TRANSCRIPT_FIELDS,
     Message,
-    Opaque,
     Part,
     Path,
-    Text,
-    ToolCall,
     ToolDefinition,
     ToolResult,
     Transcript,
 )
-
-Level = Literal["content", "context", "envelope"]
-
-
-class Loss(msgspec.Struct, omit_defaults=True):
-    """A field that the output does not carry as the source had it.
-
-    `kind`: dropped · changed · encoded (kept by a convention, not in a field of the vendor) · invented (the target
-    needs a value that the source lacks) · moved. `where` is a JSON Pointer into the source document, for JSONL
-    relative to the record on `line`. `level`: content (a model would read something else) · context (what ties and
-    replays) · envelope (transport and bookkeeping). `before` and `after` are values of the intermediate format.
-    """
-
-    kind: LossKind
-    where: str
-    field: str
-    level: Level
-    why: str
-    before: Any = msgspec.UNSET
-    after: Any = msgspec.UNSET
-    line: int = 0
-    file: str = ""
-
-
-CONTENT = frozenset(
-    (
-        "text", "reasoning", "refusal", "image", "audio", "video", "document", "opaque", "tool_call", "tool_result",
-        "message", "message.role", "branch", "reasoning.text", "reasoning.summary", "text.text", "refusal.text",
-        "tool_call.name", "tool_call.arguments", "tool_call.rawArguments",
-        "tool_result.kind", "tool_result.value", "tool_result.isError", "tool_result.name", "opaque.value",
-        "tool", "tool.name", "tool.description", "tool.parameters", "tools", "toolChoice",
-    )
-)  # fmt: skip
-"""Fields of which a model would read something else; media fields beside them. Everything else is context."""
-
-MEDIA_TYPES = ("image", "audio", "video", "document")
-MEDIA_CONTENT = ("data", "url", "fileId", "path", "text", "mediaType")
-
-MISSING = msgspec.UNSET
 
 
 def difference(
@@ -109,9 +72,9 @@ class _Walk:
         if self.made_up or self.made_up_again or self.before != self.after:
             return False
         return (
-            _exact_messages(self.before.messages, self.after.messages)
+            exact_messages(self.before.messages, self.after.messages)
             and all(map(wire.exact, _JSON_VALUES(self.before), _JSON_VALUES(self.after)))
-            and all(map(_exact_tool, self.before.tools or (), self.after.tools or ()))
+            and all(map(exact_tool, self.before.tools or (), self.after.tools or ()))
         )
 
     def transcript(self) -> None:
@@ -153,7 +116,7 @@ class _Walk:
             if j < last:
                 self.add("moved", place, "tool", i, j)
             last = max(last, j)
-            if not self.same(tool, after[j], _exact_tool):
+            if not self.same(tool, after[j], exact_tool):
                 self.record(tool, after[j], "tool", place)
         known = set(tool_of)
         for j, tool in enumerate(after):
@@ -170,7 +133,7 @@ class _Walk:
                 self.dropped_message(i, message, alignment)
                 continue
             other = self.after.messages[j]
-            if alignment.by_index and self.same(message, other, _exact_message):
+            if alignment.by_index and self.same(message, other, exact_message):
                 continue
             place = self.places.message(i)
             if i in alignment.moved or (i in alignment.joined and j != last):
@@ -179,7 +142,7 @@ class _Walk:
             if i in alignment.joined:
                 self.add("changed", place, "message.grouping", message.role, "joined with the message before it")
                 self.record(message, Message(other.role, []), "message", place)
-            elif not self.same(message, other, _exact_message):
+            elif not self.same(message, other, exact_message):
                 self.record(message, other, "message", place)
             self.parts(i, message, alignment)
         self.moved_media(alignment)
@@ -229,7 +192,7 @@ class _Walk:
         self.extras(part.extras, None, place)
 
     def part(self, part: Part, other: Part, place: Path) -> None:
-        if self.same(part, other, _exact_part):
+        if self.same(part, other, exact_part):
             return
         if type(part) is not type(other):
             self.add("changed", place, part.type, part.type, other.type)
@@ -244,7 +207,7 @@ class _Walk:
         same = (
             result.kind == other.kind
             and result.is_error == other.is_error
-            and wire.exact(_plain(result.value), _plain(other.value))
+            and wire.exact(plain(result.value), plain(other.value))
         )
         if same:
             skip = ("kind", "value", "is_error")
@@ -257,16 +220,16 @@ class _Walk:
         """Was the result written as a convention of the target says? Then that is one loss, with its own reason."""
         for convention in self.target.conventions if self.target is not None else ():
             expected = convention.express(result)
-            if expected is None or expected[0] != other.kind or _plain(expected[1]) != _plain(other.value):
+            if expected is None or expected[0] != other.kind or plain(expected[1]) != plain(other.value):
                 continue
             failed = "error" if result.is_error and result.kind == "data" else result.kind
             kind, why = convention.loss.get(failed) or convention.loss[result.kind]
             name = "kind" if result.kind != other.kind else "value"
-            said, read = _plain(getattr(result, name)), _plain(getattr(other, name))
+            said, read = plain(getattr(result, name)), plain(getattr(other, name))
             self.add(kind, place, f"tool_result.{name}", said, read, why=why)
             if result.kind == "multimodal":
-                inside = set(map(_media_key, other.value)) if other.kind == "multimodal" else set()
-                media = {_media_key(part): (part, place) for part in result.value if part.type in MEDIA_TYPES}
+                inside = set(map(media_key, other.value)) if other.kind == "multimodal" else set()
+                media = {media_key(part): (part, place) for part in result.value if part.type in MEDIA_TYPES}
                 self.accounted |= {key: found for key, found in media.items() if key not in inside}
             return True
         return False
@@ -276,7 +239,7 @@ class _Walk:
         free: dict[int, Part] = {}
         for j, message in enumerate(self.after.messages) if self.accounted else ():
             parts = [part for at, part in enumerate(message.parts) if (j, at) not in alignment.matched_after]
-            free |= {_media_key(part): part for part in parts if part.type in MEDIA_TYPES}
+            free |= {media_key(part): part for part in parts if part.type in MEDIA_TYPES}
         for key, (part, place) in self.accounted.items():
             if key in free:
                 self.record(part, free[key], part.type, place)
@@ -291,7 +254,7 @@ class _Walk:
         for j, message in enumerate(self.after.messages):
             unmatched = [at for at in range(len(message.parts)) if (j, at) not in alignment.matched_after]
             if j not in alignment.after_used:
-                media = {_media_key(part) for part in message.parts if part.type in MEDIA_TYPES}
+                media = {media_key(part) for part in message.parts if part.type in MEDIA_TYPES}
                 if media and media <= self.accounted.keys():
                     continue
                 self.add("invented", self.near(j, alignment), "message", MISSING, builtins(message))
@@ -334,7 +297,7 @@ class _Walk:
         if field in MADE_UP and (self.made_up or self.made_up_again):
             x = None if x in self.made_up else x
             y = None if y in self.made_up_again else y
-        if x is y or wire.exact(_plain(x), _plain(y)):
+        if x is y or wire.exact(plain(x), plain(y)):
             return
         if field in SCHEMAS and isinstance(x, dict) and isinstance(y, dict):
             self.tree(x, y, field, self.places.field(field, place))
@@ -364,7 +327,7 @@ class _Walk:
         """The keys of two objects, one loss each."""
         for key in [*before, *(key for key in after if key not in before)]:
             x, y = before.get(key, MISSING), after.get(key, MISSING)
-            if x is MISSING or y is MISSING or not wire.exact(_plain(x), _plain(y)):
+            if x is MISSING or y is MISSING or not wire.exact(plain(x), plain(y)):
                 name = f"{field}.{key}"
                 self.add(_kind(x, y), self.places.field(name, place), name, x, y)
 
@@ -407,42 +370,12 @@ class _Walk:
                 wire.pointer(self.places.found(place, invented=kind == "invented")),
                 field,
                 level_of(field, self.source, self.target),
-                why or self.reason(kind, field),
+                why or reason_of(kind, field, self.target),
                 before=before,
                 after=after,
             )
         )
 
-    def reason(self, kind: LossKind, field: str) -> str:
-        reasons = self.target.reasons if self.target is not None else {}
-        title = self.target.title if self.target is not None else "the other transcript"
-        for name in ("moved",) if kind == "moved" else _general(field):
-            if name in reasons or name in REASONS:
-                return reasons.get(name) or REASONS[name]
-        if kind == "invented":
-            return f"{title} shows a value that the source does not have"
-        return f"{title} has no field for it" if kind == "dropped" else f"{title} says it in another way"
-
-
-def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Level:
-    """The level of a loss of this field; of extras the dialect that owns them says which keys are envelope."""
-    if field.startswith("extras."):
-        dialect, _, key = field[7:].partition(".")
-        owner = source if source is not None and source.owns(dialect) else target
-        return "envelope" if owner is not None and key.partition(".")[0] in owner.envelope else "context"
-    node, _, name = field.partition(".")
-    if field in CONTENT or (node in MEDIA_TYPES and name in MEDIA_CONTENT):
-        return "content"
-    return "context"
-
-
-REASONS = {
-    "event": "no model ever saw this row",
-    "branch": "only the active branch is written",
-    "head": "what has one branch needs no mark for the active one",
-    "moved": "the target has another place for it",
-}
-"""Reasons that do not depend on the target."""
 
 SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
 """Fields of which a difference is told key by key."""
@@ -460,66 +393,7 @@ def _kind(x: Any, y: Any) -> LossKind:
     return "invented" if x is MISSING else "dropped" if y is MISSING else "changed"
 
 
-def _general(field: str) -> Iterator[str]:
-    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, …"""
-    parts = field.split(".")
-    for end in range(len(parts), 0, -1):
-        yield ".".join(parts[:end])
-    if len(parts) > 1:
-        yield ".".join(parts[1:])
-
-
 _JSON_VALUES = attrgetter("settings", "extras", "tool_choice")
-
-
-def _exact_messages(before: list[Message], after: list[Message]) -> bool:
-    """Two equal lists of messages: do their JSON values have the same types and key order too? Texts have none."""
-    for message, other in zip(before, after, strict=True):
-        if message.extras is not None and not wire.exact(message.extras, other.extras):
-            return False
-        for part, twin in zip(message.parts, other.parts):  # noqa: B905  (equal lists; strict costs)
-            is_text = part.__class__ is Text and part.extras is None and part.metadata is None
-            if not is_text and not _exact_part(part, twin):
-                return False
-    return True
-
-
-def _exact_message(before: Message, after: Message) -> bool:
-    return _exact_messages([before], [after])
-
-
-def _exact_part(part: Any, other: Any) -> bool:
-    """Two equal parts: the same question. Other parts hold strings, which are exact when they are equal."""
-    exact = True
-    if type(part) is ToolCall:
-        exact = part.arguments is other.arguments or wire.exact(part.arguments, other.arguments)
-    elif type(part) is ToolResult or type(part) is Opaque:
-        exact = part.value.__class__ is str or wire.exact(_plain(part.value), _plain(other.value))
-    return (
-        exact
-        and (part.extras is None or wire.exact(part.extras, other.extras))
-        and (part.metadata is None or wire.exact(part.metadata, other.metadata))
-    )
-
-
-def _exact_tool(before: ToolDefinition, after: ToolDefinition) -> bool:
-    return (
-        wire.exact(before.parameters, after.parameters)
-        and wire.exact(before.output_schema, after.output_schema)
-        and wire.exact(before.annotations, after.annotations)
-        and wire.exact(before.extras, after.extras)
-    )
-
-
-def _plain(value: Any) -> Any:
-    """Records inside a value (the parts of a multimodal result) as JSON values."""
-    if isinstance(value, (msgspec.Struct, list)):
-        return builtins(value)
-    return value
-
-
-def _media_key(part: Part) -> int:
-    return hash(tuple(getattr(part, name, None) for name in ("type", "data", "url", "file_id", "path")))
 
 
 def _brief(record: Part | ToolDefinition) -> Any:
