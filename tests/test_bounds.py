@@ -1,0 +1,181 @@
+"""Four times the input takes about four times the time: in calls, tools, findings, losses, rows and keys."""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convcli import catalog, dialects, pipeline, wire
+from convcli.patch import apply, patch
+from convcli.sources import Rows, open_source
+from convcli.transcript import Media, Message, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+
+MOST = 9
+"""How much longer four times as much may take: sixteen times is quadratic, and a machine has other things to do."""
+
+
+def user(text: str) -> Message:
+    return Message("user", [Text(text)])
+
+
+def answer(*parts: Any) -> Message:
+    return Message("assistant", list(parts))
+
+
+def call(id_: str, name: str = "f") -> ToolCall:
+    return ToolCall(id_, name, {"n": 1})
+
+
+def result(id_: str, name: str = "f") -> Message:
+    return Message("tool", [ToolResult(id_, name, "text", "ok")])
+
+
+def ids(count: int) -> list[str]:
+    return [f"call_{i}" for i in range(count)]
+
+
+SHAPES: dict[str, Callable[[int], Transcript]] = {
+    "texts": lambda n: Transcript([user(f"q{i}") if i % 2 else answer(Text(f"a{i}")) for i in range(n)]),
+    "one speaker": lambda n: Transcript([answer(Text(f"a{i}")) for i in range(n)] + [answer(call("c"))]),
+    "parallel calls, answered in reverse": lambda n: Transcript(
+        [user("x"), answer(*map(call, ids(n))), *map(result, reversed(ids(n)))]
+    ),
+    "parallel calls of one id": lambda n: Transcript([user("x"), answer(*[call("c")] * n), *[result("c")] * n]),
+    "calls without results": lambda n: Transcript([user("x"), *(answer(call(id_)) for id_ in ids(n))]),
+    "results without calls": lambda n: Transcript([answer(*map(call, ids(n))), *(result("x" + id_) for id_ in ids(n))]),
+    "results at the end": lambda n: Transcript([*(answer(call(id_)) for id_ in ids(n)), *map(result, ids(n))]),
+    "names and ids to be mended": lambda n: Transcript(
+        [m for i in range(n // 2) for m in (answer(call(f"a|{i}", "x y" * 30 + str(i))), result(f"a|{i}"))]
+    ),
+    "tools": lambda n: Transcript(
+        [user("x")],
+        tools=[ToolDefinition(f"t {i}", "d", {"type": "object", "properties": {}}, strict=True) for i in range(n)],
+        tool_choice={"names": [f"u {i}" for i in range(n)]},
+    ),
+    "parts": lambda n: Transcript([Message("user", [Media("image", url=f"http://x/{i}.png") for i in range(n)])]),
+    "a tree": lambda n: Transcript(
+        [Message("user", [Text("x")], id=f"m{i}", parent_id=f"m{i - 1 - i % 2}" if i else None) for i in range(n)],
+        head=f"m{n - 1}",
+    ),
+    "keys": lambda n: Transcript(
+        [Message("user", [Text("a")], extras={"x": {f"k{i}": i for i in range(n)}})],
+        settings={f"s{i}": i for i in range(n)},
+    ),
+}
+TARGETS = ("openai-chat", "anthropic", "gemini", "gemini-cli", "openclaw", "llama-json", "openai-chat-stream")
+
+
+def growth(work: Callable[[int], Callable[[], object]], size: int) -> float:
+    """How many times longer the work takes for four times the size; the best of a few tries."""
+    small, big = work(size), work(4 * size)
+    found = 99.0
+    for _ in range(3):
+        found = min(found, seconds(big) / seconds(small))
+        if found < MOST:
+            break
+    return found
+
+
+def seconds(action: Callable[[], object]) -> float:
+    gc.collect()
+    start = time.process_time()
+    action()
+    return max(time.process_time() - start, 0.005)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_conversion_there_and_back_takes_linear_time(shape: str, target: str) -> None:
+    hub, other = dialects.get("intermediate"), dialects.get(target)
+
+    def work(size: int) -> Callable[[], object]:
+        transcript = SHAPES[shape](size)
+
+        def there_and_back() -> None:
+            written = pipeline.lower(transcript, other, source=hub).document
+            pipeline.validate(written, other, rigour="sent")
+            pipeline.convert(written, other, hub)
+
+        return there_and_back
+
+    assert growth(work, 300) < MOST
+
+
+def rows_of_a_log(count: int) -> Rows:
+    """A session of Gemini CLI in which every second record is taken back, and then all are set again."""
+    records = [{"id": f"r{i}", "timestamp": "", "type": "user", "content": f"x{i}"} for i in range(count)]
+    rows: list[Any] = [{"sessionId": "s", "projectHash": "p", "startTime": "", "lastUpdated": ""}]
+    for record in records:
+        rows += [record, {**record, "id": record["id"] + "b"}, {"$rewindTo": record["id"] + "b"}]
+    rows.append({"$set": {"messages": records}})
+    return Rows(rows, list(range(1, len(rows) + 1)))
+
+
+def test_a_log_that_goes_back_again_and_again_takes_linear_time() -> None:
+    dialect = dialects.get("gemini-cli")
+    assert catalog.accepts("gemini-cli", rows_of_a_log(3))
+    assert growth(lambda size: lambda: pipeline.convert(rows_of_a_log(size), dialect, dialect), 400) < MOST
+
+
+@pytest.mark.parametrize("key", ["content", "toolCalls"])
+def test_calls_that_stand_twice_take_linear_time(key: str) -> None:
+    def document(size: int) -> Any:
+        calls = [{"type": "toolCall", "id": f"c{i}", "name": "f", "arguments": {"i": i}} for i in range(size)]
+        message = {"role": "assistant", "content": calls}
+        if key == "toolCalls":
+            message["toolCalls"] = [{"name": "f", "arguments": {"i": i}} for i in reversed(range(size))]
+        return [{"role": "user", "content": "x"}, message]
+
+    dialect = dialects.get("openclaw")
+    assert growth(lambda size: lambda: pipeline.convert(document(size), dialect, dialect), 500) < MOST
+
+
+def test_the_places_of_findings_are_found_in_one_pass() -> None:
+    def work(size: int) -> Callable[[], object]:
+        data = json.dumps({"messages": [{"role": "x", "text": "é" * 50}] * size}, indent=1).encode()
+        return lambda: wire.locate_all(data, [f"/messages/{i}/role" for i in range(size)])
+
+    assert growth(work, 1000) < MOST
+
+
+def test_a_patch_of_an_object_in_another_order_takes_linear_time() -> None:
+    def work(size: int) -> Callable[[], object]:
+        before = {f"k{i}": i for i in range(size)}
+        after = dict(reversed(before.items()))
+        return lambda: apply(before, patch(before, after))
+
+    assert growth(work, 1500) < MOST
+
+
+def test_comments_of_a_stream_take_linear_time(tmp_path: Path) -> None:
+    def work(size: int) -> Callable[[], object]:
+        (path := tmp_path / str(size)).write_bytes(b": ping\n" * size + b"data: {}\n\n")
+
+        def read() -> None:
+            with open_source(str(path)) as source:
+                list(source.events())
+
+        return read
+
+    assert growth(work, 10_000) < MOST
+
+
+def test_a_pattern_that_takes_forever_is_never_tried() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$", "format": "regex"}}}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema, "strict": True}}
+    made = {"id": "c", "type": "function", "function": {"name": "f", "arguments": json.dumps({"a": "a" * 5000 + "!"})}}
+    messages = [{"role": "user", "content": "x"}, {"role": "assistant", "content": None, "tool_calls": [made]}]
+    document = {"messages": [*messages, {"role": "tool", "tool_call_id": "c", "content": "y"}], "tools": [tool]}
+    source = dialects.get("openai-chat")
+    start = time.process_time()
+    pipeline.validate(document, source, rigour="sent")
+    for target in dialects.builtin():
+        if target.lower is not None:
+            pipeline.convert(document, source, target)
+    assert time.process_time() - start < 5
