@@ -283,6 +283,8 @@ class _Walk:
         for name in before.__struct_fields__:
             if name in skip or name in ("parts", "extras"):
                 continue
+            if getattr(before, name) is None and getattr(after, name, None) is None:
+                continue
             if name == "metadata":
                 self.keys(before.metadata or {}, after.metadata or {}, f"{node}.metadata", place)
             elif node == "message" and name == "usage":

@@ -111,7 +111,19 @@ class Places:
         place = self.routed(place)
         if self._given is None:
             return place
-        node, steps = self._given, list[Step]()
+        node = self._given
+        try:
+            for step in place:
+                if node.__class__ is str:  # a number would lead to a character
+                    return self._nearest(place, invented)
+                node = node[step]
+        except (LookupError, TypeError):
+            return self._nearest(place, invented)
+        return place
+
+    def _nearest(self, place: Path, invented: bool) -> Path:
+        node: Any = self._given
+        steps: list[Step] = []
         for step in place:
             known = _known(node, step)
             if known is None:
