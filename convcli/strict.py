@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any, Literal, TypeAlias
 
-from convcli import decimals
+from convcli import decimals, encodings
 from convcli.errors import ContentError
 
 DuplicateKeys: TypeAlias = Literal["error", "last"]
@@ -36,21 +36,6 @@ _BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 _CUT = re.compile(r"-?|\.|[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\u[0-9a-fA-F]{0,4}")
 _NUMBER = re.compile(r"-?(?P<digits>[0-9]+)(?P<rest>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
 _PYTHON = re.compile(r"'|None\b|True\b|False\b|b'|\(")
-
-_ENCODINGS = (
-    (b"\xff\xfe\0\0", "UTF-32LE"),
-    (b"\0\0\xfe\xff", "UTF-32BE"),
-    (b"\xff\xfe", "UTF-16LE"),
-    (b"\xfe\xff", "UTF-16BE"),
-)
-_MAGIC = (
-    (b"SQLite format 3\0", "a SQLite database"),
-    (b"PK\x03\x04", "a zip archive"),
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"%PDF-", "a PDF document"),
-)
 
 _SYNTAX = (
     ("Expecting value", "no JSON value begins here"),
@@ -172,43 +157,16 @@ def _refuse_depth(text: str, start: Place) -> None:
 def _decode(data: bytes | str, start: Place) -> tuple[str, Place]:
     if isinstance(data, str):
         return data, start
-    _refuse_foreign(data, start)
+    foreign = encodings.of_beginning(data)
+    if foreign is not None:
+        raise _error(foreign.code, foreign.message, "", 0, start, foreign.help)
     if data.startswith(BOM):
         data, start = data[len(BOM) :], (start[0], start[1], start[2] + len(BOM))
     try:
         return data.decode("utf-8"), start
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8")
-        raise _error(
-            "not-utf8",
-            f"byte 0x{data[error.start]:02x} is not UTF-8 here",
-            before,
-            len(before),
-            start,
-            "convert it first, for example from Latin-1: iconv -f ISO-8859-1 -t UTF-8",
-        ) from None
-
-
-def _refuse_foreign(data: bytes, start: Place) -> None:
-    for magic, what in _MAGIC:
-        if data.startswith(magic):
-            raise _error("not-json", f"this looks like {what}, not like JSON", "", 0, start)
-    encoding = next((name for mark, name in _ENCODINGS if data.startswith(mark)), _encoding_without_bom(data))
-    if encoding:
-        raise _error(
-            "wrong-encoding",
-            f"this is {encoding}; JSON must be UTF-8",
-            "",
-            0,
-            start,
-            f"convert it first: iconv -f {encoding} -t UTF-8",
-        )
-
-
-def _encoding_without_bom(data: bytes) -> str:
-    """JSON begins with an ASCII character, so the zero bytes beside it tell the width and the order."""
-    zeros = "".join("x" if byte else "0" for byte in data[:4])
-    return {"x000": "UTF-32LE", "000x": "UTF-32BE", "x0x0": "UTF-16LE", "0x0x": "UTF-16BE"}.get(zeros, "")
+        before, foreign = data[: error.start].decode("utf-8"), encodings.of_invalid(data, error.start)
+        raise _error(foreign.code, foreign.message, before, len(before), start, foreign.help) from None
 
 
 # --- what is wrong, and where ----------------------------------------------------------------------------------------
@@ -251,6 +209,9 @@ def _syntax_error(text: str, error: JSONDecodeError, start: Place) -> ContentErr
         )
     if text[at] == "\ufeff":
         return _error("misplaced-bom", "a byte order mark stands where only JSON may stand", text, at, start)
+    zeros = encodings.of_zeros(text, at)
+    if zeros is not None:
+        return _error(zeros.code, zeros.message, text, at, start, zeros.help)
     message = next((ours for theirs, ours in _SYNTAX if error.msg.startswith(theirs)), "this is not JSON")
     return _error("not-json", message, text, at, start, _hint(text, at, error.msg))
 

@@ -14,8 +14,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 FLOORS = {
     0: ("transcript", "findings", "errors", "decimals"),
     1: (
-        "wire", "strict", "storage", "sources", "fields", "pairing", "renaming", "align", "exact", "reasons",
-        "loss", "places", "patch", "rules", "codes", "streams",
+        "wire", "strict", "encodings", "storage", "sources", "fields", "pairing", "renaming", "align", "exact",
+        "reasons", "loss", "places", "patch", "rules", "codes", "streams",
         "glance", "catalog", "dialect", "trust", "outcomes",
     ),
     2: ("dialects",),

@@ -116,6 +116,28 @@ def test_lone_surrogates_are_kept_as_their_escapes_and_pairs_are_one_character()
     assert wire.write(value) == '["\\ud83d","\\ude00\\ud83d","😀"]'.encode()
 
 
+@pytest.mark.parametrize(
+    ("data", "code", "said"),
+    [
+        ('{"a": "ä"}'.encode("utf-16"), "wrong-encoding", "UTF-16LE"),
+        ('{"a": "ä"}'.encode("utf-16-be"), "wrong-encoding", "iconv -f UTF-16BE -t UTF-8"),
+        ('{"a": "ä"}'.encode("utf-32-le"), "wrong-encoding", "UTF-32LE"),
+        (b'{"a": "\xe4"}', "not-utf8", "iconv -f ISO-8859-1 -t UTF-8"),
+        (b'{"a": "\xed\xa0\xbd\xed\xb8\x80"}', "not-utf8", "this is CESU-8"),
+        (b'{"a": "\xc0\x80"}', "not-utf8", "overlong"),
+        (b"\0" * 5000, "not-json", "5,000 zero bytes"),
+        (b'{"a": \0}', "not-json", "1 zero byte, and no JSON value"),
+        (b'{"a": "\0"}', "control-character", "U+0000"),
+        (b"<!DOCTYPE html>", "not-json", "an HTML page"),
+        (b"SQLite format 3\0", "not-json", "a SQLite database"),
+    ],
+)
+def test_what_is_no_utf_8_text_is_told_as_what_it_is(data: bytes, code: str, said: str) -> None:
+    error = refusal(data)
+    assert error.code == code
+    assert said in f"{error.message} {error.help}"
+
+
 def test_a_leading_byte_order_mark_is_accepted_once() -> None:
     assert wire.parse(b'\xef\xbb\xbf{"a":1}') == {"a": 1}
     assert refusal(b"\xef\xbb\xbf\xef\xbb\xbf1").code == "misplaced-bom"
