@@ -76,7 +76,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     family: str = ""
     """The name under which it carries extras and opaque parts, where relatives share one; else its own."""
     carries_all: bool = False
-    """Its documents hold the extras of every dialect; those of others hold only their own."""
+    """Its documents hold the extras of other dialects too; those of others hold only their own."""
 
     def owns(self, name: str) -> bool:
         """Are extras under this name its own?"""

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from convcli import catalog
 from convcli.dialect import Dialect, Options
 from convcli.errors import RefusedError
-from convcli.transcript import Message, Origin, Part, ToolDefinition, ToolResult, Transcript
+from convcli.transcript import Message, Opaque, Origin, Part, ToolDefinition, ToolResult, Transcript
 
 Record = TypeVar("Record", Transcript, Message, ToolDefinition, Part)
 
@@ -53,7 +53,10 @@ def _carries(transcript: Transcript, source: Dialect | None, target: Dialect) ->
     owner = target.family or target.name
     if source is not None and not source.carries_all and not source.owns(owner):
         return False
-    return any(record.extras and owner in record.extras for record in records(transcript))
+    return any(
+        (record.extras and owner in record.extras) or (record.__class__ is Opaque and record.dialect == owner)
+        for record in records(transcript)
+    )
 
 
 def records(transcript: Transcript) -> Iterator[Any]:
@@ -86,12 +89,18 @@ def _without_extras(transcript: Transcript, target: Dialect) -> Transcript:
 
 
 def _bare_message(message: Message, target: Dialect) -> Message:
-    return replace(_bare(message, target), parts=[_bare_part(part, target) for part in message.parts])
+    return replace(_bare(message, target), parts=_bare_parts(message.parts, target))
+
+
+def _bare_parts(parts: list[Part], target: Dialect) -> list[Part]:
+    """Without the blocks that only the vendor knows."""
+    known = (part for part in parts if not isinstance(part, Opaque) or not target.owns(part.dialect))
+    return [_bare_part(part, target) for part in known]
 
 
 def _bare_part(part: Part, target: Dialect) -> Part:
     if isinstance(part, ToolResult) and part.kind == "multimodal":
-        part = replace(part, value=[_bare_part(inner, target) for inner in part.value])
+        part = replace(part, value=_bare_parts(part.value, target))
     return _bare(part, target)
 
 

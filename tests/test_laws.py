@@ -16,7 +16,7 @@ from convcli.decimals import builtins
 from convcli.dialect import Options
 from convcli.loss import Loss, difference
 from convcli.rules.survey import Rigour
-from convcli.transcript import ToolResult, Transcript
+from convcli.transcript import Opaque, ToolResult, Transcript
 from tests import strategies
 from tests.support import (
     Sample,
@@ -48,6 +48,15 @@ def test_a_dialect_has_six_good_and_four_bad_samples_and_its_schema(name: str) -
 def test_a_good_sample_has_no_finding_and_is_recognised(sample: Sample) -> None:
     assert pipeline.validate(sample.document, dialects.get(sample.dialect)) == []
     assert pipeline.detect(sample.document).dialect == sample.dialect
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_dialect_leaves_facts_only_under_its_own_name_unless_it_says_so(name: str) -> None:
+    dialect = dialects.get(name)
+    for sample in acceptable() if not dialect.carries_all else ():
+        for record in trust.records(dialect.lift(sample.document)) if sample.dialect == name else ():
+            owners = {record.dialect} if isinstance(record, Opaque) else set(record.extras or ())
+            assert all(map(dialect.owns, owners)), sample
 
 
 @pytest.mark.parametrize("sample", acceptable(), ids=str)

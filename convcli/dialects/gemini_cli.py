@@ -225,6 +225,7 @@ DIALECT = Dialect(
     specification="chatRecordingService.ts and chatRecordingTypes.ts of google-gemini/gemini-cli, 2026-08-21",
     framings=("events", "document"),
     forms=("log", "json"),
+    carries_all=True,  # the contents are those of the Gemini API
     detect=detect,
     lift=lift,
     lower=lower,
