@@ -61,6 +61,7 @@ class _Walk:
         self.places = Places(before, source)
         self.made_up = origin.invented if origin is not None else set()
         self.made_up_again = after.origin.invented if after.origin is not None else set()
+        self.taken_back = origin.taken_back if origin is not None else set()
         self.accounted: dict[int, tuple[Part, Path]] = {}
         self.branch: set[int] | None = None
         self.nearest: list[int] | None = None
@@ -154,7 +155,8 @@ class _Walk:
 
     def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
         """A row that no model saw or a turn off the active branch is one loss; else its parts are."""
-        whole = "event" if message.role == "event" else "branch" if self.off_branch(message) else "message"
+        off_branch = id(message) in self.taken_back or self.off_branch(message)
+        whole = "branch" if off_branch else "event" if message.role == "event" else "message"
         if whole != "message":
             self.add("dropped", self.places.whole(i), whole, builtins(message))
             return

@@ -61,12 +61,17 @@ def test_a_rewind_takes_back_its_record_and_all_behind_it_and_every_one_is_told(
     transcript = lifted("log-rewound.jsonl")
     said = [part.text for message in transcript.messages if message.role != "event" for part in message.parts]
     assert said == ["First.", "One.", "Another second.", "Two again."]
-    assert told(pipeline.lower(transcript, CHAT, source=GEMINI_CLI).losses, "event") == ["/3", "/4", "/5", "/6", "/8"]
+    losses = pipeline.lower(transcript, CHAT, source=GEMINI_CLI).losses
+    assert told(losses, "branch") == ["/3", "/4"]
+    assert told(losses, "event") == ["/5", "/6", "/8"]
+    assert {loss.level for loss in losses if loss.field == "branch"} == {"content"}
 
 
 def test_a_rewind_to_an_unknown_id_takes_everything_back() -> None:
     rows = [*sample("log-rewound.jsonl")[:3], {"$rewindTo": "nobody"}]
-    assert {message.role for message in GEMINI_CLI.lift(Rows(rows)).messages} == {"event"}
+    transcript = GEMINI_CLI.lift(Rows(rows))
+    assert {message.role for message in transcript.messages} == {"event"}
+    assert told(pipeline.lower(transcript, CHAT, source=GEMINI_CLI).losses, "branch") == ["/1", "/2"]
 
 
 def test_a_checkpoint_replaces_all_records() -> None:
@@ -78,7 +83,8 @@ def test_a_checkpoint_replaces_all_records() -> None:
         ("user", "Go on."),
     ]
     losses = pipeline.lower(transcript, CHAT, source=GEMINI_CLI).losses
-    assert told(losses, "event") == ["/1", "/2", "/3/$set/messages/1"]
+    assert told(losses, "branch") == ["/1", "/2"]
+    assert told(losses, "event") == ["/3/$set/messages/1"]
 
 
 def test_a_record_without_an_id_never_counts_in_a_log() -> None:

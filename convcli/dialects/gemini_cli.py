@@ -23,7 +23,7 @@ from convcli.dialects import _google_tables
 from convcli.dialects._gemini_cli_calls import FLAVOR, NAME, Context
 from convcli.dialects._gemini_cli_log import REWIND, UPDATE, in_order, kind_of, rebuild, replay
 from convcli.dialects._gemini_cli_new import new_session
-from convcli.dialects._gemini_cli_records import lift_record, lower_record
+from convcli.dialects._gemini_cli_records import lift_record, lower_record, role_of
 from convcli.dialects._gemini_cli_thoughts import TOKENS
 from convcli.dialects._google import Writer
 from convcli.dialects._google_contents import adopt
@@ -110,6 +110,7 @@ def _lift_log(rows: list[Any], transcript: Transcript, context: Context) -> None
     if not isinstance(rows, Rows):
         origin.document["array"] = True
     live = [record for _, record in done.live]
+    ids = {record["id"] for record in live}
     count = 0
     for path, record, counts in in_order(done):
         if counts:
@@ -119,6 +120,8 @@ def _lift_log(rows: list[Any], transcript: Transcript, context: Context) -> None
             first = Message("event", [Opaque(NAME, record)])
             transcript.messages.append(first)
             origin.places.append((path, [()]))
+            if role_of(record) is not None and record.get("id") not in ids:
+                origin.taken_back.add(id(first))
         context.spell(first, {"path": list(path)})
 
 
