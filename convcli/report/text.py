@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _UNSAFE_IN_LINE = re.compile(_UNSAFE.pattern.replace("\x00-\x08\x0b", "\x00"))
 
 
@@ -22,12 +23,16 @@ def safe_text(text: str, *, lines: bool = False) -> str:
 
     Newlines and tabs stay only with `lines`, for text that is printed as a block.
     """
-    return (_UNSAFE if lines else _UNSAFE_IN_LINE).sub(_escape, text)
+    if lines:
+        return _UNSAFE.sub(_escape, text)
+    for char, shown in _SHORT.items():  # long texts have many lines, and a call for each would be slow
+        text = text.replace(char, shown)
+    return _UNSAFE_IN_LINE.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
-    short = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(match[0])
+    short = _SHORT.get(match[0])
     return short or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
 
 
