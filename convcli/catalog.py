@@ -16,14 +16,17 @@ from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from convcli.errors import JobError
 from convcli.findings import Finding
 from convcli.glance import Glance, NotSureError
 from convcli.transcript import Path
 
 SUFFIX = ".schema.json"
-MOST = 1000
+MOST = 10_000
 """Breaches of one document that are looked at: nobody reads more, and a document of any size ends in time."""
+MORE = f"more is wrong, and not told: of one document the schema is asked for {MOST:,} findings"
 MOST_STEPS = 3000
 """Steps of a `Glance` in the time that the fast validator takes to load."""
 
@@ -124,11 +127,13 @@ def findings(name: str, document: Any, *, strict: bool = False) -> list[Finding]
     """What the schema `name` objects to, in the order of the pointers; no errors exactly when it accepts.
 
     One error for each place and for each missing key, at most `MOST`. With `strict` also a warning `unknown-key` for
-    each key that the schema does not name, at most `MOST`.
+    each key that the schema does not name, at most `MOST`. The last one says so when there would be more.
     """
-    found = [] if accepts(name, document) else _tell(name, islice(_breaches(name, document), MOST))
-    if strict:
-        found += islice(_unknown_keys(name, [schema(name)], document, ()), MOST)
+    breaches: Iterator[Any] = iter(()) if accepts(name, document) else iter(_breaches(name, document))
+    unknown: Iterator[Any] = _unknown_keys(name, [schema(name)], document, ()) if strict else iter(())
+    found = _tell(name, islice(breaches, MOST)) + list(islice(unknown, MOST))
+    if found and any(next(left, None) is not None for left in (breaches, unknown)):
+        found[-1] = replace(found[-1], notes=(*found[-1].notes, MORE))
     return found
 
 

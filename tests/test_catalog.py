@@ -410,8 +410,10 @@ def test_strict_warns_of_each_key_that_the_schema_does_not_name() -> None:
 
 
 def test_the_findings_of_a_hopeless_document_end() -> None:
-    assert len(catalog.findings("openai-chat", [{"role": 1}] * 5000)) == catalog.MOST
-    unknown = [{"role": "user", "content": "", "x": 1}] * 5000
+    found = catalog.findings("openai-chat", [{"role": 1}] * (catalog.MOST + 1))
+    assert len(found) == catalog.MOST
+    assert [one.notes for one in found[-2:]] == [(), (catalog.MORE,)]
+    unknown = [{"role": "user", "content": "", "x": 1}] * (catalog.MOST + 1)
     assert len(catalog.findings("openai-chat", unknown, strict=True)) == catalog.MOST
 
 
