@@ -44,6 +44,15 @@ def test_a_document_with_edits_that_its_schema_allows_goes_to_every_dialect(name
 @pytest.mark.parametrize("name", SAMPLED)
 @few
 @given(random=RANDOMS)
+def test_the_laws_and_the_way_back_hold_for_a_document_with_edits(name: str, random: Random) -> None:
+    document = fuzzing.edited_document(random, dialects.get(name))
+    if fuzzing.is_whole(document) and catalog.accepts(name, document):
+        fuzzing.hold_laws(fuzzing.Trial(dialects.get(name), document), random.choice(fuzzing.written()))
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+@few
+@given(random=RANDOMS)
 def test_spellings_that_somebody_edited_are_used_only_where_they_fit(name: str, random: Random) -> None:
     hostile = fuzzing.hostile_form(random, dialects.get(name))
     fuzzing.use(fuzzing.Trial(dialects.get("intermediate"), hostile))
