@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from convcli import wire
 from convcli.errors import ContentError
-from convcli.transcript import Extras, Message, ToolCall, ToolResult, Transcript
+from convcli.transcript import Extras, Message, ToolCall, ToolDefinition, ToolResult, Transcript
 
 Native = dict[str, Any]
 """An object as the vendor wrote it."""
@@ -221,6 +221,15 @@ def is_response(transcript: Transcript) -> bool:
         and not transcript.settings
         and all(message.role == "assistant" for message in transcript.messages)
         and any(message.stop_reason or message.usage for message in transcript.messages)
+    )
+
+
+def is_foreign_builtin(tool: ToolDefinition) -> bool:
+    """A tool that a vendor runs by itself: it has nothing but a name and its owner's own keys."""
+    return (
+        tool.description is None
+        and tool.parameters is None
+        and any("tool" in carried for carried in (tool.extras or {}).values())
     )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from convcli import wire
-from convcli.dialects._openai import is_foreign_builtin
 from convcli.fields import (
     Keys,
     Native,
     Spelling,
     carried_by,
     extras_of,
+    is_foreign_builtin,
     put_counts,
     says_something,
     take_counts,

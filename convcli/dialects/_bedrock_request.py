@@ -7,9 +7,18 @@ from typing import Any
 from convcli import wire
 from convcli.dialects._bedrock import cache_after, mark_cache
 from convcli.dialects._bedrock_media import NAME, kind_of
-from convcli.dialects._openai import is_foreign_builtin
 from convcli.errors import ContentError
-from convcli.fields import Keys, Native, Spelling, carried_by, extras_of, put_counts, says_something, take_counts
+from convcli.fields import (
+    Keys,
+    Native,
+    Spelling,
+    carried_by,
+    extras_of,
+    is_foreign_builtin,
+    put_counts,
+    says_something,
+    take_counts,
+)
 from convcli.pairing import UNKNOWN
 from convcli.transcript import Message, Origin, Path, ToolChoice, ToolDefinition, Transcript
 

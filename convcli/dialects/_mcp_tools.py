@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects._mcp_blocks import NAME
-from convcli.dialects._openai import is_foreign_builtin
-from convcli.fields import Keys, Native, carried_by, extras_of
+from convcli.fields import Keys, Native, carried_by, extras_of, is_foreign_builtin
 from convcli.transcript import Origin, Path, ToolDefinition, Transcript
 
 TOOL = Keys(

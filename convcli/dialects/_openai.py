@@ -8,7 +8,17 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from convcli import wire
-from convcli.fields import DATA_URL, Keys, Native, carried_by, extras_of, put_counts, split_data_url, take_counts
+from convcli.fields import (
+    DATA_URL,
+    Keys,
+    Native,
+    carried_by,
+    extras_of,
+    is_foreign_builtin,
+    put_counts,
+    split_data_url,
+    take_counts,
+)
 from convcli.transcript import Media, Message, Origin, Path, ToolChoice, ToolDefinition, Transcript
 
 FINISH = {
@@ -72,15 +82,6 @@ def lower_tool(tool: ToolDefinition, dialect: str, spelling: dict[str, Any], *, 
     function = FUNCTION.put(native, carried.get("function"), spelling.get("function"))
     outer = {key: value for key, value in carried.items() if key != "function"}
     return TOOL.put({"type": "function", "function": function}, outer, spelling.get("tool"))
-
-
-def is_foreign_builtin(tool: ToolDefinition) -> bool:
-    """A tool that a vendor runs by itself: it has nothing but a name and its owner's own keys."""
-    return (
-        tool.description is None
-        and tool.parameters is None
-        and any("tool" in carried for carried in (tool.extras or {}).values())
-    )
 
 
 def with_parameters(transcript: Transcript, *, typed: bool = False) -> Transcript:

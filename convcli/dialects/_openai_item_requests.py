@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from convcli import wire
-from convcli.dialects._openai import is_foreign_builtin
 from convcli.dialects._openai_item_parts import inner
-from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
+from convcli.fields import Keys, Native, Spelling, carried_by, extras_of, is_foreign_builtin
 from convcli.transcript import Origin, ToolChoice, ToolDefinition, Transcript
 
 TOOL = Keys("type name description parameters strict output_schema")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import pairwise
 
-from convcli.dialects._openai import is_foreign_builtin
 from convcli.dialects._openclaw_answers import Lifted
 from convcli.dialects._openclaw_blocks import NAME, Reader, Writer, finish
 from convcli.dialects._openclaw_messages import (
@@ -16,7 +15,7 @@ from convcli.dialects._openclaw_messages import (
     lower_group,
     lower_tool,
 )
-from convcli.fields import Keys, Native, Spelling, carried_by, extras_of
+from convcli.fields import Keys, Native, Spelling, carried_by, extras_of, is_foreign_builtin
 from convcli.sources import Rows
 from convcli.transcript import Message, Opaque, Path, ToolDefinition, Transcript
 

@@ -23,7 +23,17 @@ from convcli import wire
 from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects import _openai as common
 from convcli.dialects._cohere import NAME, express, is_own, lift_message, lift_messages, lower_message, lower_messages
-from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response, put_counts, take_counts
+from convcli.fields import (
+    Keys,
+    Native,
+    active,
+    carried_by,
+    extras_of,
+    is_foreign_builtin,
+    is_response,
+    put_counts,
+    take_counts,
+)
 from convcli.pairing import Pairing
 from convcli.renaming import LETTERS, WORD, Alphabet, Renaming, renamed, tool_names
 from convcli.rules import answers, arguments, links, names, tools, turns
@@ -185,9 +195,7 @@ def _lift_tool(native: Native, origin: Origin, path: Path) -> ToolDefinition:
 
 def _lower_tools(transcript: Transcript) -> Native:
     native = common.lower_tools(transcript, NAME, strict=False)
-    strict = {
-        tool.strict for tool in transcript.tools or () if is_own(transcript) or not common.is_foreign_builtin(tool)
-    }
+    strict = {tool.strict for tool in transcript.tools or () if is_own(transcript) or not is_foreign_builtin(tool)}
     if native and strict in ({True}, {False}):
         native["strict_tools"] = strict.pop()
     choice = transcript.tool_choice

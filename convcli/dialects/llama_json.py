@@ -27,8 +27,17 @@ from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects._glassbox import ANSWER, lift_answer, lower_answer, said
 from convcli.dialects._histories import Answers, has_failed, has_media, in_words
 from convcli.dialects._llama_text import TAIL, is_answer, is_result, read_object, read_system, system_text
-from convcli.dialects._openai import is_foreign_builtin
-from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_first, says_something
+from convcli.fields import (
+    Keys,
+    Native,
+    Spelling,
+    active,
+    carried_by,
+    extras_of,
+    is_foreign_builtin,
+    results_first,
+    says_something,
+)
 from convcli.pairing import Pairing
 from convcli.rules import links
 from convcli.rules.survey import telling

@@ -21,8 +21,7 @@ from typing import Any
 from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects._glassbox import ANSWER, lift_answer, lower_answer, said
 from convcli.dialects._histories import Answers, has_media, runs, silent, without
-from convcli.dialects._openai import is_foreign_builtin
-from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_first
+from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, is_foreign_builtin, results_first
 from convcli.pairing import UNKNOWN, Pairing
 from convcli.rules import arguments, links, tools
 from convcli.transcript import (

@@ -29,6 +29,7 @@ from convcli.fields import (
     active,
     carried_by,
     extras_of,
+    is_foreign_builtin,
     is_response,
     put_counts,
     results_first,
@@ -256,7 +257,7 @@ def _lower_tool(tool: ToolDefinition, spelling: Spelling) -> Native | None:
     if spelling.get("old"):
         old = common.lower_tool(tool, NAME, spelling)
         return {key: old[key] for key in old if key != "type" or spelling["old"] == "typed"} if old else None
-    if common.is_foreign_builtin(tool):
+    if is_foreign_builtin(tool):
         return None
     native = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
     said = {key: value for key, value in native.items() if value is not None}
