@@ -59,7 +59,8 @@ class BlockReader:
     def part(self, native: Native) -> Part:
         """The part that a block is; one of an unknown kind is opaque."""
         lift = LIFT.get(native["type"])
-        part = lift(self, native) if lift is not None else None
+        strange = not INSIDE.isdisjoint(native) and native["type"] not in ("resource", "tool_use")
+        part = lift(self, native) if lift is not None and not strange else None
         return Opaque(NAME, native) if part is None else part
 
     def text(self, native: Native) -> Part:
@@ -259,7 +260,10 @@ class BlockWriter:
 
 def beside(part: Part) -> Native:
     """The carried keys that stand in the block itself."""
-    return {key: value for key, value in carried_by(part.extras, NAME).items() if key not in INSIDE}
+    carried = carried_by(part.extras, NAME)
+    if isinstance(part, (ToolCall, ToolResult)):
+        return carried
+    return {key: value for key, value in carried.items() if key not in INSIDE}
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
