@@ -6,20 +6,30 @@ import os
 import pty
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from convcli.report import progress
 from convcli.report.text import cells
-from tests.cli_cases import CLEAN, OTHER, OWN, command, environment, write
+from tests.cli_cases import CLEAN, OTHER, OWN, environment, write
+
+SOON = """
+import sys
+from convcli.report import progress
+progress.FIRST, progress.EVERY = 0.1, 0.02
+from convcli.__main__ import main
+sys.exit(main())
+"""
 
 
-def on_a_terminal(*words: object, **more: str) -> str:
+def on_a_terminal(*words: object, program: tuple[str, ...] = ("-m", "convcli"), **more: str) -> str:
     """What the program writes to a terminal."""
     mine, its = pty.openpty()
+    call = [sys.executable, *program, *map(str, words)]
     with subprocess.Popen(
-        command(*words), stdout=subprocess.DEVNULL, stderr=its, env=environment(**{"TERM": "xterm", **more})
+        call, stdout=subprocess.DEVNULL, stderr=its, env=environment(**{"TERM": "xterm", **more})
     ) as process:
         os.close(its)
         said = b""
@@ -39,21 +49,23 @@ def _read(terminal: int) -> bytes:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file that takes some seconds."""
+    """A file that takes longer than the line waits in these tests, and is worth two processes."""
     path = tmp_path_factory.mktemp("large") / "a.jsonl"
     document = {"messages": [*CLEAN["messages"] * 20]}
-    return write(path, *[document] * 40_000)
+    return write(path, *[document] * 6_000)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_long_conversion_says_how_far_it_is_and_takes_the_line_away(large: Path, jobs: int) -> None:
-    said = on_a_terminal("convert", large, "--to", OWN, "--from", OTHER, "-o", os.devnull, "-j", jobs)
+    said = on_a_terminal(
+        "convert", large, "--to", OWN, "--from", OTHER, "-o", os.devnull, "-j", jobs, program=("-c", SOON)
+    )
     drawn = [int(word) for word in re.findall(r"(\d+)%", said)]
     assert drawn == sorted(drawn)
     assert len(set(drawn)) > 2
     assert f"of {progress.size(large.stat().st_size)}" in said
     last = said.replace("\r\n", "\n").rsplit("\x1b[K", 1)[1]
-    assert last.startswith("convert: 40,000 transcripts")
+    assert last.startswith("convert: 6,000 transcripts")
 
 
 def test_what_takes_less_than_a_second_or_no_terminal_shows_nothing(tmp_path: Path) -> None:
@@ -63,8 +75,10 @@ def test_what_takes_less_than_a_second_or_no_terminal_shows_nothing(tmp_path: Pa
 
 def test_a_dumb_terminal_and_a_pipe_show_nothing(large: Path) -> None:
     words = ("convert", large, "--to", OWN, "--from", OTHER, "-o", os.devnull)
-    assert "%" not in on_a_terminal(*words, TERM="dumb")
-    done = subprocess.run(command(*words), capture_output=True, env=environment(), check=True)
+    assert "%" not in on_a_terminal(*words, program=("-c", SOON), TERM="dumb")
+    done = subprocess.run(
+        [sys.executable, "-c", SOON, *map(str, words)], capture_output=True, env=environment(), check=True
+    )
     assert b"%" not in done.stderr
 
 
