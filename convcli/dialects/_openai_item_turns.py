@@ -258,7 +258,8 @@ class Writer:
         if self.listed and not self.own:
             native |= COMPLETED
         native |= {"role": draft.role, "content": self._content(draft)}
-        carried = {key: value for key, value in draft.carried.items() if key != "usage"}
+        aside = "usage" if draft.role == "assistant" else ""  # that of an answer stands in the response
+        carried = {key: value for key, value in draft.carried.items() if key != aside}
         self.items.append(MESSAGE.put(native, carried, draft.spelling))
 
     def _content(self, draft: Draft) -> Any:

@@ -23,7 +23,7 @@ from typing import Any
 from convcli.dialect import Clue, Convention, Dialect, Options
 from convcli.dialects._histories import without
 from convcli.dialects._multi_llm_entries import AUTHORS, NAME, Reader, Writer, express
-from convcli.fields import Keys, Native, active, carried_by, extras_of, results_first
+from convcli.fields import Keys, Native, active, carried_by, extras_of, results_first, says_something
 from convcli.rules import links
 from convcli.transcript import Origin, Transcript
 
@@ -77,6 +77,8 @@ def lift(document: Any) -> Transcript:
     version = (document if form == "autosave" else metadata).get("schema_version")
     origin.document = {"form": form, "missing": [key for key in ("system_prompt",) if key not in document]}
     origin.document |= {"file": spelling or {}, "metadata": inner or {}, "version": version}
+    if form == "autosave" and says_something(metadata.get("schema_version")):
+        more = {**(more or {}), "schema_version": metadata["schema_version"]}
     extras = {**(carried or {}), **({"metadata": more} if more else {})}
     return Transcript(
         reader.system(document.get("system_prompt")) + reader.messages(document["turns"], ("turns",)),
