@@ -354,7 +354,8 @@ class _Walk:
         """One key of extras; where it holds a group of keys, each of them."""
         field = f"extras.{dialect}.{key}"
         other = {} if y is MISSING else y
-        group = self.places.group(dialect, key, place) if isinstance(x, dict) and isinstance(other, dict) else None
+        grouped = isinstance(x, dict) and isinstance(other, dict)
+        group = self.places.group(dialect, key, place, x) if grouped else None
         if group is None:
             self.add(_kind(x, y), self.places.extras(dialect, key, place, x is not MISSING), field, x, y)
             return

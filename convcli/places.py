@@ -8,6 +8,7 @@ things usually stand; `found` says where in the document at hand.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from convcli.dialect import Dialect
@@ -85,14 +86,15 @@ class Places:
     def _lacks(self, place: Path) -> bool:
         return len(self.found(place)) < len(self.routed(place))
 
-    def group(self, dialect: str, key: str, place: Path) -> Path | None:
+    def group(self, dialect: str, key: str, place: Path, members: Iterable[str]) -> Path | None:
         """Where the members of the object stand that rides under a key of extras; None where it is no mere group."""
-        if self._source is None or not self._source.owns(dialect):
+        if self._source is None or self._given is None or not self._source.owns(dialect):
             return None
         steps = self._source.places.get(f"extras.{key}")
         if steps is None or not (set(steps) == {".."} or steps == place == ()):
             return None
-        return self.climb(place, steps)
+        path = self.climb(place, steps)
+        return None if all(self._lacks((*path, member)) for member in members) else path
 
     def routed(self, place: Path) -> Path:
         """The path in the document of what has this path in what was put together of it."""

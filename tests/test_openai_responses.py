@@ -384,7 +384,7 @@ def test_what_a_response_repeats_of_its_request_is_carried_as_one_fact() -> None
     assert (transcript.tools, transcript.settings, transcript.tool_choice) == (None, None, None)
     assert transcript.extras == {NAME: {"request": echo}}
     (loss,) = pipeline.lower(transcript, dialects.get("openai-chat"), source=DIALECT).losses[:1]
-    assert (loss.field, loss.level) == (f"extras.{NAME}.request.temperature", "envelope")
+    assert (loss.field, loss.level) == (f"extras.{NAME}.request", "envelope")
 
 
 def test_an_answer_of_another_vendor_becomes_a_response_that_says_no_more() -> None:
