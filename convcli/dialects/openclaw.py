@@ -100,7 +100,11 @@ def lift(document: Any) -> Transcript:
         _lift_request(document, transcript, origin)
     prefix: Path = () if isinstance(document, list) else ("messages",)
     for i, native in enumerate(natives):
-        for message, spots in lift_message(native, reader):
+        lifted = lift_message(native, reader)
+        if native["role"] == "system" and native.get("toolsAdded"):  # replayed in a session, and only there
+            first = lifted[0][0]
+            first.extras = {NAME: {**carried_by(first.extras, NAME), "toolsAdded": native["toolsAdded"]}}
+        for message, spots in lifted:
             transcript.messages.append(message)
             origin.places.append(((*prefix, i), spots))
     return transcript
