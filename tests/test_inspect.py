@@ -180,6 +180,15 @@ def test_the_total_of_tokens_counts_every_answer(tmp_path: Path) -> None:
     }
 
 
+def test_the_heading_counts_rows_that_no_model_saw_apart_from_messages(tmp_path: Path) -> None:
+    event = {"role": "event", "parts": [{"type": "opaque", "dialect": "gemini-cli", "value": {"type": "info"}}]}
+    messages = [{"role": "user", "parts": [{"type": "text", "text": "hi"}]}, event, event]
+    source = write(tmp_path / "a.json", {"convcli": 1, "messages": messages})
+    assert "1 message, 0 calls, 0 errors, 2 events" in " ".join(run("inspect", source).stderr.decode().split())
+    (row,) = rows(source, "--summary")
+    assert (row["messages"], row["events"]) == (1, 2)
+
+
 # --- hostile text ----------------------------------------------------------------------------------------------------
 
 
