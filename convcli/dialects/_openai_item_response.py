@@ -120,7 +120,8 @@ def _lower_end(transcript: Transcript, answers: list[Message], writer: Writer) -
         return {}
     absent = transcript.document_spelling(writer.dialect).get("absent", ())
     native = {key: value for key, value in _end_of(answers[-1]).items() if key not in absent}
-    if answers[-1].usage or carried_by(answers[-1].extras, writer.dialect).get("usage"):
+    spelled = "usage" in writer.spellings.get(id(answers[-1]), {})
+    if spelled or answers[-1].usage or carried_by(answers[-1].extras, writer.dialect).get("usage"):
         native["usage"] = common.lower_usage(answers[-1], writer.dialect, writer.spellings, USAGE)
     return native
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convcli.dialects import _openai as common
 from convcli.fields import Keys, Native, Spelling, carried_by, epoch_of_time, extras_of, time_of_epoch
@@ -53,7 +53,7 @@ def lift_response(native: Native, origin: Origin, answers: Answers) -> Transcrip
 
 
 def lower_response(transcript: Transcript, answers: Answers) -> Native:
-    """A response with one choice for each turn of the assistant."""
+    """A response with one choice for each turn of the assistant, or for all that its source had as choices."""
     spelling = transcript.document_spelling(answers.name)
     spellings = transcript.spelling(answers.name)
     native: Native = {} if transcript.id is None else {"id": transcript.id}
@@ -64,10 +64,11 @@ def lower_response(transcript: Transcript, answers: Answers) -> Native:
         native["created"] = created
     if transcript.model is not None:
         native["model"] = transcript.model
-    said = [message for message in transcript.messages if message.role == "assistant"]
     own = transcript.origin is not None and transcript.origin.dialect == answers.name
+    was = spelling.get("form") == "response"
+    said = [message for message in transcript.messages if was or message.role == "assistant"]
     native["choices"] = [_lower_choice(message, i, spellings, own, answers) for i, message in enumerate(said)]
-    usage = next((message for message in said if message.usage or _carried_usage(message, answers)), None)
+    usage = next((message for message in said if _has_usage(message, answers, spellings)), None)
     if usage is not None:
         native["usage"] = _totalled(common.lower_usage(usage, answers.name, spellings, answers.usage), own)
     return RESPONSE.put(native, carried_by(transcript.extras, answers.name), spelling.get("response"))
@@ -81,8 +82,10 @@ def _totalled(usage: Native, own: bool) -> Native:
     return {"prompt_tokens": parts[0], "completion_tokens": parts[1], "total_tokens": sum(parts), **usage}
 
 
-def _carried_usage(message: Message, answers: Answers) -> Any:
-    return carried_by(message.extras, answers.name).get("usage")
+def _has_usage(message: Message, answers: Answers, spellings: dict[int, Spelling]) -> bool:
+    """Is there a usage to write, and be it one in which the source says nothing?"""
+    carried = carried_by(message.extras, answers.name).get("usage")
+    return bool(message.usage or carried or "usage" in spellings.get(id(message), {}))
 
 
 def _lift_created(native: Native, transcript: Transcript, extras: Native) -> None:
