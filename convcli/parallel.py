@@ -15,15 +15,15 @@ from convcli import workers
 from convcli.atomic import Output, Part
 from convcli.files import Input
 from convcli.findings import Finding
-from convcli.job import Job, Records, Run, Summary, Tell
+from convcli.job import LAYOUTS, Job, Records, Run, Summary, Tell
 from convcli.judge import Terms, Verdict
 from convcli.judge import judge as judge_one
 
 
 def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell, processes: int = 1) -> Summary:
-    """`job.convert`, in several processes where the input is large and each of its records gives a record."""
-    is_one_by_one = {"document", "records"} & set(job.target.framings)
-    ranges = source.ranges(processes) if is_one_by_one else []
+    """`job.convert`, in several processes where the input is large and the target never writes rows: those of several
+    transcripts cannot stand in one file."""
+    ranges = [] if LAYOUTS.keys() & set(job.target.framings) else source.ranges(processes)
     if not ranges:
         return one.convert(source, job, output_for, tell)
     output = output_for(".jsonl")  # what stands in the way of it is told before the work

@@ -10,8 +10,9 @@ import os
 import pickle
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from selectors import EVENT_READ, DefaultSelector
 from struct import Struct
 from threading import Thread
@@ -28,6 +29,8 @@ Work: TypeAlias = Callable[[int, Tell], Any]
 
 AHEAD = 32
 """Tasks for each process that may be done before their turn: what came of them is kept, but not without bound."""
+GRACE = 10.0
+"""Seconds for a worker to clean up what it was doing when it had to stop."""
 STOPPING = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _STOPPED = 128
 """The exit code of a worker that a signal has stopped, less the number of the signal."""
@@ -88,10 +91,10 @@ def forked(work: Work, count: int, processes: int) -> Iterator[Iterator[Done]]:
             _start(workers, work, tasks, giving)
         yield _in_order(workers, count, giving)
     finally:
+        os.close(giving)  # for the workers the sign that it is over
+        os.close(tasks)
         for worker in workers:
             worker.end()
-        os.close(tasks)
-        os.close(giving)
 
 
 # --- in the parent ---------------------------------------------------------------------------------------------------
@@ -122,10 +125,8 @@ class _Worker:
         return OutputError("worker-died", f"a process that worked for this one {how}", help="-j 1 needs less memory")
 
     def end(self) -> None:
-        """Let nothing of it be left, whatever it is doing."""
+        """Wait until nothing of it is left; it knows that it is over."""
         if self.process:
-            with suppress(ProcessLookupError):
-                os.kill(self.process, signal.SIGTERM)
             os.waitpid(self.process, 0)
             self.process = 0
         os.close(self.results)
@@ -197,7 +198,7 @@ def _live(work: Work, tasks: int, saying: int, spool: Part) -> NoReturn:
 
 
 def _obey_signals() -> None:
-    """What the parent ignores, as after nohup, is ignored; but SIGTERM is how the parent ends us."""
+    """What the parent ignores, as after nohup, is ignored; but SIGTERM ends the work when the parent has."""
     stopped: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -212,13 +213,16 @@ def _obey_signals() -> None:
 
 
 def _watch_parent(tasks: int) -> None:
-    """Only the parent holds the other end of the pipe, so it breaks when the parent was killed."""
+    """Only the parent holds the other end of the pipe, so it breaks when the parent is through, or was killed. A signal
+    can come just before a call that blocks, which then never ends: so there is a limit."""
     from select import poll  # not everywhere, and neither is fork
 
     pipe = poll()
     pipe.register(tasks, 0)
     pipe.poll()
     os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    os._exit(1)
 
 
 def _outcome(work: Work, number: int, spool: Part) -> Any:

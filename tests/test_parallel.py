@@ -16,9 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from convcli import files, pipeline, workers
+from convcli import dialects, files, pipeline, workers
 from convcli.__main__ import main
 from convcli.findings import Finding
+from convcli.job import LAYOUTS
 from convcli.loss import MISSING, Loss
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, command, environment, write
 
@@ -109,15 +110,19 @@ def test_standard_output_gets_the_ranges_in_order(tmp_path: Path, called: Callab
     assert called(tmp_path / "together", "convert", source, "--to", OWN, "-j", "4") == alone
 
 
+WRITTEN_AS_ROWS = [name for name in dialects.names() if LAYOUTS.keys() & set(dialects.get(name).framings)]
+
+
 @pytest.mark.usefixtures("ranges_of_any_size")
+@pytest.mark.parametrize("name", WRITTEN_AS_ROWS)
 def test_a_target_that_holds_one_transcript_is_refused_as_by_one_process(
-    tmp_path: Path, called: Callable[..., Any]
+    tmp_path: Path, called: Callable[..., Any], name: str
 ) -> None:
-    source = write(tmp_path / "in.jsonl", *[CLEAN] * 9)
-    words = ["convert", source, "--to", f"{OTHER}-stream", "-o", "out"]
+    source = write(tmp_path / "in.jsonl", CLEAN, CLEAN)
+    words = ["convert", source, "--from", OTHER, "--to", name, "-o", "out"]
     alone = called(tmp_path / "alone", *words)
     assert "one-transcript-only" in alone[2]
-    assert called(tmp_path / "together", *words, "-j", "3") == alone
+    assert called(tmp_path / "together", *words, "-j", "2") == alone
 
 
 def many(folder: Path) -> Path:
