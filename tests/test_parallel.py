@@ -258,6 +258,27 @@ def test_what_is_told_and_raised_survives_the_way_to_the_other_process() -> None
     assert (caught.value.findings, caught.value.file, str(caught.value)) == ([finding], "f", "m")
 
 
+def test_workers_end_when_no_signal_can_wake_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal that comes just before a process waits for its next task does not end the waiting either."""
+
+    def work(number: int, tell: workers.Tell) -> int:
+        signal.pthread_sigmask(signal.SIG_BLOCK, workers.STOPPING)
+        return number
+
+    def fail(number: int, frame: object) -> None:
+        raise AssertionError("the workers have not ended")
+
+    monkeypatch.setattr(workers, "GRACE", 60)
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(20)
+    try:
+        with workers.forked(work, 3, 3) as all_done:
+            assert [done.value() for done in all_done] == [0, 1, 2]
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 # --- the processes ---------------------------------------------------------------------------------------------------
 
 
