@@ -109,3 +109,14 @@ def test_what_a_log_says_again_is_told_at_the_row_that_counts() -> None:
     user = {"id": "1", "type": "user", "content": "Hi.", "timestamp": "2026-01-01T00:00:00Z"}
     rows = Rows([session, user, {"$set": {"summary": "new"}}])
     assert ("dropped", "title", "/2/$set/summary") in told(rows, "gemini-cli", "openai-chat")
+
+
+def test_an_event_of_an_unknown_kind_is_kept_and_told_and_the_stream_is_not_touched() -> None:
+    odd = {"type": "response.weather", "sequence_number": 1}
+    begin = {"type": "response.created", "response": {"output": [], "events": [{"type": "before"}]}}
+    rows = [begin, odd, {"type": "response.completed", "response": {"output": [], "status": "completed"}}]
+    lost = told(Rows(rows), "openai-responses-stream", "gemini")
+    assert ("dropped", "extras.openai-responses.events", "/0/response/events") in lost
+    assert begin["response"] == {"output": [], "events": [{"type": "before"}]}
+    lost = told(Rows([{"type": "response.created", "response": {}}, *rows[1:]]), "openai-responses-stream", "gemini")
+    assert ("dropped", "extras.openai-responses.events", "/1") in lost

@@ -202,9 +202,9 @@ def _as_string(messages: list[Message]) -> str | None:
 
 ENVELOPE = frozenset(
     (
-        "background", "billing", "completed_at", "created_at", "incomplete_details", "logprobs", "metadata", "object",
-        "output_text", "prompt_cache_key", "prompt_cache_retention", "request", "safety_identifier", "service_tier",
-        "status", "store", "tool_usage", "usage", "user",
+        "background", "billing", "completed_at", "created_at", "events", "incomplete_details", "logprobs", "metadata",
+        "object", "output_text", "prompt_cache_key", "prompt_cache_retention", "request", "safety_identifier",
+        "service_tier", "status", "store", "tool_usage", "usage", "user",
     )
 )  # fmt: skip
 

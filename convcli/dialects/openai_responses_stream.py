@@ -9,6 +9,7 @@ Quirks
   the output of the whole response. Some servers leave that output empty: then the items count as they came.
 - `response.completed`, `.incomplete` or `.failed` ends the stream; an `error` event does too. Without one of them it
   broke off: its last answer has the stop reason `error`.
+- Events of kinds that are not known are kept with the response.
 - Deltas name their item; where an item has no id, one is made up for them, and only for them.
 - It holds one run: the turns of the assistant and their results since the last question.
 """
@@ -54,6 +55,16 @@ FIELDS = {
 PARTS = {"response.content_part": "content", "response.reasoning_summary_part": "summary"}
 """Events that begin and end a part, and the list in which it stands."""
 ANNOTATION = "response.output_text.annotation.added"
+PROGRESS = tuple(
+    f"response.{family}."
+    for family in (
+        "audio", "code_interpreter_call", "content_part", "custom_tool_call_input", "file_search_call",
+        "function_call_arguments", "image_generation_call", "mcp_call", "mcp_call_arguments", "mcp_list_tools",
+        "output_item", "output_text", "reasoning_summary_part", "reasoning_summary_text", "reasoning_text", "refusal",
+        "web_search_call",
+    )
+)  # fmt: skip
+"""Events of a kind that we know: what they say is in the items, which come when they are done."""
 INDEX = {"content": "content_index", "summary": "summary_index"}
 
 
@@ -143,6 +154,9 @@ class _Answer:
         elif kind == ANNOTATION and event.get("annotation"):
             part = self._open(event, "message", at).part(event, "content", {"type": "output_text", "text": ""}, (at,))
             streams.extend(part, "annotations", [event["annotation"]])
+        elif not kind.startswith(PROGRESS):
+            streams.extend(self.response, "events", [event])
+            self.routes.setdefault(("events",), (at,))
 
     def _response(self, kind: str, native: Native, at: int) -> None:
         self.response.pop("status", None)
@@ -178,7 +192,8 @@ class _Answer:
 
     def whole(self) -> Native:
         """The response as the sibling knows it; one that broke off has failed."""
-        native = {**self.response, "output": [self.items[index].whole() for index in sorted(self.items)]}
+        items = [self.items[index].whole() for index in sorted(self.items)]
+        native = {**streams.whole(Growing(self.response)), "output": items}
         if self.error is not None or not self.is_done:
             native["status"] = "failed"
         if self.error is not None and not native.get("error"):
@@ -366,6 +381,7 @@ DIALECT = Dialect(
     places=PLACES,
     envelope=frozenset(
         (
+            "events",
             "background",
             "billing",
             "completed_at",
