@@ -41,6 +41,8 @@ _DIGITS_TO_ZERO = bytes.maketrans(b"123456789.", b"0000000000")
 _TOO_LONG = b"0" * 16
 """Digits and a point. A double gives 15 digits back, unless the number is `_TINY`, and 64 bits hold 18."""
 _TINY = 1e-290
+_SMALL = (b"0e-000", b"0E-000")
+"""How a number that is `_TINY` is written with few digits."""
 _SHORT = 4096
 
 
@@ -82,9 +84,10 @@ def _proved(raw: bytes, value: Any, again: bytes, duplicate_keys: DuplicateKeys)
     """
     if duplicate_keys == "error" and (raw.count(b'"') != again.count(b'"') or rb"\u0022" in raw):
         return False
-    if (b"e-" in raw or b"E-" in raw) and _holds_tiny(value):
+    digits = raw.translate(_DIGITS_TO_ZERO)
+    if _TOO_LONG in digits:
         return False
-    return _TOO_LONG not in raw.translate(_DIGITS_TO_ZERO)
+    return not (_holds_tiny(value) and any(sign in digits for sign in _SMALL))
 
 
 def _holds_tiny(value: Any) -> bool:
