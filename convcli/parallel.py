@@ -104,12 +104,21 @@ def judge(source: Input, terms: Terms, processes: int = 1) -> Iterator[Verdict]:
     if not ranges:
         yield from judge_one(source, terms)
         return
+    board = Board(len(ranges))
+    source.read_elsewhere = board.total
 
     def work(number: int, tell: workers.Tell) -> None:
-        for verdict in judge_one(source.part(*ranges[number]), terms):
+        part = source.part(*ranges[number])
+        for verdict in judge_one(part, terms):
             tell(verdict)
+            board.note(number, part.at - ranges[number][0])
 
     with workers.forked(work, len(ranges), processes) as all_done:
         for done in all_done:
-            yield from done.told()
-            done.value()
+            yield from verdicts(done)
+
+
+def verdicts(done: workers.Done) -> Iterator[Verdict]:
+    """What judging in another process gave."""
+    yield from done.told()
+    done.value()

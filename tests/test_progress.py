@@ -68,6 +68,13 @@ def test_a_long_conversion_says_how_far_it_is_and_takes_the_line_away(large: Pat
     assert last.startswith("convert: 6,000 transcripts")
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_so_does_a_long_validation(large: Path, jobs: int) -> None:
+    said = on_a_terminal("validate", large, "--dialect", OTHER, "-j", jobs, program=("-c", SOON))
+    assert len(set(re.findall(r"(\d+)%", said))) > 2
+    assert said.replace("\r\n", "\n").rsplit("\x1b[K", 1)[1].startswith("6,000 transcripts")
+
+
 def test_what_takes_less_than_a_second_or_no_terminal_shows_nothing(tmp_path: Path) -> None:
     source = write(tmp_path / "a.json", CLEAN)
     assert "%" not in on_a_terminal("convert", source, "--to", OWN, "--from", OTHER)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -124,12 +125,18 @@ class _Validating:
     def _verdicts(self, found: Sequence[Found]) -> Iterator[Verdict]:
         """The verdicts on one file after the other, or on many side by side."""
         processes = _work.processes(self.wish.jobs, self.screen)
-        if processes == 1 or len(found) == 1:
-            for path, _ in found:
+        judged = self._side_by_side if processes > 1 and len(found) > 1 else self._each
+        with self.screen.progress(sum(_work.size_of(path) for path, _ in found)) as self.progress:
+            for path, verdicts in judged(found, processes):
                 with self.codes.guard(path):
-                    yield from self._judged(path, processes)
-            return
-        from convcli import workers
+                    yield from verdicts
+                self.progress.pass_by(_work.size_of(path))
+
+    def _each(self, found: Sequence[Found], processes: int) -> Iterator[tuple[str, Iterator[Verdict]]]:
+        return ((path, self._judged(path, processes)) for path, _ in found)
+
+    def _side_by_side(self, found: Sequence[Found], processes: int) -> Iterator[tuple[str, Iterator[Verdict]]]:
+        from convcli import parallel, workers
 
         def work(number: int, tell: workers.Tell) -> None:
             for verdict in self._judged(found[number].path):
@@ -137,9 +144,7 @@ class _Validating:
 
         with workers.forked(work, len(found), processes) as all_done:
             for (path, _), done in zip(found, all_done, strict=True):
-                with self.codes.guard(path):
-                    yield from done.told()
-                    done.value()
+                yield path, parallel.verdicts(done)
 
     def _judged(self, path: str, processes: int = 1) -> Iterator[Verdict]:
         from convcli import files
@@ -147,6 +152,7 @@ class _Validating:
 
         try:
             with files.opened(path, self._dialect(path), duplicate_keys=self.wish.duplicate_keys) as source:
+                self.progress.watch(partial(getattr, source, "bytes_read"))
                 if processes == 1:
                     yield from judge(source, self._terms(path))
                 else:
