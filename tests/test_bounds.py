@@ -68,6 +68,13 @@ SHAPES: dict[str, Callable[[int], Transcript]] = {
         settings={f"s{i}": i for i in range(n)},
     ),
 }
+SIZES = {
+    ("parallel calls, answered in reverse", "gemini-cli"): 1300,
+    ("parallel calls, answered in reverse", "llama-json"): 1000,
+    ("parallel calls of one id", "anthropic"): 1200,
+    ("tools", "anthropic"): 1500,
+}
+"""Where what was once quadratic took longer than all else only from this size on."""
 TARGETS = ("openai-chat", "anthropic", "gemini", "gemini-cli", "openclaw", "llama-json", "openai-chat-stream")
 
 
@@ -104,7 +111,7 @@ def test_a_conversion_there_and_back_takes_linear_time(shape: str, target: str) 
 
         return there_and_back
 
-    assert growth(work, 300) < MOST
+    assert growth(work, SIZES.get((shape, target), 300)) < MOST
 
 
 def rows_of_a_log(count: int) -> Rows:
