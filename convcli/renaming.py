@@ -15,6 +15,10 @@ DIGITS = "0123456789"
 WORD = LETTERS + DIGITS + "_"
 
 
+UNNAMED = "unnamed"
+"""What an empty word becomes."""
+
+
 class Alphabet:
     """The words that a service takes: `least` to `most` characters (0: no limit) out of `allowed` (any, if that is
     empty), the first one out of `first`; `said` names the characters."""
@@ -50,6 +54,7 @@ class Alphabet:
 
     def mended(self, word: str) -> str:
         """What is allowed of a word. Of a fixed length the end stays: the start of an id is often the same in all."""
+        word = word or UNNAMED
         mended = "".join([char if char in self._allowed else self._blank for char in word]) if self._allowed else word
         if 0 < self._most < len(mended):
             mended = mended[-self._most :] if self._least == self._most else mended[: self._most]

@@ -39,6 +39,11 @@ def test_an_allowed_word_stays_as_it_is(alphabet: Alphabet, words: list[str]) ->
     assert alphabet.accepts_all(words) == all(map(alphabet.accepts, words)) == (not renaming.needed)
 
 
+def test_an_empty_name_becomes_a_word_that_says_so() -> None:
+    assert Renaming(["", "a"], identifiers(64))("") == "unnamed"
+    assert Renaming(["", "unnamed"], identifiers(64))("") == "unnamed_2"
+
+
 def _chat(name: str, id_: str) -> dict[str, Any]:
     call = {"role": "model", "parts": [{"functionCall": {"id": id_, "name": name, "args": {}}}]}
     result = {"role": "user", "parts": [{"functionResponse": {"id": id_, "name": name, "response": {"output": "1"}}}]}
