@@ -57,9 +57,24 @@ def exact_tool(before: ToolDefinition, after: ToolDefinition) -> bool:
 
 def plain(value: Any) -> Any:
     """Records inside a value (the parts of a multimodal result) as JSON values."""
-    if isinstance(value, (msgspec.Struct, list)):
-        return builtins(value)
+    if isinstance(value, msgspec.Struct):
+        return _in_order(builtins(value))
+    if isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
+        return list(map(plain, value))
     return value
+
+
+def _in_order(record: dict[str, Any]) -> dict[str, Any]:
+    """The order of owners in extras, and of keys there and in metadata, says nothing."""
+    if "extras" in record:
+        record["extras"] = {owner: _sorted(extras) for owner, extras in sorted(record["extras"].items())}
+    if "metadata" in record:
+        record["metadata"] = _sorted(record["metadata"])
+    return record
+
+
+def _sorted(keys: dict[str, Any]) -> dict[str, Any]:
+    return dict(sorted(keys.items()))
 
 
 def media_key(part: Part) -> int:

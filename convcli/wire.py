@@ -44,6 +44,8 @@ _TINY = 1e-290
 _SMALL = (b"0e-000", b"0E-000")
 """How a number that is `_TINY` is written with few digits."""
 _SHORT = 4096
+_ENDLESS = 10_000
+"""Levels that only a value that holds itself has."""
 
 
 def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Place = BEGIN) -> Any:
@@ -237,6 +239,8 @@ def _pieces(value: Any, indent: bool) -> Iterator[bytes]:
         if is_first:
             opening, closing = (b"{", b"}") if isinstance(child, dict) else (b"[", b"]")
             open_containers.append((_children(child, b": " if indent else b":"), closing))
+            if len(open_containers) > _ENDLESS:
+                raise TypeError("a value that holds itself is no JSON value")
             yield opening
         else:
             yield _leaf(child)

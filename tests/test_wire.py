@@ -356,3 +356,10 @@ def test_many_pointers_into_one_large_object_are_sorted_in_no_time() -> None:
     start = time.process_time()
     assert sorted((f"/{i}" for i in reversed(range(100_000))), key=order.of)[:2] == ["/0", "/1"]
     assert time.process_time() - start < 5
+
+
+def test_a_value_that_holds_itself_is_refused() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(TypeError, match="holds itself"):
+        wire.write(endless)
