@@ -54,6 +54,7 @@ TOLERATED = {
     "incomplete_details.reason": "a reason that is new on purpose, in a sample of the stream's sibling",
     "message.images[0]": "the SDK has the type of what a client sends; the server answers with text",
     "error: unknown field for Message": "the error of a broken stream rides along",
+    "request_id: unknown field for Message": "the same",
     "unknown field for C": "the same, and what compatible servers write beside it",
     **dict.fromkeys(
         ("].choices: pydantic", "].created: pydantic", "].model: pydantic", "].object: pydantic"),
