@@ -289,8 +289,15 @@ def last_answer(messages: list[Message]) -> Message:
     return [message for message in messages if message.role == "assistant"][-1]
 
 
+def lacks_indexes(document: Any) -> bool:
+    """Compatible servers leave out the indexes of choices, without which the SDK reads no stream."""
+    events = [event for event in document if isinstance(event, dict)] if isinstance(document, list) else []
+    return any("index" not in choice for event in events for choice in event.get("choices") or ())
+
+
 def answered() -> list[Sample]:
-    lifted = ((sample, dialects.get(sample.dialect).lift(sample.document)) for sample in samples())
+    by_the_book = (sample for sample in samples() if not lacks_indexes(sample.document))
+    lifted = ((sample, dialects.get(sample.dialect).lift(sample.document)) for sample in by_the_book)
     return [sample for sample, transcript in lifted if is_one_answer(transcript.messages)]
 
 
