@@ -39,7 +39,11 @@ def read(literal: str) -> float:
         return value
     import decimal  # most numbers are short
 
-    return value if decimal.Decimal(literal) == decimal.Decimal(repr(value)) else Decimal(literal)
+    try:
+        same = decimal.Decimal(literal) == decimal.Decimal(repr(value))
+    except decimal.InvalidOperation:  # an exponent beyond all reason
+        same = value in (float("inf"), float("-inf"))
+    return value if same else Decimal(literal)
 
 
 def builtins(value: Any) -> Any:

@@ -363,3 +363,11 @@ def test_a_value_that_holds_itself_is_refused() -> None:
     endless.append(endless)
     with pytest.raises(TypeError, match="holds itself"):
         wire.write(endless)
+
+
+def test_exponents_beyond_all_reason_are_refused_or_kept() -> None:
+    beyond = "9" * 60
+    for literal in (f"1e-{beyond}", f"0e{beyond}", f"-0.0e-{beyond}"):
+        assert wire.write(wire.parse(literal)).decode() == literal
+    with pytest.raises(ContentError, match="beyond the range"):
+        wire.parse(f"0.4e{beyond}")
