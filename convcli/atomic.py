@@ -103,10 +103,9 @@ class Part:
 
     def commit(self) -> None:
         """Let the other process see all that was written."""
-        data, self._pieces, self._waiting = memoryview(b"".join(self._pieces)), [], 0
+        data, self._pieces, self._waiting = b"".join(self._pieces), [], 0
         try:
-            while data:
-                data = data[self._file.write(data) :]
+            _write_all(self._file.fileno(), data)
         except OSError as error:
             raise cannot_write(self.name, error) from None
 
@@ -157,7 +156,7 @@ class _Replacement:
         try:
             self._drain()
             for data in part.pieces(_copied(part.fileno(), self._file)):
-                self._write(data)
+                _write_all(self._file, data)
         except OSError as error:
             raise cannot_write(self.name, error) from None
 
@@ -191,12 +190,7 @@ class _Replacement:
         if self._file < 0:
             self._open()
         data, self._pieces, self._size = b"".join(self._pieces), [], 0
-        self._write(data)
-
-    def _write(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._file, view) :]
+        _write_all(self._file, data)
 
     def _open(self) -> None:
         self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -312,6 +306,13 @@ class _Through:
             spool = self._spool
             yield from iter(lambda: spool.read(_CHUNK), b"")
         yield from self._pieces
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    """The system may take fewer bytes at a time than it is given."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 def _copied(source: int, target: int) -> int:
