@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +53,13 @@ def environment(**more: str) -> dict[str, str]:
     """Without what would change colours."""
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     return {**kept, "PYTHONPATH": str(ROOT), **more}
+
+
+def all_of(terminal: int) -> bytes:
+    """What comes out of a terminal until its other side is closed."""
+    said = b""
+    with suppress(OSError):  # so it ends
+        while piece := os.read(terminal, 1 << 16):
+            said += piece
+    os.close(terminal)
+    return said

@@ -10,7 +10,6 @@ import re
 import struct
 import subprocess
 import termios
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import pytest
 from convcli import codes
 from convcli.__main__ import main
 from convcli.report import choice, formats, tables
-from tests.cli_cases import command, environment, run
+from tests.cli_cases import all_of, command, environment, run
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2066\u200b\u2028\U000e0041\ud83d\r\b\x7f[red]x[/red]=1+1 <b>|`日本 👩‍👩‍👧"
 UNSAFE = re.compile(
@@ -153,11 +152,7 @@ def on_terminal(words: list[str], columns: int, surroundings: dict[str, str]) ->
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings) as process:
         os.close(theirs)
-        said = b""
-        with suppress(OSError):  # EIO: the other end is closed
-            while piece := os.read(ours, 1 << 16):
-                said += piece
-        os.close(ours)
+        said = all_of(ours)
     return process.returncode, said.decode()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from convcli.report import progress
 from convcli.report.text import cells
-from tests.cli_cases import CLEAN, OTHER, OWN, environment, write
+from tests.cli_cases import CLEAN, OTHER, OWN, all_of, environment, write
 
 SOON = """
 import sys
@@ -28,23 +28,10 @@ def on_a_terminal(*words: object, program: tuple[str, ...] = ("-m", "convcli"), 
     """What the program writes to a terminal."""
     mine, its = pty.openpty()
     call = [sys.executable, *program, *map(str, words)]
-    with subprocess.Popen(
-        call, stdout=subprocess.DEVNULL, stderr=its, env=environment(**{"TERM": "xterm", **more})
-    ) as process:
+    with subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=its, env=environment(**{"TERM": "xterm", **more})):
         os.close(its)
-        said = b""
-        while chunk := _read(mine):
-            said += chunk
-        process.wait()
-    os.close(mine)
+        said = all_of(mine)
     return said.decode()
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # so ends a terminal whose other side is closed
-        return b""
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli_cases import all_of
+
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"```console\n(.*?)```\n", re.DOTALL)
 READMES = [ROOT / "README.md", ROOT / "README.ja.md"]
@@ -25,21 +27,10 @@ def run(command: str, folder: Path) -> str:
     mine, its = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "convcli", *words], cwd=folder, env={**os.environ, **plain}, stdout=its, stderr=its
-    ) as process:
+    ):
         os.close(its)
-        said = b""
-        while chunk := _read(mine):
-            said += chunk
-        process.wait()
-    os.close(mine)
+        said = all_of(mine)
     return said.decode().replace("\r\n", "\n")
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # so ends a terminal whose other side is closed
-        return b""
 
 
 def played(block: str, folder: Path) -> str:
