@@ -133,6 +133,9 @@ def test_an_embedded_resource_needs_an_address() -> None:
         "blob": "JVBERi0=",
     }
     assert "tool_result.value" in {loss.field for loss in losses}
+    parts = [Media("document", data="JVBERi0=", media_type="application/pdf", name="half \ud83d")]
+    document, _ = lower(Message("tool", [ToolResult("call_1", "unknown", "multimodal", parts)]))
+    assert document["content"][0]["resource"]["uri"] == "attachment:half%20%ED%A0%BD"
 
 
 def test_a_conversation_is_a_sampling_request() -> None:

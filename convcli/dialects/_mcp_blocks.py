@@ -297,4 +297,4 @@ def _is_unknown(value: Any) -> bool:
 def _address(name: str) -> str:
     from urllib.parse import quote  # dear, and rarely needed
 
-    return f"attachment:{quote(name, safe='')}"
+    return f"attachment:{quote(name, safe='', errors='surrogatepass')}"
