@@ -170,7 +170,7 @@ def _calls_by_content(before: list[Message], after: list[Message], part_of: dict
 
 def _content_key(part: ToolCall | ToolResult, found: Mapping[str, str] = MappingProxyType({})) -> tuple[Any, ...]:
     if isinstance(part, ToolCall):
-        return (part.type, part.name, wire.write(part.arguments))
+        return (part.type, part.name, wire.key(part.arguments))
     return (part.type, found.get(part.tool_call_id, part.tool_call_id))
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from convcli.surrogates import Spelled
+
 SURE = 15
 """Digits that every double gives back."""
 
@@ -48,4 +50,4 @@ def read(literal: str) -> float:
 
 def builtins(value: Any) -> Any:
     """Records as JSON values."""
-    return msgspec.to_builtins(value, builtin_types=(Decimal,))
+    return msgspec.to_builtins(value, builtin_types=(Decimal, Spelled))

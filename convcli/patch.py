@@ -61,7 +61,7 @@ def _in_order(order: list[str], wanted: list[str]) -> int:
 
 def _differ_lists(before: list[Any], after: list[Any], path: Path) -> Iterator[Operation]:
     """Walk both; an item that the other list does not have any more is taken out, put in, or changed in its place."""
-    old, new = [wire.write(item) for item in before], [wire.write(item) for item in after]
+    old, new = list(map(wire.key, before)), list(map(wire.key, after))
     left, wanted = Counter(old), Counter(new)
     i = j = 0
     while i < len(old) and j < len(new):

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from convcli import decimals, encodings
 from convcli.errors import ContentError
+from convcli.surrogates import spelled
 
 DuplicateKeys: TypeAlias = Literal["error", "last"]
 Place: TypeAlias = tuple[int, int, int]
@@ -55,7 +56,8 @@ class _RefusedError(ValueError):
 def read(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Place = BEGIN) -> Any:
     """The JSON value of a whole document, exactly: integers `int` of any size, other numbers `float`, order kept.
 
-    A `float` that is not the number that stands there is a `decimals.Decimal`, which is written as it was read.
+    A `float` that is not the number that stands there is a `decimals.Decimal`, which is written as it was read, and so
+    is a text with half of a surrogate pair in capital letters, a `surrogates.Spelled`.
 
     `start` is where `data` begins in its file, so that errors tell places of the file.
     Raises ContentError; the codes are those of `wire.parse`.
@@ -65,7 +67,7 @@ def read(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: P
         raise _error("empty-input", "there is nothing in it", text, 0, start)
     _refuse_depth(text, start)
     try:
-        return _READERS[duplicate_keys].decode(text)
+        return spelled(_READERS[duplicate_keys].decode(text), text)
     except JSONDecodeError as error:
         raise _syntax_error(text, error, start) from None
     except RecursionError:

@@ -10,7 +10,7 @@ goes to the strict reader. Numbers are exact at any size; what a double cannot h
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from typing import Any
 
@@ -19,6 +19,7 @@ import orjson
 from convcli import strict
 from convcli.decimals import Decimal
 from convcli.strict import BEGIN, MAX_DEPTH, DuplicateKeys, Place, pointer
+from convcli.surrogates import Spelled
 
 __all__ = [
     "BEGIN",
@@ -26,6 +27,7 @@ __all__ = [
     "Order",
     "Place",
     "exact",
+    "key",
     "locate",
     "locate_all",
     "parse",
@@ -135,8 +137,8 @@ def _spare_depth() -> int:
 def write(value: Any, *, indent: bool = False) -> bytes:
     """The UTF-8 text of a JSON value, compact or indented by two, without a newline at the end.
 
-    Integers beyond 64 bits, lone surrogates (as lower-case escapes) and depths that orjson refuses come out in the
-    same layout. Raises TypeError for what is not a JSON value.
+    Integers beyond 64 bits, lone surrogates (as the escapes that were read, or in small letters) and depths that orjson
+    refuses come out in the same layout. Raises TypeError for what is not a JSON value.
     """
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
@@ -161,12 +163,20 @@ def digest(value: Any) -> str:
     """SHA-256 of a JSON value, in hexadecimal: equal for equal values and key order, whatever the layout of a file."""
     from hashlib import sha256  # dear, and rarely needed
 
-    return sha256(write(value)).hexdigest()
+    return sha256(key(value)).hexdigest()
 
 
 def exact(a: Any, b: Any) -> bool:
     """True if both are the same JSON value: same types (1, 1.0 and true differ), same keys in the same order."""
-    return a is b or write(a) == write(b)
+    return a is b or key(a) == key(b)
+
+
+def key(value: Any) -> bytes:
+    """The same bytes for the same JSON value, however its lone surrogates were spelled; other bytes for any other."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return b"".join(_pieces(value, spelled=False))
 
 
 def resolve(document: Any, path: Collection[str | int]) -> Any:
@@ -229,8 +239,9 @@ class Order:
 # --- writing what orjson refuses -------------------------------------------------------------------------------------
 
 
-def _pieces(value: Any, indent: bool) -> Iterator[bytes]:
-    """The text of a value piece by piece, without recursion."""
+def _pieces(value: Any, indent: bool = False, *, spelled: bool = True) -> Iterator[bytes]:
+    """The text of a value piece by piece, without recursion; without `spelled`, lone surrogates in small letters."""
+    leaf = _spelled if spelled else _leaf
     open_containers: list[tuple[Iterator[tuple[bytes, Any]], bytes]] = []
     name, child = b"", value
     while True:
@@ -238,12 +249,12 @@ def _pieces(value: Any, indent: bool) -> Iterator[bytes]:
         is_first = isinstance(child, dict | list | tuple) and bool(child)
         if is_first:
             opening, closing = (b"{", b"}") if isinstance(child, dict) else (b"[", b"]")
-            open_containers.append((_children(child, b": " if indent else b":"), closing))
+            open_containers.append((_children(child, b": " if indent else b":", leaf), closing))
             if len(open_containers) > _ENDLESS:
                 raise TypeError("a value that holds itself is no JSON value")
             yield opening
         else:
-            yield _leaf(child)
+            yield leaf(child)
         while open_containers and (entry := next(open_containers[-1][0], None)) is None:
             closing = open_containers.pop()[1]
             is_first = False
@@ -254,9 +265,9 @@ def _pieces(value: Any, indent: bool) -> Iterator[bytes]:
         name, child = entry
 
 
-def _children(container: Any, colon: bytes) -> Iterator[tuple[bytes, Any]]:
+def _children(container: Any, colon: bytes, leaf: Callable[[Any], bytes]) -> Iterator[tuple[bytes, Any]]:
     if isinstance(container, dict):
-        return ((_leaf(key) + colon, child) for key, child in _named(container))
+        return ((leaf(key) + colon, child) for key, child in _named(container))
     return ((b"", child) for child in container)
 
 
@@ -269,6 +280,10 @@ def _named(container: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _line(depth: int, indent: bool) -> bytes:
     return b"\n" + b"  " * depth if indent else b""
+
+
+def _spelled(value: Any) -> bytes:
+    return value.literal.encode("utf-8", "backslashreplace") if isinstance(value, Spelled) else _leaf(value)
 
 
 def _leaf(value: Any) -> bytes:

@@ -21,6 +21,7 @@ from convcli.errors import ConvcliError
 from convcli.files import Skipped
 from convcli.restore import record, restore
 from convcli.sources import Rows, open_source
+from convcli.surrogates import Spelled
 from tests.support import dumped, names, sample_files, samples_of
 from tests.test_laws import assert_conversion, assert_identity
 from tests.test_mutants import VALUES, containers
@@ -29,12 +30,14 @@ TEXTS = [
     *("", "\0", "\ud800", "\u202e", "null", "{", "[1", '{"a":1}', "NaN", "../..", "data:", "data:image/png;base64,"),
     *("data:;base64,AA==", "image/", "audio/wav", "http://", "gs://b/o", "2024-13-45T99:99:99Z", "2024-01-02", "1e999"),
     *("tool", "user", "assistant", "system", "model", "text", "tool_use", "tool_result", "function", "string"),
+    Spelled(r'"\uDd1e"'),
 ]
 NUMBERS = [-1, 1, 10**400, -(10**20), 0.1, -0.0, 1e308, 1e-320, Decimal("0.70000000000000000001")]
 TOKENS = [
     *(bytes([byte]) for byte in b'\0\xff"\\{}[],:\n\r'),
     *(b"\xef\xbb\xbf", b"\n\n", b"data: "),
     *(b"NaN", b"1e400", b"-0", b"9" * 5000, b"\\ud800", b"\\u0000", b"[" * 300, b'{"a":' * 300, b"data: [DONE]\n\n"),
+    b"\\uDFAA",
     *(b"\x1f\x8b\x08\0", b"BZh9", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"event: x\n", b"\xe2\x80\xa8", b"null", b"{}\n"),
 ]
 

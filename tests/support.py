@@ -89,7 +89,7 @@ def samples_of(name: str) -> list[Sample]:
 
 def dumped(value: Any) -> bytes:
     """JSON text: equal for equal values, types and key order."""
-    return wire.write(value)
+    return wire.key(value)
 
 
 def facts(transcript: Transcript) -> Any:

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "convcli"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS = {
-    0: ("transcript", "findings", "errors", "decimals"),
+    0: ("transcript", "findings", "errors", "decimals", "surrogates"),
     1: (
         "wire", "strict", "encodings", "storage", "sources", "fields", "pairing", "renaming", "align", "exact",
         "reasons", "loss", "places", "patch", "rules", "codes", "streams",

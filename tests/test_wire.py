@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import pickle
 import time
 from decimal import Decimal
 from typing import Any
@@ -114,6 +115,29 @@ def test_lone_surrogates_are_kept_as_their_escapes_and_pairs_are_one_character()
     value = wire.parse(rb'["\ud83d","\ude00\ud83d","\ud83d\ude00"]')
     assert value == ["\ud83d", "\ude00\ud83d", "😀"]
     assert wire.write(value) == '["\\ud83d","\\ude00\\ud83d","😀"]'.encode()
+
+
+@pytest.mark.parametrize("form", ['"{}"', '["a{}"]', '{{"{}":1}}', '{{"k":[{{"v":"{}\\n"}}]}}', '"{}\\uD83D\\uDE00"'])
+@pytest.mark.parametrize("half", [r"\uD800", r"\uDd1e", r"\udBfF", r"\uDE00\uD83D"])
+def test_lone_surrogates_in_capital_letters_are_written_as_they_were_read(half: str, form: str) -> None:
+    text = form.format(half)
+    value = wire.parse(text)
+    assert value == json.loads(text)
+    assert wire.write(value).decode() == text
+    assert wire.write(pickle.loads(pickle.dumps(copy.deepcopy(value)))).decode() == text
+
+
+def test_the_spelling_of_a_lone_surrogate_is_no_part_of_the_value() -> None:
+    capital, small = wire.parse(rb'{"\uD800":["x\uDFFF"]}'), wire.parse(rb'{"\ud800":["x\udfff"]}')
+    assert capital == small
+    assert wire.exact(capital, small)
+    assert wire.digest(capital) == wire.digest(small)
+    assert wire.write(capital) != wire.write(small)
+
+
+def test_an_escaped_backslash_and_a_pair_in_capital_letters_are_ordinary_text() -> None:
+    value = strict.read(r'["\\uD800","\uD83D\uDE00","\u00E9"]')
+    assert [type(text) for text in value] == [str, str, str]
 
 
 @pytest.mark.parametrize(

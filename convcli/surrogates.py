@@ -1,0 +1,51 @@
+"""Half of a surrogate pair: texts that hold one are written as they were read.
+
+UTF-8 cannot say half of a pair, so it always stands as an escape, and an escape has several spellings: `\\uD83D` and
+`\\ud83d` are one text. `wire.write` uses small letters; a text that came with other letters keeps them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_CAPITAL = re.compile(r"\\u(?=[dD][89a-fA-F])[0-9a-f]{0,3}[A-F]")
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+class Spelled(str):
+    """A text with half of a pair; `literal` is its JSON text. It is equal to every other spelling of the text."""
+
+    __slots__ = ("literal",)
+    literal: str
+
+    def __new__(cls, literal: str) -> Spelled:
+        """The text that this JSON is."""
+        text = super().__new__(cls, json.loads(literal))
+        text.literal = literal
+        return text
+
+    def __reduce__(self) -> tuple[type[Spelled], tuple[str]]:
+        return Spelled, (self.literal,)
+
+
+def spelled(value: Any, text: str) -> Any:
+    """The JSON value that was read from a text, with what the text spells in capital letters as `Spelled`.
+
+    Of two spellings of one text in one document the last counts.
+    """
+    if "\\uD" not in text and "\\ud" not in text:
+        return value
+    literals = (literal for literal in _TEXT.findall(text) if _CAPITAL.search(literal))
+    found = {str(kept): kept for kept in map(Spelled, literals) if _HALF.search(kept)}
+    return _with(value, found) if found else value
+
+
+def _with(value: Any, found: dict[str, Spelled]) -> Any:
+    if isinstance(value, str):
+        return found.get(value, value)
+    if isinstance(value, dict):
+        return {found.get(key, key): _with(child, found) for key, child in value.items()}
+    return [_with(child, found) for child in value] if isinstance(value, list) else value
