@@ -66,7 +66,7 @@ def detect(document: Any) -> Clue | None:
         return Clue(40, "messages with the roles and plain content of Chat Completions")
     if messages and all("role" in message and "content" in message for message in messages):
         return Clue(20, "messages with role and content")
-    return None
+    return Clue(10, "an empty list of messages") if messages == [] and isinstance(document, dict) else None
 
 
 def _marks(message: Native) -> list[str]:
