@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
+from convcli.plain import Plain
 from convcli.transcript import Path, ToolResult, Transcript
 
 if TYPE_CHECKING:
@@ -63,9 +64,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """None: the dialect is only read."""
     rules: tuple[Rule, ...] = ()
     """What the vendor's API rejects though the schema allows it."""
-    without_plain: Callable[[Any], Any] | None = None
-    """A short cut: what is left to judge of a document whose messages certainly pass the schema and break no rule,
-    whatever the rest is; None where they may not."""
+    plain: Plain | None = None
+    """A short cut for documents whose messages are plain."""
     conventions: tuple[Convention, ...] = ()
     reasons: Mapping[str, str] = {}
     """Why a field of the intermediate format cannot be written, by field (`message.name`, `reasoning`, …)."""

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from convcli import dialects, pipeline, wire
-from convcli.dialect import Clue, Dialect
+from convcli.dialect import Clue, Dialect, Options
 from convcli.errors import ContentError, JobError, RefusedError
 from convcli.findings import Finding
 from convcli.sources import Record, Rows, Source, open_source
@@ -51,8 +51,23 @@ class Document(msgspec.Struct):
 
     def lift(self) -> Transcript:
         """The transcript of the document. Raises RefusedError with findings that tell file and place."""
-        try:
+        with self._locating():
             return pipeline.lift(self.value, self.dialect)
+
+    def convert(self, target: Dialect, options: Options) -> pipeline.Conversion:
+        """The document in another dialect, its losses and findings with file and place. Raises as `lift` does."""
+        with self._locating():
+            made = pipeline.convert(self.value, self.dialect, target, options)
+        for loss in made.losses:
+            loss.file = self.file
+            loss.line, loss.where = self.place(loss.where)
+        made.findings = self.located(made.findings)
+        return made
+
+    @contextmanager
+    def _locating(self) -> Iterator[None]:
+        try:
+            yield
         except RefusedError as error:
             raise RefusedError(self.located(error.findings)) from None
 

@@ -22,7 +22,6 @@ from convcli.judge import finding_of, torn
 from convcli.loss import Level, Loss
 from convcli.restore import Record, record
 from convcli.sources import Rows
-from convcli.transcript import Transcript
 
 LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
 WORDS = frozenset(
@@ -135,7 +134,6 @@ class Step(NamedTuple):
     is_refused: bool = False
     document: Any = None
     original: Any = None
-    transcript: Transcript | None = None
 
 
 def steps(source: Iterable[Item], target: Dialect, options: Options = pipeline.BY_DEFAULT) -> Iterator[Step]:
@@ -153,15 +151,11 @@ def steps(source: Iterable[Item], target: Dialect, options: Options = pipeline.B
 
 def _converted(document: Document, target: Dialect, options: Options) -> Step:
     try:
-        transcript = document.lift()
+        made = document.convert(target, options)
     except RefusedError as error:
         return Step([], error.findings, is_refused=True)
-    conversion = pipeline.lower(transcript, target, options, document.dialect)
-    for loss in conversion.losses:
-        loss.file = document.file
-        loss.line, loss.where = document.place(loss.where)
-    findings = [_warning(finding, target) for finding in document.located(conversion.findings)]
-    return Step(conversion.losses, findings, True, False, conversion.document, document.value, transcript)
+    findings = [_warning(finding, target) for finding in made.findings]
+    return Step(made.losses, findings, True, False, made.document, document.value)
 
 
 def _warning(finding: Finding, target: Dialect) -> Finding:

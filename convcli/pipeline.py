@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -14,6 +14,7 @@ from convcli.errors import ContentError, JobError, RefusedError
 from convcli.fields import branch
 from convcli.findings import Finding
 from convcli.loss import Loss, difference
+from convcli.plain import sample
 from convcli.rules import verdict
 from convcli.rules.survey import Rigour, Rule
 from convcli.transcript import Transcript
@@ -31,13 +32,26 @@ class Detection(msgspec.Struct, frozen=True):
     others: tuple[tuple[str, Clue], ...] = ()
 
 
-class Conversion(msgspec.Struct):
+class Conversion:
     """What came of one document: it in the target dialect, what that does not carry, and what its rules object to."""
 
-    document: Any
-    transcript: Transcript
-    losses: list[Loss]
-    findings: list[Finding]
+    def __init__(
+        self, document: Any, lifted: Callable[[], Transcript], losses: list[Loss], findings: list[Finding]
+    ) -> None:
+        self.document, self.losses, self.findings = document, losses, findings
+        self._lifted = lifted
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        """What was converted, as the intermediate format says it."""
+        return self._lifted()
+
+
+class Mould(NamedTuple):
+    """The output for a plain conversation, without its turns: as JSON with those of a sample, and what is left."""
+
+    written: bytes
+    rest: Any
 
 
 def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tuple[str, Clue]]:
@@ -108,8 +122,8 @@ def validate(
 
 def _is_clean(document: Any, dialect: Dialect) -> bool:
     """Is there certainly nothing wrong with it? Tools and settings are the same in most documents of a file."""
-    rest = dialect.without_plain(document) if dialect.without_plain is not None else None
-    written = wire.write(rest) if rest is not None else b""
+    taken = dialect.plain.take(document) if dialect.plain is not None else None
+    written = wire.write(taken[0]) if taken is not None else b""
     return 0 < len(written) <= MOST_REMEMBERED and _is_clean_rest(written, dialect.name)
 
 
@@ -126,7 +140,49 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
     Raises RefusedError, with the findings, when the document does not pass the schema of its dialect, and JobError
     when the target is only read.
     """
+    written = _cast(document, source, target) if options == BY_DEFAULT else None
+    if written is not None:
+        return Conversion(written, lambda: lift(document, source), [], [])
     return lower(lift(document, source), target, options, source)
+
+
+def _cast(document: Any, source: Dialect, target: Dialect) -> Any:
+    """The document in the target, if its messages are plain in both dialects and nothing is lost or objected to; else
+    None. What is given is taken back and compared."""
+    if source.plain is None or target.plain is None or source is target:
+        return None
+    taken = source.plain.take(document)
+    if taken is None:
+        return None
+    rest, turns = taken
+    written = wire.write(rest)
+    if len(written) > MOST_REMEMBERED:
+        return None
+    mould = _mould(written, source.name, target.name, bool(turns) and turns[0][0] == "system")
+    if mould is None:
+        return None
+    given = target.plain.give(wire.parse(mould.written), turns)
+    return given if target.plain.take(given) == (mould.rest, turns) else None
+
+
+@lru_cache(maxsize=256)
+def _mould(written: bytes, source: str, target: str, has_system: bool) -> Mould | None:
+    """What a sample becomes in place of the turns of these documents, if nothing is lost or objected to."""
+    one, two = dialects.get(source), dialects.get(target)
+    if one.plain is None or two.plain is None:
+        return None
+    turns = sample(has_system)
+    document = one.plain.give(wire.parse(written), turns)
+    if not catalog.accepts(source, document):
+        return None
+    try:
+        made = lower(lift(document, one), two, source=one)
+    except RefusedError:
+        return None
+    taken = two.plain.take(made.document)
+    if made.losses or made.findings or taken is None or taken[1] != turns:
+        return None
+    return Mould(wire.write(made.document), taken[0])
 
 
 def lower(
@@ -145,8 +201,9 @@ def lower(
         raise JobError("read-only-dialect", f"{target.title} is only read, never written")
     written = trust.lowered(_chosen(before, options), source, target, options)
     after = target.lift(written)
-    found = verdict.of_output(written, after, target, before, source, rigour=rigour)
-    return Conversion(written, before, difference(before, after, source, target), found)
+    clean = rigour == "document" and _is_clean(written, target)
+    found = [] if clean else verdict.of_output(written, after, target, before, source, rigour=rigour)
+    return Conversion(written, lambda: before, difference(before, after, source, target), found)
 
 
 def _chosen(transcript: Transcript, options: Options) -> Transcript:

@@ -14,7 +14,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 FLOORS = {
     0: ("transcript", "findings", "errors", "decimals", "surrogates"),
     1: (
-        "wire", "strict", "encodings", "storage", "sources", "fields", "pairing", "renaming", "align", "exact",
+        "wire", "strict", "encodings", "storage", "sources", "fields", "plain", "pairing", "renaming", "align", "exact",
         "reasons", "loss", "places", "patch", "rules", "codes", "streams",
         "glance", "catalog", "dialect", "trust", "outcomes",
     ),

@@ -115,8 +115,8 @@ class _Losses:
 
         ledger = Ledger()
         for item, step in self._steps():
-            if isinstance(item, Document) and step.transcript is not None:
-                ledger.add(step.transcript, step.losses, item.dialect, self.target, item.place)
+            if isinstance(item, Document) and step.is_read:
+                ledger.add(item.lift(), step.losses, item.dialect, self.target, item.place)
             else:
                 ledger.lose(step.losses)
         return ledger

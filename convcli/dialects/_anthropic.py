@@ -40,6 +40,9 @@ MEDIA_TYPES = {
 }
 """What the API takes as base64."""
 
+WEB = ("https://", "http://")
+"""How the URL of what the API fetches begins."""
+
 MAGIC = {
     "iVBORw0KGgo": "image/png",
     "/9j/": "image/jpeg",
@@ -332,7 +335,7 @@ def _source_as_allowed(media: Media) -> Native | None:
         plain = {"type": "text", "media_type": "text/plain", "data": media.text}
         return plain if media.type == "document" else None
     if media.url is not None:
-        return {"type": "url", "url": media.url} if media.url.startswith(("https://", "http://")) else None
+        return {"type": "url", "url": media.url} if media.url.startswith(WEB) else None
     return None if media.file_id is None else {"type": "file", "file_id": media.file_id}
 
 

@@ -1,99 +1,139 @@
-"""Messages of Chat Completions as nearly all are, recognised without a detour.
-
-What is recognised passes the schema and breaks no rule: to judge most real files then takes a fraction of the time.
-Of everything else this says nothing: the schema and the rules do. A test holds the two together.
-"""
+"""Messages of Chat Completions as nearly all are, taken and given without a detour (see `convcli.plain`)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from convcli import wire
+from convcli.dialects._openai_parts import IDS, NAMES
 from convcli.errors import ContentError
-from convcli.fields import Native
-from convcli.renaming import WORD
+from convcli.fields import DATA_URL, Native, split_data_url
+from convcli.plain import TOOL, Call, Plain, Taken, Turn, calls_of
 
 SPOKEN = frozenset(("system", "developer", "user", "assistant"))
-MOST_LONG_ID, MOST_LONG_NAME = 40, 64
-_NOT_IN_NAMES = dict.fromkeys(map(ord, WORD + "-"))
 
 
-def without_plain(document: Any) -> Any:
-    """The document without its messages, if they are texts, calls and results in their order; else None."""
+# ---------------------------------------------------------------- take
+
+
+def _take(document: Any) -> Taken | None:
     if document.__class__ is list:
-        return [] if _are_plain(document) else None
+        turns = _turns(document)
+        return None if turns is None else ([], turns)
     messages = document.get("messages") if document.__class__ is dict and "choices" not in document else None
-    return {**document, "messages": []} if messages.__class__ is list and _are_plain(messages) else None
+    turns = _turns(messages) if messages.__class__ is list else None
+    return None if turns is None else ({**document, "messages": []}, turns)
 
 
-def _are_plain(messages: list[Any]) -> bool:
-    """Are all these messages texts, calls and results in their order?"""
+def _turns(messages: list[Any]) -> list[Turn] | None:
+    turns: list[Turn] = []
     waiting: set[str] = set()
     for native in messages:
         if native.__class__ is not dict:
-            return False
+            return None
         role, content = native.get("role"), native.get("content")
-        if role == "tool":
+        if role == TOOL:
             id_ = native.get("tool_call_id")
             if len(native) != 3 or content.__class__ is not str or id_.__class__ is not str or id_ not in waiting:
-                return False
+                return None
             waiting.remove(id_)
-        elif waiting:
-            return False
-        elif len(native) == 2:
-            if role.__class__ is not str or role not in SPOKEN:
-                return False
-            if content.__class__ is not str and not (role == "user" and _are_plain_parts(content)):
-                return False
-        elif role != "assistant" or len(native) != 3 or not _adds_calls(native, content, waiting):
-            return False
-    return True
+            turns.append((role, id_, content))
+        elif waiting or role.__class__ is not str or role not in SPOKEN:
+            return None
+        elif len(native) == 2 and content.__class__ is str:
+            turns.append((role, content))
+        else:
+            turn = _calling(native, content, waiting) if role == "assistant" else _showing(native, content)
+            if turn is None:
+                return None
+            turns.append(turn)
+    calls = calls_of(turns)
+    is_allowed = IDS.accepts_all({id_ for id_, _, _ in calls}) and NAMES.accepts_all({name for _, name, _ in calls})
+    return turns if is_allowed else None
 
 
-def _are_plain_parts(content: Any) -> bool:
-    return content.__class__ is list and all(map(_is_plain_part, content))
+def _showing(native: Native, content: Any) -> Turn | None:
+    """The turn of a user who says texts and shows images."""
+    if native["role"] != "user" or len(native) != 2 or content.__class__ is not list:
+        return None
+    parts = [_part(part) for part in content]
+    if None in parts:
+        return None
+    return ("user", parts[0] if len(parts) == 1 and parts[0].__class__ is str else parts)
 
 
-def _is_plain_part(part: Any) -> bool:
+def _part(part: Any) -> str | tuple[str, str] | None:
     if part.__class__ is not dict or len(part) != 2:
-        return False
+        return None
     if part.get("type") == "text":
-        return part.get("text").__class__ is str
+        text = part.get("text")
+        return text if text.__class__ is str else None
     image = part.get("image_url") if part.get("type") == "image_url" else None
-    return image.__class__ is dict and len(image) == 1 and image.get("url").__class__ is str
+    url = image.get("url") if image.__class__ is dict and len(image) == 1 else None
+    return (split_data_url(url) or ("", url)) if url.__class__ is str else None
 
 
-def _adds_calls(native: Native, content: Any, waiting: set[str]) -> bool:
-    """Are the calls of the message as they are to be? Then they wait for their results."""
+def _calling(native: Native, content: Any, waiting: set[str]) -> Turn | None:
+    """The turn of an assistant who calls tools; the calls then wait for their results."""
     calls = native.get("tool_calls")
-    if not calls or calls.__class__ is not list:
-        return False
+    if len(native) != 3 or not calls or calls.__class__ is not list:
+        return None
     if content.__class__ is not str and not (content is None and "content" in native):
-        return False
+        return None
+    called: list[Call] = []
     for call in calls:
         if call.__class__ is not dict or len(call) != 3 or call.get("type") != "function":
-            return False
+            return None
         id_, function = call.get("id"), call.get("function")
-        if id_.__class__ is not str or not 0 < len(id_) <= MOST_LONG_ID or id_ in waiting:
-            return False
-        if function.__class__ is not dict or len(function) != 2:
-            return False
-        if not (_is_name(function.get("name")) and _are_arguments(function.get("arguments"))):
-            return False
+        if id_.__class__ is not str or id_ in waiting or function.__class__ is not dict or len(function) != 2:
+            return None
+        name, arguments = function.get("name"), _arguments(function.get("arguments"))
+        if name.__class__ is not str or arguments is None:
+            return None
         waiting.add(id_)
-    return True
+        called.append((id_, name, arguments))
+    return ("assistant", content or None, called)
 
 
-def _is_name(name: Any) -> bool:
-    return name.__class__ is str and 0 < len(name) <= MOST_LONG_NAME and not name.translate(_NOT_IN_NAMES)
-
-
-def _are_arguments(text: Any) -> bool:
+def _arguments(text: Any) -> dict[str, Any] | None:
     """JSON of an object in which nothing is null, for that may be what an engine has filled in."""
     if text.__class__ is not str or text[:1] != "{":
-        return False
+        return None
     try:
         value = wire.parse_text(text)[0]
     except ContentError:
-        return False
-    return value.__class__ is dict and None not in value.values()
+        return None
+    return value if value.__class__ is dict and None not in value.values() else None
+
+
+# ---------------------------------------------------------------- give
+
+
+def _give(document: Any, turns: list[Turn]) -> Any:
+    messages = [_message(*turn) for turn in turns]
+    return messages if document.__class__ is list else {**document, "messages": messages}
+
+
+def _message(role: str, said: Any, more: Any = None) -> Native:
+    if role == TOOL:
+        return {"role": role, "tool_call_id": said, "content": more}
+    if said.__class__ is list:
+        return {"role": role, "content": [_block(part) for part in said]}
+    native = {"role": role, "content": said}
+    if more is not None:
+        native["tool_calls"] = [_call(*call) for call in more]
+    return native
+
+
+def _block(part: str | tuple[str, str]) -> Native:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    media_type, data = part
+    return {"type": "image_url", "image_url": {"url": DATA_URL.format(media_type, data) if media_type else data}}
+
+
+def _call(id_: str, name: str, arguments: dict[str, Any]) -> Native:
+    return {"id": id_, "type": "function", "function": {"name": name, "arguments": wire.write_text(arguments)}}
+
+
+PLAIN = Plain(_take, _give)

@@ -29,6 +29,7 @@ from convcli.dialects._anthropic_messages import (
     split_system,
     turns_of,
 )
+from convcli.dialects._anthropic_plain import PLAIN
 from convcli.dialects._anthropic_response import as_allowed, lift_response, lower_response
 from convcli.dialects._anthropic_rules import RULES
 from convcli.dialects._anthropic_tables import ENVELOPE, PLACES
@@ -188,6 +189,7 @@ DIALECT = Dialect(
     lift=lift,
     lower=lower,
     rules=RULES,
+    plain=PLAIN,
     conventions=(
         Convention(
             express,

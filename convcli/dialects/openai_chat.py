@@ -28,7 +28,7 @@ from convcli.dialects._openai_messages import (
     lower_messages,
 )
 from convcli.dialects._openai_parts import IDS, NAME, NAMES
-from convcli.dialects._openai_plain import without_plain
+from convcli.dialects._openai_plain import PLAIN
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.dialects._openai_tables import PLACES
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
@@ -187,7 +187,7 @@ DIALECT = Dialect(
     lift=lift,
     lower=lower,
     rules=RULES,
-    without_plain=without_plain,
+    plain=PLAIN,
     conventions=(
         Convention(
             express,

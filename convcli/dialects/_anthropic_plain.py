@@ -1,0 +1,184 @@
+"""Messages of Anthropic's API as nearly all are, taken and given without a detour (see `convcli.plain`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects._anthropic import MEDIA_TYPES, WEB
+from convcli.dialects._anthropic_response import IDS, NAMES
+from convcli.dialects._anthropic_rules import MOST_MESSAGES
+from convcli.fields import Native
+from convcli.plain import TOOL, Call, Plain, Taken, Turn, calls_of
+from convcli.rules.turns import is_base64
+
+IMAGES = MEDIA_TYPES["image"]
+
+
+# ---------------------------------------------------------------- take
+
+
+def _take(document: Any) -> Taken | None:
+    """Thinking ties turns to what stands beside them."""
+    if document.__class__ is list:
+        turns = _turns(document)
+        return None if turns is None else ([], turns)
+    if document.__class__ is not dict or document.get("messages").__class__ is not list or "thinking" in document:
+        return None
+    turns = _turns(document["messages"])
+    if turns is None:
+        return None
+    rest = {**document, "messages": []}
+    if "system" in rest:
+        system = rest.pop("system")
+        if system.__class__ is not str or not system or system.isspace():
+            return None
+        turns.insert(0, ("system", system))
+    return rest, turns
+
+
+def _turns(messages: list[Any]) -> list[Turn] | None:
+    """The API wants the user first, and takes no blank text."""
+    turns: list[Turn] = []
+    waiting: set[str] = set()
+    for native in messages:
+        if native.__class__ is not dict or len(native) != 2:
+            return None
+        role, content = native.get("role"), native.get("content")
+        if role != "user" and (role != "assistant" or waiting or not turns):
+            return None
+        if content.__class__ is str:
+            if waiting or not content or content.isspace():
+                return None
+            turns.append((role, content))
+        elif content.__class__ is not list or not content:
+            return None
+        else:
+            found = _asked(content, waiting) if role == "user" else _answered(content, waiting)
+            if found is None:
+                return None
+            turns += found
+    return turns if len(messages) <= MOST_MESSAGES and _are_allowed(calls_of(turns)) else None
+
+
+def _are_allowed(calls: list[Call]) -> bool:
+    ids = {id_ for id_, _, _ in calls}
+    return len(ids) == len(calls) and IDS.accepts_all(ids) and NAMES.accepts_all({name for _, name, _ in calls})
+
+
+def _asked(blocks: list[Any], waiting: set[str]) -> list[Turn] | None:
+    """The turns in a message of the user: results, then what the user says."""
+    turns: list[Turn] = []
+    said: list[Any] = []
+    for block in blocks:
+        if block.__class__ is not dict:
+            return None
+        if block.get("type") != "tool_result":
+            said.append(_part(block))
+            continue
+        id_, content = block.get("tool_use_id"), block.get("content")
+        if said or len(block) != 3 or id_.__class__ is not str or id_ not in waiting:
+            return None
+        if content.__class__ is not str or not content:
+            return None
+        waiting.remove(id_)
+        turns.append((TOOL, id_, content))
+    if said:
+        if waiting or None in said:
+            return None
+        turns.append(("user", said[0] if len(said) == 1 and said[0].__class__ is str else said))
+    return turns
+
+
+def _answered(blocks: list[Any], waiting: set[str]) -> list[Turn] | None:
+    """The turn of an assistant: at most one text, and calls, which then wait for their results."""
+    text = _part(blocks[0])
+    if text.__class__ is not str:
+        text = None
+    calls = [_call(block) for block in blocks[text is not None :]]
+    if not calls:
+        return [("assistant", text)]
+    for call in calls:
+        if call is None:
+            return None
+        waiting.add(call[0])
+    return [("assistant", text, calls)]
+
+
+def _part(block: Any) -> str | tuple[str, str] | None:
+    if block.__class__ is not dict or len(block) != 2:
+        return None
+    if block.get("type") == "text":
+        text = block.get("text")
+        return text if text.__class__ is str and text and not text.isspace() else None
+    source = block.get("source") if block.get("type") == "image" else None
+    return _image(source) if source.__class__ is dict else None
+
+
+def _image(source: Native) -> tuple[str, str] | None:
+    kind, media_type, data, url = map(source.get, ("type", "media_type", "data", "url"))
+    if kind == "url" and len(source) == 2 and isinstance(url, str):
+        return ("", url) if url.startswith(WEB) else None
+    if kind != "base64" or len(source) != 3 or not isinstance(data, str) or not data:
+        return None
+    return (str(media_type), data) if media_type in IMAGES and is_base64(data) else None
+
+
+def _call(block: Any) -> Call | None:
+    if block.__class__ is not dict or len(block) != 4 or block.get("type") != "tool_use":
+        return None
+    id_, name, arguments = block.get("id"), block.get("name"), block.get("input")
+    if id_.__class__ is not str or name.__class__ is not str or arguments.__class__ is not dict:
+        return None
+    return None if None in arguments.values() else (id_, name, arguments)
+
+
+# ---------------------------------------------------------------- give
+
+
+def _give(document: Any, turns: list[Turn]) -> Any:
+    """Results and what the user says right behind them are one message."""
+    system = turns[0][1] if turns and turns[0][0] == "system" else None
+    messages: list[Native] = []
+    results: list[Native] | None = None
+    for turn in turns if system is None else turns[1:]:
+        role, said = turn[0], turn[1]
+        if role == TOOL:
+            if results is None:
+                results = []
+                messages.append({"role": "user", "content": results})
+            results.append({"type": "tool_result", "tool_use_id": said, "content": turn[2]})
+            continue
+        if role == "user" and results is not None:
+            results += _blocks([said] if said.__class__ is str else said)
+        elif len(turn) == 3:
+            text = [] if said is None else [{"type": "text", "text": said}]
+            messages.append({"role": role, "content": [*text, *_calls(turn[2])]})
+        else:
+            messages.append({"role": role, "content": said if said.__class__ is str else _blocks(said)})
+        results = None
+    if document.__class__ is list:
+        return messages
+    given = {**document, "messages": messages}
+    if system is not None:
+        given["system"] = system
+    return given
+
+
+def _blocks(parts: list[Any]) -> list[Native]:
+    return [_block(part) for part in parts]
+
+
+def _block(part: str | tuple[str, str]) -> Native:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    media_type, data = part
+    if not media_type:
+        return {"type": "image", "source": {"type": "url", "url": data}}
+    return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
+
+
+def _calls(calls: list[Call]) -> list[Native]:
+    return [{"type": "tool_use", "id": id_, "name": name, "input": arguments} for id_, name, arguments in calls]
+
+
+PLAIN = Plain(_take, _give)

@@ -1,0 +1,52 @@
+"""Plain conversations: texts, images, calls and their results in order, which nearly all messages are.
+
+What is plain passes the schema of its dialect, breaks no rule whatever stands beside it, and has nothing to carry or to
+remember: two dialects say it in two shapes. A dialect that knows its plain shapes offers a short cut, `Plain`; where
+both ends of a conversion have one, the long way is gone once for all documents that differ in such turns only. The
+output is read back and compared here too, and tests hold both ways together. Of everything else this says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+Turn: TypeAlias = tuple[Any, ...]
+"""One turn, as light as can be compared:
+
+    (role, text)                                      the role is system, developer, user or assistant
+    ("user", [text, (media type, base64), …])         texts and images, never a single text; of an image in the web
+                                                      the type is empty, and its URL stands for the data
+    ("assistant", text or None, [(id, tool, arguments), …])
+    ("tool", id, text)                                a result, behind the calls of the turn before it
+"""
+
+Call: TypeAlias = tuple[str, str, dict[str, Any]]
+"""The id of a call, the name of the tool, and the arguments."""
+
+Taken: TypeAlias = tuple[Any, list[Turn]]
+"""The document without its turns, and its turns."""
+
+TOOL = "tool"
+
+
+class Plain(NamedTuple):
+    """What a dialect knows of plain conversations.
+
+    `take` gives the turns of a document if all of them are plain, else None. `give` puts turns into a document, in
+    place of its own; that document begins with a system text exactly if they do. What comes of turns that are not
+    plain in the dialect, `take` does not give back.
+    """
+
+    take: Callable[[Any], Taken | None]
+    give: Callable[[Any, list[Turn]], Any]
+
+
+def sample(has_system: bool) -> list[Turn]:
+    """A conversation as small as can be."""
+    return [("system", "x"), ("user", "x")] if has_system else [("user", "x")]
+
+
+def calls_of(turns: list[Turn]) -> list[Call]:
+    """All calls of a conversation."""
+    return [call for turn in turns if len(turn) == 3 and turn[0] != TOOL for call in turn[2]]
