@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from convcli import catalog
+from convcli import catalog, wire
 from convcli.dialect import Dialect, Options
 from convcli.errors import RefusedError
 from convcli.transcript import Message, Opaque, Origin, Part, ToolDefinition, ToolResult, Transcript
@@ -41,6 +41,7 @@ def _attempt(transcript: Transcript, target: Dialect, options: Options) -> Any:
     assert target.lower is not None
     try:
         document = target.lower(transcript, options)
+        wire.write(document)  # no schema sees a key that is no string
     except Exception:
         return None
     return document if catalog.accepts(target.name, document) else None

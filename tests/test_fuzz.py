@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from convcli import catalog, dialects
+from convcli import catalog, dialects, pipeline, wire
 from tests import fuzzing
 from tests.support import names, samples_of
 
@@ -56,3 +56,14 @@ def test_the_laws_and_the_way_back_hold_for_a_document_with_edits(name: str, ran
 def test_spellings_that_somebody_edited_are_used_only_where_they_fit(name: str, random: Random) -> None:
     hostile = fuzzing.hostile_form(random, dialects.get(name))
     fuzzing.use(fuzzing.Trial(dialects.get("intermediate"), hostile))
+
+
+def test_a_spelling_that_makes_a_key_of_a_number_is_not_used() -> None:
+    form = {"gemini-cli": {"frame": [-1, "model", "parts"]}}
+    document = {
+        "convcli": 1,
+        "messages": [{"role": "assistant", "parts": [{"type": "text", "text": "Hi."}], "extras": {"form": form}}],
+        "extras": {"form": {"gemini-cli": {"form": "json", "key": "history"}}},
+    }
+    done = pipeline.convert(document, dialects.get("intermediate"), dialects.get("gemini-cli")).document
+    assert wire.parse(wire.write(done)) == done
