@@ -14,7 +14,7 @@ from convcli.errors import ContentError, JobError, RefusedError
 from convcli.fields import branch
 from convcli.findings import Finding
 from convcli.loss import Loss, difference
-from convcli.plain import sample
+from convcli.plain import messages_of, sample
 from convcli.rules import verdict
 from convcli.rules.survey import Rigour, Rule
 from convcli.transcript import Transcript
@@ -48,10 +48,12 @@ class Conversion:
 
 
 class Mould(NamedTuple):
-    """The output for a plain conversation, without its turns: as JSON with those of a sample, and what is left."""
+    """The output for a plain conversation, without its turns: as JSON with those of a sample, and what is left of it.
+    `loss` is that of a name, where there are names."""
 
     written: bytes
     rest: Any
+    loss: Loss | None
 
 
 def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tuple[str, Clue]]:
@@ -140,39 +142,42 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
     Raises RefusedError, with the findings, when the document does not pass the schema of its dialect, and JobError
     when the target is only read.
     """
-    written = _cast(document, source, target) if options == BY_DEFAULT else None
-    if written is not None:
-        return Conversion(written, lambda: lift(document, source), [], [])
-    return lower(lift(document, source), target, options, source)
+    made = _cast(document, source, target) if options == BY_DEFAULT else None
+    return made or lower(lift(document, source), target, options, source)
 
 
-def _cast(document: Any, source: Dialect, target: Dialect) -> Any:
-    """The document in the target, if its messages are plain in both dialects and nothing is lost or objected to; else
-    None. What is given is taken back and compared."""
+def _cast(document: Any, source: Dialect, target: Dialect) -> Conversion | None:
+    """The conversion of a document whose messages are plain in both dialects, and where nothing but names is lost and
+    nothing is objected to; else None. What is given is taken back and compared."""
     if source.plain is None or target.plain is None or source is target:
         return None
     taken = source.plain.take(document)
     if taken is None:
         return None
-    rest, turns = taken
-    written = wire.write(rest)
+    written = wire.write(taken.rest)
     if len(written) > MOST_REMEMBERED:
         return None
-    mould = _mould(written, source.name, target.name, bool(turns) and turns[0][0] == "system")
+    mould = _mould(written, source.name, target.name, taken.begins_with_system, bool(taken.names))
     if mould is None:
         return None
-    given = target.plain.give(wire.parse(mould.written), turns)
-    return given if target.plain.take(given) == (mould.rest, turns) else None
+    given = target.plain.give(wire.parse(mould.written), taken.turns)
+    if target.plain.take(given) != (mould.rest, taken.turns, {}):
+        return None
+    losses = [_lost(mould.loss, document, i, name) for i, name in taken.names.items()]
+    return Conversion(given, lambda: lift(document, source), losses, [])
 
 
 @lru_cache(maxsize=256)
-def _mould(written: bytes, source: str, target: str, has_system: bool) -> Mould | None:
-    """What a sample becomes in place of the turns of these documents, if nothing is lost or objected to."""
+def _mould(written: bytes, source: str, target: str, has_system: bool, is_named: bool) -> Mould | None:
+    """What a sample becomes in place of the turns of these documents, if nothing is lost but its name."""
     one, two = dialects.get(source), dialects.get(target)
     if one.plain is None or two.plain is None:
         return None
     turns = sample(has_system)
     document = one.plain.give(wire.parse(written), turns)
+    path, messages = messages_of(document)
+    if is_named:
+        messages[-1]["name"] = "x"
     if not catalog.accepts(source, document):
         return None
     try:
@@ -180,9 +185,18 @@ def _mould(written: bytes, source: str, target: str, has_system: bool) -> Mould 
     except RefusedError:
         return None
     taken = two.plain.take(made.document)
-    if made.losses or made.findings or taken is None or taken[1] != turns:
+    named = wire.pointer((*path, len(messages) - 1, "name"))
+    lost = [(loss.kind, loss.where, loss.before) for loss in made.losses]
+    if made.findings or taken is None or taken.turns != turns or lost != [("dropped", named, "x")] * is_named:
         return None
-    return Mould(wire.write(made.document), taken[0])
+    return Mould(wire.write(made.document), taken.rest, made.losses[0] if is_named else None)
+
+
+def _lost(loss: Loss | None, document: Any, index: int, name: str) -> Loss:
+    """The loss of the name of a message, like that of the sample."""
+    assert loss is not None
+    where = wire.pointer((*messages_of(document)[0], index, "name"))
+    return msgspec.structs.replace(loss, where=where, before=name)
 
 
 def lower(

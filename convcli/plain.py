@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
+from convcli.transcript import Path
+
 Turn: TypeAlias = tuple[Any, ...]
 """One turn, as light as can be compared:
 
@@ -24,10 +26,24 @@ Turn: TypeAlias = tuple[Any, ...]
 Call: TypeAlias = tuple[str, str, dict[str, Any]]
 """The id of a call, the name of the tool, and the arguments."""
 
-Taken: TypeAlias = tuple[Any, list[Turn]]
-"""The document without its turns, and its turns."""
-
 TOOL = "tool"
+
+
+class Taken(NamedTuple):
+    """A document in pieces: what is left without its turns, the turns, and what stands beside them.
+
+    `names` are those that messages have, by the index of the message. Hardly any service knows names, so their loss is
+    told on the short way too.
+    """
+
+    rest: Any
+    turns: list[Turn]
+    names: dict[int, str]
+
+    @property
+    def begins_with_system(self) -> bool:
+        """Is there an instruction before everything else?"""
+        return bool(self.turns) and self.turns[0][0] == "system"
 
 
 class Plain(NamedTuple):
@@ -45,6 +61,11 @@ class Plain(NamedTuple):
 def sample(has_system: bool) -> list[Turn]:
     """A conversation as small as can be."""
     return [("system", "x"), ("user", "x")] if has_system else [("user", "x")]
+
+
+def messages_of(document: Any) -> tuple[Path, list[dict[str, Any]]]:
+    """Where in a document of a dialect with plain shapes its messages stand, and the messages."""
+    return ((), document) if document.__class__ is list else (("messages",), document["messages"])
 
 
 def calls_of(turns: list[Turn]) -> list[Call]:

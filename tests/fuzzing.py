@@ -25,6 +25,7 @@ from convcli.surrogates import Spelled
 from tests.support import dumped, names, sample_files, samples_of
 from tests.test_laws import assert_conversion, assert_identity
 from tests.test_mutants import VALUES, containers
+from tests.test_plain import assert_same_way
 
 TEXTS = [
     *("", "\0", "\ud800", "\u202e", "null", "{", "[1", '{"a":1}', "NaN", "../..", "data:", "data:image/png;base64,"),
@@ -189,6 +190,7 @@ def hold_laws(trial: Trial, target: Dialect) -> None:
         stored = intermediate.lower(source.lift(trial.document), Options())
         assert dumped(source.lower(hub.lift(stored), Options())) == dumped(trial.document), "not kept by intermediate"
     assert_conversion(source.name, target.name, trial.document)
+    assert_same_way(trial.document, source, target)
     converted = pipeline.convert(trial.document, source, target).document
     kept = wire.parse(wire.write(record(trial.document, converted, source, target)))
     assert catalog.findings("restore", kept) == []

@@ -21,7 +21,7 @@ def _take(document: Any) -> Taken | None:
     """Thinking ties turns to what stands beside them."""
     if document.__class__ is list:
         turns = _turns(document)
-        return None if turns is None else ([], turns)
+        return None if turns is None else Taken([], turns, {})
     if document.__class__ is not dict or document.get("messages").__class__ is not list or "thinking" in document:
         return None
     turns = _turns(document["messages"])
@@ -33,7 +33,7 @@ def _take(document: Any) -> Taken | None:
         if system.__class__ is not str or not system or system.isspace():
             return None
         turns.insert(0, ("system", system))
-    return rest, turns
+    return Taken(rest, turns, {})
 
 
 def _turns(messages: list[Any]) -> list[Turn] | None:

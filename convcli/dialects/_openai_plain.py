@@ -17,15 +17,16 @@ SPOKEN = frozenset(("system", "developer", "user", "assistant"))
 
 
 def _take(document: Any) -> Taken | None:
+    names: dict[int, str] = {}
     if document.__class__ is list:
-        turns = _turns(document)
-        return None if turns is None else ([], turns)
+        turns = _turns(document, names)
+        return None if turns is None else Taken([], turns, names)
     messages = document.get("messages") if document.__class__ is dict and "choices" not in document else None
-    turns = _turns(messages) if messages.__class__ is list else None
-    return None if turns is None else ({**document, "messages": []}, turns)
+    turns = _turns(messages, names) if messages.__class__ is list else None
+    return None if turns is None else Taken({**document, "messages": []}, turns, names)
 
 
-def _turns(messages: list[Any]) -> list[Turn] | None:
+def _turns(messages: list[Any], names: dict[int, str]) -> list[Turn] | None:
     turns: list[Turn] = []
     waiting: set[str] = set()
     for native in messages:
@@ -43,18 +44,25 @@ def _turns(messages: list[Any]) -> list[Turn] | None:
         elif len(native) == 2 and content.__class__ is str:
             turns.append((role, content))
         else:
-            turn = _calling(native, content, waiting) if role == "assistant" else _showing(native, content)
+            turn = _calling(native, content, waiting) if role == "assistant" else _asking(native, content)
             if turn is None:
                 return None
+            if "name" in native:
+                names[len(turns)] = native["name"]
             turns.append(turn)
     calls = calls_of(turns)
-    is_allowed = IDS.accepts_all({id_ for id_, _, _ in calls}) and NAMES.accepts_all({name for _, name, _ in calls})
-    return turns if is_allowed else None
+    words = {name for _, name, _ in calls}.union(names.values())
+    return turns if IDS.accepts_all({id_ for id_, _, _ in calls}) and NAMES.accepts_all(words) else None
 
 
-def _showing(native: Native, content: Any) -> Turn | None:
-    """The turn of a user who says texts and shows images."""
-    if native["role"] != "user" or len(native) != 2 or content.__class__ is not list:
+def _asking(native: Native, content: Any) -> Turn | None:
+    """The turn of a user who has a name, or shows images."""
+    has_name = native.get("name").__class__ is str
+    if native["role"] != "user" or len(native) != 2 + has_name:
+        return None
+    if content.__class__ is str:
+        return ("user", content)
+    if content.__class__ is not list:
         return None
     parts = [_part(part) for part in content]
     if None in parts:
