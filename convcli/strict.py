@@ -299,6 +299,7 @@ def _events(text: str) -> Iterator[tuple[str, int, str, list[str | int]]]:
         if token == ",":
             key_next = open_brackets[-1:] == ["{"]
         elif token in "]}":
+            key_next = False
             if open_brackets:
                 open_brackets.pop()
                 path.pop()

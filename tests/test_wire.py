@@ -192,6 +192,11 @@ def test_two_hundred_levels_are_read_and_one_more_is_not() -> None:
         assert (error.code, error.byte) == ("too-deep", 200)
 
 
+@pytest.mark.parametrize("before", ['{}"a"', '{]x"a":1', '[{}"a":', "}]"])
+def test_too_deep_is_told_behind_what_is_no_json_too(before: str) -> None:
+    assert refusal(before.encode() + b"[" * 300).code in ("too-deep", "not-json")
+
+
 def test_the_limit_of_depth_is_the_same_in_a_long_text() -> None:
     padding = b'["' + b"[" * 5000 + b'",'
     assert wire.parse(padding + nested(199) + b"]")
