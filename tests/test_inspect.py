@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -306,6 +307,32 @@ def test_only_the_widest_column_gives_way_and_the_first_one_last() -> None:
 def test_wide_characters_and_emoji_keep_columns_straight() -> None:
     rows = [{"tool": name, "text": "|"} for name in ("天気を調べる", "get_weather_", "👍\U0001f3fd 大阪 大阪")]
     assert {cells(line.partition("|")[0]) for line in aligned(rows, 60)[1:]} == {13}
+
+
+def test_a_long_table_is_as_straight_as_a_short_one_and_shown_within_seconds() -> None:
+    rows = [{"call": f"#{i}", "tool": f"天気{i}", "text": "長い " * 40, "size": i} for i in range(10_000)]
+    began = time.process_time()
+    lines = aligned(rows, 60, paint=Paint(True))
+    assert time.process_time() - began < 1.5  # a table of rich takes more
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines]
+    assert sum(line.split() == ["call", "tool", "text", "size"] for line in plain) == 10  # a head every thousand rows
+    assert {cells(line) for line in plain if line.startswith("#")} == {60}
+    assert all(line.count("…") == 1 for line in plain if line.startswith("#"))
+
+
+def test_every_column_has_a_place_on_the_narrowest_terminal() -> None:
+    names = ["file", "line", "role", "kind", "tool", "call", "status", "size", "text"]
+    head, line = aligned([dict.fromkeys(names, "日本語")], 20)
+    assert len(head.split()) == len(line.split()) == len(names)
+
+
+def test_a_cell_of_several_lines_is_padded_by_empty_ones() -> None:
+    rows = [{"text": "one\ntwo", "status": "error"}, {"text": "three words", "status": None}]
+    assert aligned(rows, 40, whole=True, paint=Paint(True))[1:] == [
+        "one         \x1b[1;31merror\x1b[0m",
+        "two",
+        "three words",
+    ]
 
 
 def test_of_a_path_that_is_too_long_the_end_is_shown_and_empty_columns_are_left_out() -> None:

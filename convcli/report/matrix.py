@@ -9,7 +9,6 @@ from convcli.report.text import Paint
 
 SIGNS = {"kept": "+", "encoded": "e", "changed": "c", "lost": "-"}
 LEGEND = "+ kept   e encoded: kept, but not in a field of the vendor   c changed   - lost\n"
-_SGR = {"green": "32", "blue": "34", "yellow": "33", "red": "31"}
 
 
 def drawn(columns: Sequence[str], rows: Mapping[str, Sequence[str]], width: int, paint: Paint) -> Iterator[str]:
@@ -25,4 +24,4 @@ def drawn(columns: Sequence[str], rows: Mapping[str, Sequence[str]], width: int,
 
 
 def _sign(outcome: str, paint: Paint) -> str:
-    return paint.in_colour(_SGR[STYLES[outcome]], SIGNS[outcome])
+    return paint.in_colour(STYLES[outcome], SIGNS[outcome])

@@ -16,7 +16,6 @@ from convcli.report.text import Paint, cells, cut, place, safe_text
 
 SIGNS: dict[Sign, str] = {"kept": "+", "beside": ".", "encoded": "e", "changed": "c", "dropped": "-"}
 MEANINGS: dict[Sign, str] = {"beside": "content kept", "kept": "all kept"}
-_SGR = {"green": "32", "blue": "34", "yellow": "33", "red": "31"}
 MOST_SIGNS = 500
 """Signs of one strip; of more messages, each sign stands for several."""
 INDENT = 12
@@ -56,7 +55,7 @@ def _sign(outcome: Sign, paint: Paint) -> str:
 
 
 def _coloured(outcome: str, text: str, paint: Paint) -> str:
-    return paint.in_colour(_SGR[STYLES[outcome]], text)
+    return paint.in_colour(STYLES[outcome], text)
 
 
 def table(rows: Iterable[Counts], invented: Counter[str], paint: Paint) -> Iterator[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from io import StringIO
-from itertools import islice
-from typing import Any
+from itertools import islice, zip_longest
+from typing import Any, NamedTuple
 
 from convcli.report.tables import View, cell, tsv
+from convcli.report.text import Paint
 
 _UNSURE = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
 """Variants of emoji, for which terminals do not agree on a width: without them the columns stand straight."""
@@ -16,13 +16,13 @@ MOST_ON_A_TERMINAL = 1_000
 """Rows of one aligned table: the widths of its columns need all of them at once."""
 
 STYLES = {
-    "user": "green", "assistant": "cyan", "system": "magenta", "developer": "magenta", "event": "dim",
-    "error": "bold red", "warning": "yellow", "open": "bold red", "orphan": "bold red", "aborted": "red",
-    "branch": "dim", "dropped": "red", "lost": "red", "content": "bold",
-    "changed": "yellow", "invented": "yellow", "moved": "yellow", "encoded": "blue", "kept": "green",
-    "reasoning": "italic", "image": "blue", "ok": "green",
+    "user": "32", "assistant": "36", "system": "35", "developer": "35", "event": "2",
+    "error": "1;31", "warning": "33", "open": "1;31", "orphan": "1;31", "aborted": "31",
+    "branch": "2", "dropped": "31", "lost": "31", "content": "1",
+    "changed": "33", "invented": "33", "moved": "33", "encoded": "34", "kept": "32",
+    "reasoning": "3", "image": "34", "ok": "32",
 }  # fmt: skip
-"""Words of ours that have a colour, wherever such a cell says nothing else."""
+"""Words of ours that have a colour of the terminal's palette, wherever such a cell says nothing else."""
 HEADS = {"message": "#"}
 """Heads that are shorter on a terminal."""
 LEAST = 12
@@ -33,6 +33,7 @@ WRAPPED = frozenset(("why",))
 """Columns that take several lines before they are cut: half a reason is none."""
 STYLED = frozenset(("role", "kind", "status", "level", "outcome", "severity"))
 """Columns with such words: a text that happens to be one of them keeps its colour."""
+_NUMBER = (int, float, type(None))
 
 
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
@@ -43,45 +44,65 @@ def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -
     pending = iter(rows)
     while batch := list(islice(pending, MOST_ON_A_TERMINAL)):
         said = [name for name in columns if any(row.get(name) not in (None, "") for row in batch)]
-        yield _aligned(said, batch, view, view.width)
+        yield from _aligned(said, batch, view, view.width)
 
 
-def _aligned(columns: Sequence[str], rows: list[dict[str, Any]], view: View, width: int) -> str:
-    """rich measures wide characters; it gets plain `Text`, so nothing in a cell is markup."""
-    from rich.console import Console
-    from rich.table import Table
+class _Column(NamedTuple):
+    """How a column is laid out: its cells, whether they take several lines, and whether they stand at the right."""
 
+    room: int
+    wraps: bool
+    right: bool
+
+    def lines(self, text: str) -> list[str]:
+        """A cell that is too long takes several lines, or loses its end."""
+        if self.wraps and (_cells(text) > self.room or "\n" in text or "\t" in text):
+            return _wrapped(text, self.room)
+        return [_cut(text, self.room)]
+
+    def padded(self, text: str, code: str, paint: Paint) -> str:
+        """A line of a cell as wide as the column."""
+        spare, shown = " " * (self.room - _cells(text)), paint.in_colour(code, text) if code and text else text
+        return spare + shown if self.right else shown + spare
+
+
+def _aligned(names: Sequence[str], rows: list[dict[str, Any]], view: View, width: int) -> Iterator[str]:
+    """Lines of cells, measured once for all rows."""
     gap = 1 if width < NARROW else 2
-    cells = [[_text(name, row.get(name), view, width) for name in columns] for row in rows]
-    heads = [HEADS.get(name, name) for name in columns]
-    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold", show_lines=view.whole)
-    rooms = _widths(heads, cells, width, gap)
-    for index, room in enumerate(rooms):
-        numeric = all(isinstance(row.get(columns[index]), (int, float, type(None))) for row in rows)
-        table.add_column(
-            heads[index],
-            width=room,
-            no_wrap=not (view.whole or columns[index] in WRAPPED),
-            overflow="fold" if view.whole or columns[index] in WRAPPED else "ellipsis",
-            justify="right" if numeric else "left",
-        )
+    heads = [HEADS.get(name, name) for name in names]
+    cells = [[_text(name, row.get(name), view, width) for name in names] for row in rows]
+    columns = [
+        _Column(room, view.whole or name in WRAPPED, all(isinstance(row.get(name), _NUMBER) for row in rows))
+        for name, room in zip(names, _widths(heads, cells, width, gap), strict=True)
+    ]
+    file = names.index("file") if "file" in names else None
+    short = [_cut(head, column.room) for head, column in zip(heads, columns, strict=True)]
+    yield from _row(short, columns, ["1"] * len(heads), gap, view.paint)
     for row in cells:
-        table.add_row(*(_tail(text, rooms[at]) if columns[at] == "file" else text for at, text in enumerate(row)))
-    sink = StringIO()
-    colours: Any = "standard" if view.paint.colour else None
-    Console(
-        file=sink, width=width, markup=False, emoji=False, highlight=False, color_system=colours,
-        force_terminal=view.paint.colour, no_color=not view.paint.colour, legacy_windows=False,
-    ).print(table)  # fmt: skip
-    return "".join(line.rstrip() + "\n" for line in sink.getvalue().rstrip("\n").split("\n"))
+        codes = [_code(name, text) for name, text in zip(names, row, strict=True)]
+        if file is not None:
+            row[file] = _tail(row[file], columns[file].room)
+        yield from _row(row, columns, codes, gap, view.paint)
 
 
-def _widths(heads: list[str], cells: list[list[Any]], width: int, gap: int) -> list[int]:
-    """The columns as wide as they want; while that is too much, the widest gives way (rich would cut them all).
+def _row(
+    cells: Sequence[str], columns: Sequence[_Column], codes: Sequence[str], gap: int, paint: Paint
+) -> Iterator[str]:
+    for pieces in zip_longest(*map(_Column.lines, columns, cells), fillvalue=""):
+        said = zip(columns, pieces, codes, strict=True)
+        yield (" " * gap).join(column.padded(piece, code, paint) for column, piece, code in said).rstrip() + "\n"
+
+
+def _code(name: str, text: str) -> str:
+    return STYLES.get(text.partition(",")[0], "") if name in STYLED else ""
+
+
+def _widths(heads: list[str], cells: list[list[str]], width: int, gap: int) -> list[int]:
+    """The columns as wide as they want; while that is too much, the widest gives way.
 
     The first column names its row, so it gives way last.
     """
-    widths = [max(len(head), *(row[index].cell_len for row in cells)) for index, head in enumerate(heads)]
+    widths = [max(len(head), *(_cells(row[index]) for row in cells)) for index, head in enumerate(heads)]
     for _ in range(max(0, sum(widths) + gap * (len(widths) - 1) - width)):
         others = widths[1:]
         weak = max(others, default=0) > LEAST or widths[0] <= LEAST
@@ -90,21 +111,36 @@ def _widths(heads: list[str], cells: list[list[Any]], width: int, gap: int) -> l
     return widths
 
 
-def _tail(text: Any, room: int) -> Any:
+def _cells(text: str) -> int:
+    from rich.cells import cell_len  # it knows the widths of all of Unicode
+
+    return cell_len(text)
+
+
+def _cut(text: str, room: int) -> str:
+    from rich.cells import set_cell_size
+
+    return text if _cells(text) <= room else set_cell_size(text, room - 1) + "…"
+
+
+def _tail(text: str, room: int) -> str:
     """The end of a path tells more than its beginning."""
-    if text.cell_len <= room:
+    if _cells(text) <= room:
         return text
-    end = text.plain
-    while end and text.__class__(end).cell_len >= room:
-        end = end[1:]
-    return text.__class__(f"…{end}")
+    while text and _cells(text) >= room:
+        text = text[1:]
+    return f"…{text}"
 
 
-def _text(name: str, value: Any, view: View, width: int) -> Any:
+def _wrapped(text: str, room: int) -> list[str]:
+    from rich.console import Console
     from rich.text import Text
 
+    return [line.plain for line in Text(text).wrap(Console(), room, overflow="fold")]
+
+
+def _text(name: str, value: Any, view: View, width: int) -> str:
     text = f"{value:,}" if type(value) is int else _UNSURE.sub("", cell(value, lines=view.whole))
-    style = STYLES.get(text.partition(",")[0], "") if name in STYLED and view.paint.colour else ""
     if not view.whole and name not in WRAPPED:
         text = text[-width:] if name == "file" else text[:width]
-    return Text(text, style=style)
+    return text
