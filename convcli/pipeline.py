@@ -48,10 +48,10 @@ class Conversion:
 
 
 class Mould(NamedTuple):
-    """The output for a plain conversation, without its turns: as JSON with those of a sample, and what is left of it.
+    """The output for a plain conversation, made of a sample: `fresh` gives it anew, `rest` is it without its turns, and
     `loss` is that of a name, where there are names."""
 
-    written: bytes
+    fresh: Callable[[], Any]
     rest: Any
     loss: Loss | None
 
@@ -160,7 +160,7 @@ def _cast(document: Any, source: Dialect, target: Dialect) -> Conversion | None:
     mould = _mould(written, source.name, target.name, taken.begins_with_system, bool(taken.names))
     if mould is None:
         return None
-    given = target.plain.give(wire.parse(mould.written), taken.turns)
+    given = target.plain.give(mould.fresh(), taken.turns)
     if target.plain.take(given) != (mould.rest, taken.turns, {}):
         return None
     losses = [_lost(mould.loss, document, i, name) for i, name in taken.names.items()]
@@ -189,7 +189,7 @@ def _mould(written: bytes, source: str, target: str, has_system: bool, is_named:
     lost = [(loss.kind, loss.where, loss.before) for loss in made.losses]
     if made.findings or taken is None or taken.turns != turns or lost != [("dropped", named, "x")] * is_named:
         return None
-    return Mould(wire.write(made.document), taken.rest, made.losses[0] if is_named else None)
+    return Mould(wire.rereader(wire.write(made.document)), taken.rest, made.losses[0] if is_named else None)
 
 
 def _lost(loss: Loss | None, document: Any, index: int, name: str) -> Loss:

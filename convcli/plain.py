@@ -26,6 +26,9 @@ Turn: TypeAlias = tuple[Any, ...]
 Call: TypeAlias = tuple[str, str, dict[str, Any]]
 """The id of a call, the name of the tool, and the arguments."""
 
+NONE: tuple[tuple[str, ...], tuple[str, ...], tuple[Any, ...]] = ((), (), ())
+"""Ids, names and arguments where there are no calls."""
+
 TOOL = "tool"
 
 
@@ -66,8 +69,3 @@ def sample(has_system: bool) -> list[Turn]:
 def messages_of(document: Any) -> tuple[Path, list[dict[str, Any]]]:
     """Where in a document of a dialect with plain shapes its messages stand, and the messages."""
     return ((), document) if document.__class__ is list else (("messages",), document["messages"])
-
-
-def calls_of(turns: list[Turn]) -> list[Call]:
-    """All calls of a conversation."""
-    return [call for turn in turns if len(turn) == 3 and turn[0] != TOOL for call in turn[2]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from operator import is_
@@ -23,13 +24,13 @@ class Alphabet:
     """The words that a service takes: `least` to `most` characters (0: no limit) out of `allowed` (any, if that is
     empty), the first one out of `first`; `said` names the characters."""
 
-    __slots__ = ("_allowed", "_blank", "_delete", "_first", "_least", "_most", "_said")
+    __slots__ = ("_allowed", "_blank", "_first", "_least", "_most", "_only", "_said")
 
     def __init__(self, said: str, allowed: str, most: int, *, first: str = "", least: int = 1) -> None:
         self._said, self._allowed = said, frozenset(allowed)
         self._first = frozenset(first) if first else self._allowed
         self._least, self._most = least, most
-        self._delete = dict.fromkeys(map(ord, allowed))
+        self._only = re.compile(f"[{re.escape(allowed)}]*").fullmatch if allowed else bool
         self._blank = "_" if not allowed or "_" in allowed else ""
 
     def accepts(self, word: str) -> bool:
@@ -40,10 +41,10 @@ class Alphabet:
 
     def accepts_all(self, words: Collection[str]) -> bool:
         """Are all of these such words? Quicker than one by one."""
-        lengths = set(map(len, words))
+        lengths = list(map(len, words))
         if words and (min(lengths) < self._least or max(lengths) > self._most > 0):
             return False
-        if self._allowed and "".join(words).translate(self._delete):
+        if self._allowed and not self._only("".join(words)):
             return False
         return self._first is self._allowed or all(word[0] in self._first for word in words)
 

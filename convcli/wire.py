@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from threading import local
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -33,6 +34,7 @@ __all__ = [
     "parse",
     "parse_text",
     "pointer",
+    "rereader",
     "resolve",
     "write",
     "write_line",
@@ -45,7 +47,6 @@ _TOO_LONG = b"0" * 16
 _TINY = 1e-290
 _SMALL = (b"0e-000", b"0E-000")
 """How a number that is `_TINY` is written with few digits."""
-_SHORT = 4096
 _ENDLESS = 10_000
 """Levels that only a value that holds itself has."""
 
@@ -70,7 +71,7 @@ def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Place) -> tu
     try:
         raw = data if isinstance(data, bytes) else data.encode()
         value = orjson.loads(raw)
-        again = orjson.dumps(value) if len(raw) <= MAX_DEPTH else _dump_within_depth(value, raw)
+        again = orjson.dumps(value) if len(raw) <= MAX_DEPTH else _dump_within_depth(value)
     except (ValueError, TypeError):  # refused by orjson, raw surrogates in a str, or too deep to be written
         return strict.read(data, duplicate_keys=duplicate_keys, start=start), False
     if again == raw:
@@ -108,17 +109,34 @@ def _holds_tiny(value: Any) -> bool:
     return False
 
 
-def _dump_within_depth(value: Any, raw: bytes) -> bytes:
-    """orjson's writing of a value; TypeError beyond 200 levels, for lists around the value use up orjson's own limit.
+def _dump_within_depth(value: Any) -> bytes:
+    """orjson's writing of a value; TypeError beyond 200 levels: lists around the value use up orjson's own limit."""
+    nest = getattr(_of_thread, "nest", None) or _new_nest()
+    nest.inner[0] = value
+    try:
+        return orjson.dumps(nest.outer)[nest.spare : -nest.spare]
+    finally:
+        nest.inner[0] = None
 
-    Short texts are not wrapped: counting their brackets costs less than building the lists.
-    """
-    if len(raw) <= _SHORT and raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
-        return orjson.dumps(value)
-    spare = _spare_depth()
-    for _ in range(spare):
-        value = [value]
-    return orjson.dumps(value)[spare:-spare]
+
+class _Nest(NamedTuple):
+    """`spare` lists inside each other, as many as orjson writes beyond our limit."""
+
+    spare: int
+    outer: list[Any]
+    inner: list[Any]
+
+
+_of_thread = local()
+
+
+def _new_nest() -> _Nest:
+    inner: list[Any] = [None]
+    outer = inner
+    for _ in range(_spare_depth() - 1):
+        outer = [outer]
+    _of_thread.nest = nest = _Nest(_spare_depth(), outer, inner)
+    return nest
 
 
 @cache
@@ -132,6 +150,11 @@ def _spare_depth() -> int:
         except TypeError:
             return depth - 1 - MAX_DEPTH
         value, depth = [value], depth + 1
+
+
+def rereader(data: bytes) -> Callable[[], Any]:
+    """Reads a text that `write` wrote again and again, as `parse` does; what proves it exact is done once."""
+    return partial(orjson.loads, data) if _parse(data, "error", BEGIN)[1] else partial(parse, data)
 
 
 def write(value: Any, *, indent: bool = False) -> bytes:

@@ -8,7 +8,7 @@ from convcli.dialects._anthropic import MEDIA_TYPES, WEB
 from convcli.dialects._anthropic_response import IDS, NAMES
 from convcli.dialects._anthropic_rules import MOST_MESSAGES
 from convcli.fields import Native
-from convcli.plain import TOOL, Call, Plain, Taken, Turn, calls_of
+from convcli.plain import NONE, TOOL, Call, Plain, Taken, Turn
 from convcli.rules.turns import is_base64
 
 IMAGES = MEDIA_TYPES["image"]
@@ -40,6 +40,7 @@ def _turns(messages: list[Any]) -> list[Turn] | None:
     """The API wants the user first, and takes no blank text."""
     turns: list[Turn] = []
     waiting: set[str] = set()
+    calls: list[Call] = []
     for native in messages:
         if native.__class__ is not dict or len(native) != 2:
             return None
@@ -53,16 +54,14 @@ def _turns(messages: list[Any]) -> list[Turn] | None:
         elif content.__class__ is not list or not content:
             return None
         else:
-            found = _asked(content, waiting) if role == "user" else _answered(content, waiting)
+            found = _asked(content, waiting) if role == "user" else _answered(content, waiting, calls)
             if found is None:
                 return None
             turns += found
-    return turns if len(messages) <= MOST_MESSAGES and _are_allowed(calls_of(turns)) else None
-
-
-def _are_allowed(calls: list[Call]) -> bool:
-    ids = {id_ for id_, _, _ in calls}
-    return len(ids) == len(calls) and IDS.accepts_all(ids) and NAMES.accepts_all({name for _, name, _ in calls})
+    ids, names, _ = zip(*calls, strict=True) if calls else NONE
+    if len(set(ids)) < len(ids) or len(messages) > MOST_MESSAGES:
+        return None
+    return turns if IDS.accepts_all(ids) and NAMES.accepts_all(set(names)) else None
 
 
 def _asked(blocks: list[Any], waiting: set[str]) -> list[Turn] | None:
@@ -89,19 +88,20 @@ def _asked(blocks: list[Any], waiting: set[str]) -> list[Turn] | None:
     return turns
 
 
-def _answered(blocks: list[Any], waiting: set[str]) -> list[Turn] | None:
+def _answered(blocks: list[Any], waiting: set[str], all_calls: list[Call]) -> list[Turn] | None:
     """The turn of an assistant: at most one text, and calls, which then wait for their results."""
     text = _part(blocks[0])
     if text.__class__ is not str:
         text = None
-    calls = [_call(block) for block in blocks[text is not None :]]
-    if not calls:
-        return [("assistant", text)]
-    for call in calls:
+    calls: list[Call] = []
+    for block in blocks[text is not None :]:
+        call = _call(block)
         if call is None:
             return None
         waiting.add(call[0])
-    return [("assistant", text, calls)]
+        calls.append(call)
+    all_calls += calls
+    return [("assistant", text, calls) if calls else ("assistant", text)]
 
 
 def _part(block: Any) -> str | tuple[str, str] | None:

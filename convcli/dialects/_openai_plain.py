@@ -8,7 +8,7 @@ from convcli import wire
 from convcli.dialects._openai_parts import IDS, NAMES
 from convcli.errors import ContentError
 from convcli.fields import DATA_URL, Native, split_data_url
-from convcli.plain import TOOL, Call, Plain, Taken, Turn, calls_of
+from convcli.plain import NONE, TOOL, Call, Plain, Taken, Turn
 
 SPOKEN = frozenset(("system", "developer", "user", "assistant"))
 
@@ -29,6 +29,7 @@ def _take(document: Any) -> Taken | None:
 def _turns(messages: list[Any], names: dict[int, str]) -> list[Turn] | None:
     turns: list[Turn] = []
     waiting: set[str] = set()
+    calls: list[Call] = []
     for native in messages:
         if native.__class__ is not dict:
             return None
@@ -44,15 +45,14 @@ def _turns(messages: list[Any], names: dict[int, str]) -> list[Turn] | None:
         elif len(native) == 2 and content.__class__ is str:
             turns.append((role, content))
         else:
-            turn = _calling(native, content, waiting) if role == "assistant" else _asking(native, content)
+            turn = _calling(native, content, waiting, calls) if role == "assistant" else _asking(native, content)
             if turn is None:
                 return None
             if "name" in native:
                 names[len(turns)] = native["name"]
             turns.append(turn)
-    calls = calls_of(turns)
-    words = {name for _, name, _ in calls}.union(names.values())
-    return turns if IDS.accepts_all({id_ for id_, _, _ in calls}) and NAMES.accepts_all(words) else None
+    ids, tools, _ = zip(*calls, strict=True) if calls else NONE
+    return turns if IDS.accepts_all(ids) and NAMES.accepts_all({*tools, *names.values()}) else None
 
 
 def _asking(native: Native, content: Any) -> Turn | None:
@@ -81,7 +81,7 @@ def _part(part: Any) -> str | tuple[str, str] | None:
     return (split_data_url(url) or ("", url)) if url.__class__ is str else None
 
 
-def _calling(native: Native, content: Any, waiting: set[str]) -> Turn | None:
+def _calling(native: Native, content: Any, waiting: set[str], all_calls: list[Call]) -> Turn | None:
     """The turn of an assistant who calls tools; the calls then wait for their results."""
     calls = native.get("tool_calls")
     if len(native) != 3 or not calls or calls.__class__ is not list:
@@ -100,6 +100,7 @@ def _calling(native: Native, content: Any, waiting: set[str]) -> Turn | None:
             return None
         waiting.add(id_)
         called.append((id_, name, arguments))
+    all_calls += called
     return ("assistant", content or None, called)
 
 
