@@ -43,7 +43,7 @@ class Conversion:
 
     @cached_property
     def transcript(self) -> Transcript:
-        """What was converted, as the intermediate format says it."""
+        """What was converted, as the intermediate format says it; lifted when it is first asked for."""
         return self._lifted()
 
 
@@ -125,7 +125,7 @@ def validate(
 def _is_clean(document: Any, dialect: Dialect) -> bool:
     """Is there certainly nothing wrong with it? Tools and settings are the same in most documents of a file."""
     taken = dialect.plain.take(document) if dialect.plain is not None else None
-    written = wire.write(taken[0]) if taken is not None else b""
+    written = wire.write(taken.rest) if taken is not None else b""
     return 0 < len(written) <= MOST_REMEMBERED and _is_clean_rest(written, dialect.name)
 
 
@@ -157,7 +157,7 @@ def _cast(document: Any, source: Dialect, target: Dialect) -> Conversion | None:
     written = wire.write(taken.rest)
     if len(written) > MOST_REMEMBERED:
         return None
-    mould = _mould(written, source.name, target.name, taken.begins_with_system, bool(taken.names))
+    mould = _rest(written, source.name, target.name, taken.begins_with_system, bool(taken.names)).mould()
     if mould is None:
         return None
     given = target.plain.give(mould.fresh(), taken.turns)
@@ -167,7 +167,31 @@ def _cast(document: Any, source: Dialect, target: Dialect) -> Conversion | None:
     return Conversion(given, lambda: lift(document, source), losses, [])
 
 
-@lru_cache(maxsize=256)
+class _Rest:
+    """What is left of some documents without their turns.
+
+    To make a mould of it takes as long as a small conversion, so that is done when the second such document comes.
+    """
+
+    def __init__(self, *terms: Any) -> None:
+        self._terms, self._is_new = terms, True
+
+    def mould(self) -> Mould | None:
+        """The mould, if there is one yet."""
+        if self._is_new:
+            self._is_new = False
+            return None
+        return self._made
+
+    @cached_property
+    def _made(self) -> Mould | None:
+        return _mould(*self._terms)
+
+
+_rest = lru_cache(maxsize=16)(_Rest)
+"""Few, for the documents of one program have the same tools and settings, and these may be large."""
+
+
 def _mould(written: bytes, source: str, target: str, has_system: bool, is_named: bool) -> Mould | None:
     """What a sample becomes in place of the turns of these documents, if nothing is lost but its name."""
     one, two = dialects.get(source), dialects.get(target)
@@ -215,8 +239,7 @@ def lower(
         raise JobError("read-only-dialect", f"{target.title} is only read, never written")
     written = trust.lowered(_chosen(before, options), source, target, options)
     after = target.lift(written)
-    clean = rigour == "document" and _is_clean(written, target)
-    found = [] if clean else verdict.of_output(written, after, target, before, source, rigour=rigour)
+    found = verdict.of_output(written, after, target, before, source, rigour=rigour)
     return Conversion(written, lambda: before, difference(before, after, source, target), found)
 
 

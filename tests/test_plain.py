@@ -65,7 +65,7 @@ def conversations(draw: st.DrawFn) -> list[Turn]:
 def assert_same_way(document: Any, source: Dialect, target: Dialect) -> bool:
     """Does the document go the short way? Then the long one leads to the same."""
     before = copy.deepcopy(document)
-    short = pipeline._cast(document, source, target)
+    short = pipeline._cast(document, source, target) or pipeline._cast(document, source, target)
     assert dumped(document) == dumped(before)
     if short is None:
         return False
@@ -128,7 +128,7 @@ def test_names_that_get_lost_are_told_on_the_short_way() -> None:
 
 def test_two_outputs_share_nothing() -> None:
     chat, anthropic = dialects.get("openai-chat"), dialects.get("anthropic")
-    one, two = (pipeline.convert(data.conversation(2, 0.05), chat, anthropic).document for _ in range(2))
+    _, one, two = (pipeline.convert(data.conversation(2, 0.05), chat, anthropic).document for _ in range(3))
     for holder in containers(one):
         holder.clear()
     assert two["tools"][0]["input_schema"]["type"] == "object"
@@ -137,7 +137,8 @@ def test_two_outputs_share_nothing() -> None:
 
 def test_a_conversion_on_the_short_way_knows_its_transcript() -> None:
     document = data.conversation(3, 0.05)
-    made = pipeline.convert(document, dialects.get("openai-chat"), dialects.get("anthropic"))
+    for _ in range(2):
+        made = pipeline.convert(document, dialects.get("openai-chat"), dialects.get("anthropic"))
     assert made.transcript == pipeline.lift(document, dialects.get("openai-chat"))
     assert made.transcript is made.transcript
 
@@ -154,3 +155,10 @@ def test_a_sample_is_plain_everywhere() -> None:
             taken = plain.take(plain.give({"messages": []}, sample(has_system)))
             assert taken is not None, name
             assert taken.turns == sample(has_system)
+
+
+def test_nothing_is_prepared_for_a_document_that_is_alone() -> None:
+    document = {**data.conversation(4, 0.05), "temperature": 0.123456}
+    chat, anthropic = dialects.get("openai-chat"), dialects.get("anthropic")
+    assert pipeline._cast(document, chat, anthropic) is None
+    assert pipeline._cast(document, chat, anthropic) is not None
