@@ -26,9 +26,6 @@ Turn: TypeAlias = tuple[Any, ...]
 Call: TypeAlias = tuple[str, str, dict[str, Any]]
 """The id of a call, the name of the tool, and the arguments."""
 
-NONE: tuple[tuple[str, ...], tuple[str, ...], tuple[Any, ...]] = ((), (), ())
-"""Ids, names and arguments where there are no calls."""
-
 TOOL = "tool"
 
 

@@ -8,7 +8,7 @@ from convcli.dialects._anthropic import MEDIA_TYPES, WEB
 from convcli.dialects._anthropic_response import IDS, NAMES
 from convcli.dialects._anthropic_rules import MOST_MESSAGES
 from convcli.fields import Native
-from convcli.plain import NONE, TOOL, Call, Plain, Taken, Turn
+from convcli.plain import TOOL, Call, Plain, Taken, Turn
 from convcli.rules.turns import is_base64
 
 IMAGES = MEDIA_TYPES["image"]
@@ -58,10 +58,14 @@ def _turns(messages: list[Any]) -> list[Turn] | None:
             if found is None:
                 return None
             turns += found
-    ids, names, _ = zip(*calls, strict=True) if calls else NONE
-    if len(set(ids)) < len(ids) or len(messages) > MOST_MESSAGES:
-        return None
-    return turns if IDS.accepts_all(ids) and NAMES.accepts_all(set(names)) else None
+    return turns if len(messages) <= MOST_MESSAGES and _are_allowed(calls) else None
+
+
+def _are_allowed(calls: list[Call]) -> bool:
+    if not calls:
+        return True
+    ids, names, _ = zip(*calls, strict=True)
+    return len(set(ids)) == len(ids) and IDS.accepts_all(ids) and NAMES.accepts_all(set(names))
 
 
 def _asked(blocks: list[Any], waiting: set[str]) -> list[Turn] | None:

@@ -8,7 +8,7 @@ from convcli import wire
 from convcli.dialects._openai_parts import IDS, NAMES
 from convcli.errors import ContentError
 from convcli.fields import DATA_URL, Native, split_data_url
-from convcli.plain import NONE, TOOL, Call, Plain, Taken, Turn
+from convcli.plain import TOOL, Call, Plain, Taken, Turn
 
 SPOKEN = frozenset(("system", "developer", "user", "assistant"))
 
@@ -51,8 +51,16 @@ def _turns(messages: list[Any], names: dict[int, str]) -> list[Turn] | None:
             if "name" in native:
                 names[len(turns)] = native["name"]
             turns.append(turn)
-    ids, tools, _ = zip(*calls, strict=True) if calls else NONE
-    return turns if IDS.accepts_all(ids) and NAMES.accepts_all({*tools, *names.values()}) else None
+    return turns if _are_allowed(calls, names) else None
+
+
+def _are_allowed(calls: list[Call], names: dict[int, str]) -> bool:
+    if names and not NAMES.accepts_all(set(names.values())):
+        return False
+    if not calls:
+        return True
+    ids, tools, _ = zip(*calls, strict=True)
+    return IDS.accepts_all(ids) and NAMES.accepts_all(set(tools))
 
 
 def _asking(native: Native, content: Any) -> Turn | None:
