@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from convcli import codes
+from convcli.catalog import did_you_mean
 from convcli.errors import JobError
 
 OWN, SHARED = "convcli.toml", "pyproject.toml"
@@ -87,7 +88,7 @@ def _read(path: str) -> dict[str, Any] | None:
 def _check(path: str, said: dict[str, Any]) -> None:
     for key, value in said.items():
         if key not in TYPES:
-            _refuse(path, f'there is no key "{key}"', _near(key, list(TYPES)))
+            _refuse(path, f'there is no key "{key}"', did_you_mean(key, TYPES))
         kind, wanted = TYPES[key]
         if type(value) is not kind:
             _refuse(path, f"{key} must be {wanted}")
@@ -105,14 +106,7 @@ def _check(path: str, said: dict[str, Any]) -> None:
 
 def _check_code(path: str, code: Any) -> None:
     if not isinstance(code, str) or codes.find(code) is None:
-        _refuse(path, f'there is no code "{code}"', _near(str(code), list(codes.table())))
-
-
-def _near(word: str, words: list[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, words, 1, 0.5)
-    return f'did you mean "{near[0]}"?' if near else ""
+        _refuse(path, f'there is no code "{code}"', did_you_mean(str(code), codes.table()))
 
 
 def _refuse(path: str, message: str, help_text: str = "") -> NoReturn:

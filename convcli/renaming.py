@@ -128,12 +128,19 @@ def tool_names(transcript: Transcript) -> list[str]:
 
 def call_ids(transcript: Transcript) -> list[str]:
     """Every call id that the transcript uses, in calls and results."""
-    linked = [part for message in transcript.messages for part in message.parts if part.__class__ in LINKED]
+    return _ids_in(transcript.messages)
+
+
+def _ids_in(messages: list[Message]) -> list[str]:
+    linked = [part for message in messages for part in message.parts if part.__class__ in LINKED]
     return [part.id if part.__class__ is ToolCall else part.tool_call_id for part in linked]  # type: ignore[union-attr]
 
 
-def renamed(transcript: Transcript, name: Renaming, id_: Renaming | None = None) -> Transcript:
-    """The transcript with the names of tools and the ids of calls that a target is given; what stays is shared."""
+def renamed(transcript: Transcript, names: Alphabet, ids: Alphabet | None = None) -> Transcript:
+    """The transcript with names of tools and ids of calls that a target takes, ids of any kind without `ids`. What may
+    stay as it is is shared."""
+    name = Renaming(tool_names(transcript), names)
+    id_ = None if ids is None else Renaming(call_ids(transcript), ids)
     if not name.needed and not (id_ and id_.needed):
         return transcript
     given = id_ or str
@@ -164,14 +171,15 @@ def _renamed_part(part: Part, name: Callable[[str], str], id_: Callable[[str], s
     return part
 
 
-def distinct(messages: list[Message], ids: Renaming) -> list[Message]:
+def distinct(messages: list[Message], alphabet: Alphabet) -> list[Message]:
     """The messages with ids that no two calls share, for services that want them unique in a whole request.
 
-    A result goes with the oldest open call of the latest turn that used its id. `ids` knows all ids in use.
+    A result goes with the oldest open call of the latest turn that used its id.
     """
     given = [part.id for message in messages for part in message.parts if part.__class__ is ToolCall]
     if len(set(given)) == len(given):
         return messages
+    ids = Renaming(_ids_in(messages), alphabet)
     latest: dict[str, deque[str]] = {}
     return [_distinct_message(message, ids, latest) for message in messages]
 

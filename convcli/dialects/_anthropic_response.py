@@ -5,7 +5,7 @@ from __future__ import annotations
 from convcli.dialects._anthropic import BlockReader, BlockWriter
 from convcli.dialects._anthropic_messages import NAME, Turn, lift_turn, lower_finish, turns_of
 from convcli.fields import Keys, Native, active, carried_by, results_first
-from convcli.renaming import Renaming, call_ids, distinct, identifiers, renamed, tool_names
+from convcli.renaming import distinct, identifiers, renamed
 from convcli.transcript import Message, Transcript
 
 RESPONSE = Keys(
@@ -19,9 +19,8 @@ NAMES, IDS = identifiers(128), identifiers(256)
 
 def as_allowed(transcript: Transcript) -> tuple[Transcript, list[Message]]:
     """The transcript with names and ids that the API takes, and its messages with ids that no two calls share."""
-    ids = Renaming(call_ids(transcript), IDS)
-    transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES), ids)
-    return transcript, distinct(results_first(active(transcript)), ids)
+    transcript = renamed(transcript, NAMES, IDS)
+    return transcript, distinct(results_first(active(transcript)), IDS)
 
 
 def lift_response(native: Native, reader: BlockReader, transcript: Transcript) -> None:

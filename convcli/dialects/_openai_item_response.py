@@ -9,7 +9,7 @@ from convcli.dialects import _openai as common
 from convcli.dialects._openai_item_parts import inner, take
 from convcli.dialects._openai_item_turns import Reader, Writer
 from convcli.fields import Keys, Native, active, carried_by, epoch_of_time, extras_of, time_of_epoch
-from convcli.renaming import Alphabet, Renaming, call_ids, distinct, identifiers, renamed, tool_names
+from convcli.renaming import Alphabet, distinct, identifiers, renamed
 from convcli.transcript import Message, Origin, ToolCall, Transcript
 
 RESPONSE = Keys(
@@ -62,9 +62,8 @@ NAMES, IDS = identifiers(128), Alphabet("", "", 64)
 
 def as_allowed(transcript: Transcript) -> Transcript:
     """The active messages of a foreign transcript, with names and ids that the service takes."""
-    ids = Renaming(call_ids(transcript), IDS)
-    transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES), ids)
-    return replace(transcript, messages=distinct(active(transcript), ids), head=None)
+    transcript = renamed(transcript, NAMES, IDS)
+    return replace(transcript, messages=distinct(active(transcript), IDS), head=None)
 
 
 def lower_response(transcript: Transcript, messages: list[Message], writer: Writer) -> Native:

@@ -28,7 +28,7 @@ from convcli.dialects._bedrock_messages import lift_blocks, lift_message, lift_m
 from convcli.dialects._bedrock_rules import IDS, NAMES, RULES
 from convcli.fields import Keys, Native, active, carried_by, extras_of, is_response, results_first
 from convcli.pairing import Pairing
-from convcli.renaming import Renaming, call_ids, distinct, renamed, tool_names
+from convcli.renaming import distinct, renamed
 from convcli.transcript import Message, Origin, Transcript
 
 REQUEST = Keys(
@@ -134,9 +134,8 @@ def lower(transcript: Transcript, options: Options) -> Any:
     writer = BlockWriter(transcript.spelling(NAME), own=own)
     messages = active(transcript)
     if not own:
-        ids = Renaming(call_ids(transcript), IDS)
-        transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES), ids)
-        messages = distinct(results_first(active(transcript)), ids)
+        transcript = renamed(transcript, NAMES, IDS)
+        messages = distinct(results_first(active(transcript)), IDS)
     if form == "response":
         return _lower_response(transcript, messages, writer)
     if form == "list":

@@ -35,7 +35,7 @@ from convcli.fields import (
     take_counts,
 )
 from convcli.pairing import Pairing
-from convcli.renaming import LETTERS, WORD, Alphabet, Renaming, renamed, tool_names
+from convcli.renaming import LETTERS, WORD, Alphabet, renamed
 from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import telling, when_sent
 from convcli.transcript import Message, Origin, Path, ToolDefinition, Transcript
@@ -143,7 +143,7 @@ def _form_of(transcript: Transcript) -> str:
 
 def _acceptable(transcript: Transcript) -> Transcript:
     """The transcript with the names and tool schemas that the API takes."""
-    return common.with_parameters(renamed(transcript, Renaming(tool_names(transcript), NAMES)), typed=True)
+    return common.with_parameters(renamed(transcript, NAMES), typed=True)
 
 
 def _lift_request(native: Native, origin: Origin) -> Transcript:

@@ -24,7 +24,7 @@ from convcli.dialects._mcp_blocks import CALL_RESULT, NAME, BlockReader, BlockWr
 from convcli.dialects._mcp_tools import lift_tool, lower_tools
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, is_response, results_first
 from convcli.pairing import Pairing
-from convcli.renaming import WORD, Alphabet, Renaming, renamed, tool_names
+from convcli.renaming import WORD, Alphabet, renamed
 from convcli.rules import answers, arguments, links, names, tools
 from convcli.rules.survey import At, Breach, Rule, Survey, when_sent
 from convcli.transcript import Message, Origin, Path, Text, ToolResult, Transcript
@@ -159,7 +159,7 @@ def lower(transcript: Transcript, options: Options) -> Any:
     writer = BlockWriter(transcript.spelling(NAME), own=own)
     messages = active(transcript)
     if not own:
-        transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES))
+        transcript = renamed(transcript, NAMES)
         messages = results_first(active(transcript))
     if form == "list":
         return lower_tools(transcript, own)

@@ -30,7 +30,7 @@ from convcli.dialects._mistral import express, is_own, lift_message, lift_messag
 from convcli.dialects._mistral_chunks import NAME
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
-from convcli.renaming import DIGITS, LETTERS, Alphabet, Renaming, call_ids, identifiers, renamed, tool_names
+from convcli.renaming import DIGITS, LETTERS, Alphabet, identifiers, renamed
 from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import when_sent
 from convcli.transcript import Origin, ToolChoice, Transcript
@@ -149,8 +149,7 @@ def lower(transcript: Transcript, options: Options) -> Any:
 
 def _acceptable(transcript: Transcript) -> Transcript:
     """The transcript with the names, ids, tool schemas and settings that the API takes."""
-    ids = Renaming(call_ids(transcript), IDS)
-    return common.with_parameters(renamed(transcript, Renaming(tool_names(transcript), NAMES), ids))
+    return common.with_parameters(renamed(transcript, NAMES, IDS))
 
 
 def _lift_request(native: Native, origin: Origin) -> Transcript:

@@ -36,7 +36,7 @@ from convcli.fields import (
     take_counts,
 )
 from convcli.pairing import Pairing
-from convcli.renaming import Renaming, identifiers, renamed, tool_names
+from convcli.renaming import identifiers, renamed
 from convcli.rules import arguments, links, tools
 from convcli.transcript import (
     Message,
@@ -141,7 +141,7 @@ def lower(transcript: Transcript, options: Options) -> Any:
     spelling = transcript.document_spelling(NAME)
     writer = Writer(transcript)
     if not writer.own:
-        transcript = renamed(transcript, Renaming(tool_names(transcript), NAMES))
+        transcript = renamed(transcript, NAMES)
     messages = active(transcript) if writer.own else results_first(active(transcript))
     alone = is_response(transcript) and len(messages) == 1
     form = options.form or spelling.get("form") or ("result" if alone else "request")

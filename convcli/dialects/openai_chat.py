@@ -32,7 +32,7 @@ from convcli.dialects._openai_plain import PLAIN
 from convcli.dialects._openai_response import Answers, lift_response, lower_response
 from convcli.dialects._openai_tables import PLACES
 from convcli.fields import Keys, Native, carried_by, extras_of, is_response
-from convcli.renaming import Renaming, call_ids, renamed, tool_names
+from convcli.renaming import renamed
 from convcli.rules import answers, arguments, links, names, tools, turns
 from convcli.rules.survey import when_sent
 from convcli.transcript import Origin, Transcript
@@ -111,7 +111,7 @@ def lift(document: Any) -> Transcript:
 
 def lower(transcript: Transcript, options: Options) -> Any:
     """A request, or what the source was; a response when the transcript holds only what a model answered."""
-    transcript = transcript if is_own(transcript) else _as_allowed(transcript)
+    transcript = transcript if is_own(transcript) else renamed(transcript, NAMES, IDS)
     form = (
         options.form
         or transcript.document_spelling(NAME).get("form")
@@ -121,12 +121,6 @@ def lower(transcript: Transcript, options: Options) -> Any:
         return lower_response(transcript, ANSWERS)
     messages = lower_messages(transcript)
     return messages if form == "list" else _lower_request(transcript, messages)
-
-
-def _as_allowed(transcript: Transcript) -> Transcript:
-    """A foreign transcript with names and ids that the service takes."""
-    names, ids = Renaming(tool_names(transcript), NAMES), Renaming(call_ids(transcript), IDS)
-    return renamed(transcript, names, ids)
 
 
 def _lift_request(native: Native, origin: Origin) -> Transcript:

@@ -57,6 +57,12 @@ def converting(source: str, target: str) -> Work:
     return lambda line: wire.write(pipeline.convert(wire.parse(line), one, two).document)
 
 
+def converting_the_long_way(source: str, target: str) -> Work:
+    """The same, as it is where messages are not plain, or documents share neither tools nor settings."""
+    one, two = dialects.get(source), dialects.get(target)
+    return lambda line: wire.write(pipeline.lower(pipeline.lift(wire.parse(line), one), two, source=one).document)
+
+
 def validating(source: str) -> Work:
     """Exact reading, schema and rules."""
     dialect = dialects.get(source)
@@ -99,6 +105,9 @@ def column(options: argparse.Namespace, scale: float, count: int) -> dict[str, s
     convert = converting(options.source, options.target)
     candidates = {
         f"convcli: convert {options.source} → {options.target}, proved": convert,
+        "convcli: the same the long way, for what is not plain": converting_the_long_way(
+            options.source, options.target
+        ),
         "convcli: validate": validating(options.source),
         **peers.installed(),
     }
