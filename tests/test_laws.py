@@ -220,3 +220,11 @@ def assert_order_is_kept(before: Transcript, after: Transcript, losses: list[Los
     hidden = _ids(before) | _ids(after)
     unique = [key for key, count in keys.items() if count == 1 and key in place and f'"{key[1]}"' not in hidden]
     assert all(place[x] < place[y] for x, y in pairwise(unique))
+
+
+@pytest.mark.parametrize("index", [0.0, -0.0, 7, 0])
+def test_the_index_of_an_answer_is_kept_as_it_was_written(index: float) -> None:
+    content = {"role": "model", "parts": [{"text": "Hi."}]}
+    assert_identity("gemini", {"candidates": [{"content": content, "finishReason": "STOP", "index": index}]})
+    message = {"role": "assistant", "content": "Hi."}
+    assert_identity("openai-chat", {"choices": [{"index": index, "message": message, "finish_reason": "stop"}]})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli import wire
 from convcli.dialect import Options
 from convcli.dialects import _google_config as config
 from convcli.dialects._google import CHOICE, FAMILY, Flavor, Reader, Shape, Writer, extras_of_family, words
@@ -147,7 +148,7 @@ def _lift_candidate(document: Native, index: int, count: int, reader: Reader) ->
         message.stop_reason = read_reason(finish, message)
         if write_reason(message.stop_reason, reader.flavor, own=True) != finish:
             carried["finishReason"] = finish
-    if native.get("index", index) not in (index, None):
+    if native.get("index") is not None and not wire.exact(native["index"], index):
         carried["index"] = native["index"]
     odd: Spelling = {} if content else {"content": False}
     if (native.get("index") is not None) != (count > 1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from convcli import wire
 from convcli.dialects import _openai as common
 from convcli.fields import Keys, Native, Spelling, carried_by, epoch_of_time, extras_of, time_of_epoch
 from convcli.pairing import Pairing
@@ -122,7 +123,7 @@ def _lift_choice(native: Native, index: int, pairing: Pairing, origin: Origin, a
     origin.places.append((("choices", index, "message"), spots))
     extras = dict(carried or {})
     odd: Spelling = {} if "index" in native else {"index": False}
-    if native.get("index", index) != index:
+    if not wire.exact(native.get("index", index), index):
         extras["index"] = native["index"]
     finish = native.get("finish_reason")
     if finish:
