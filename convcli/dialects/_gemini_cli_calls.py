@@ -198,7 +198,7 @@ def lower_entry(call: ToolCall, answer: Message | None, time: str | None, writer
     carried = dict(carried_by(call.extras, NAME))
     result = answer.parts[0] if answer is not None else None
     native: Native = {} if spelling.get("id") is False else {"id": call.id}
-    native["name"] = spelling.get("name") or writer.rename(call.name)
+    native["name"] = spelling["name"] if "name" in spelling else writer.rename(call.name)
     native["args"] = spelling.get("args", call.arguments)
     if isinstance(result, ToolResult):
         native["result"] = write_result(result, writer)

@@ -221,7 +221,7 @@ class BlockWriter:
     def _resource(self, media: Media, spelling: Spelling) -> Native:
         """A resource needs an address: one that is only a name is made up where the source has none."""
         carried = dict(carried_by(media.extras, NAME).get("resource", {}))
-        native: Native = {"uri": carried.pop("uri", None) or _address(media.name or media.type)}
+        native: Native = {"uri": carried.pop("uri") if "uri" in carried else _address(media.name or media.type)}
         if media.media_type is not None:
             native["mimeType"] = media.media_type
         native |= {"text": media.text} if media.data is None else {"blob": media.data}

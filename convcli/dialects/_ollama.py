@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli import wire
 from convcli.dialects._openai_calls import said
 from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, results_first
 from convcli.pairing import Pairing
@@ -131,7 +132,7 @@ def _lift_call(native: Native, index: int, pairing: Pairing, origin: Origin) -> 
     odd = {key: native.get(key) for key in ("id", "type") if key == "type" or not native.get(key)}
     if not native.get("id"):
         odd["keys"] = list(native)
-    if function.get("index") == index:
+    if wire.exact(function.get("index"), index):
         odd["index"] = index
     elif function.get("index") is not None:
         inner = {"index": function["index"], **(inner or {})}

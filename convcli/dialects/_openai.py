@@ -199,7 +199,7 @@ def lift_choices(native: Native, transcript: Transcript) -> Native:
         choice = lift_choice({"type": "function", "function": value} if legacy and isinstance(value, dict) else value)
         if transcript.tool_choice is None:
             transcript.tool_choice = choice
-        if legacy or choice is None or lower_choice(choice) != value:
+        if legacy or choice is None or not wire.exact(lower_choice(choice), value):
             carried[key] = value
     return carried
 

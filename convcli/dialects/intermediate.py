@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli import wire
 from convcli.dialect import Clue, Dialect, Options
 from convcli.fields import Keys, Native, Spelling
 from convcli.rules import arguments, links, tools, trees
@@ -28,6 +29,9 @@ from convcli.transcript import (
 )
 
 NAME = "intermediate"
+MARK, VERSION = "convcli", 1
+"""The key that every document has, and its value."""
+
 FORM = "form"
 """The member of extras that holds spellings; no dialect can have this name."""
 
@@ -53,7 +57,7 @@ KEYS: dict[Any, Keys] = {
 
 def detect(document: Any) -> Clue | None:
     """By the member `convcli`, which holds the version."""
-    if isinstance(document, dict) and "convcli" in document and "messages" in document:
+    if isinstance(document, dict) and MARK in document and "messages" in document:
         return Clue(100, "the member convcli")
     return None
 
@@ -68,6 +72,8 @@ def lift(document: Native) -> Transcript:
     transcript: Transcript = _record(document, Transcript, origin)
     origin.document = origin.spellings.pop(id(transcript), {})
     origin.invented = set(origin.document.pop(INVENTED, ()))
+    if not wire.exact(document[MARK], VERSION):
+        origin.document[NAME] = {**origin.document.get(NAME, {}), MARK: document[MARK]}
     transcript.messages = [_lift_message(message, i, origin) for i, message in enumerate(document["messages"])]
     tools = document.get("tools")
     if tools is not None:
@@ -127,7 +133,7 @@ def lower(transcript: Transcript, options: Options) -> Native:
     own = form.pop(NAME, None)
     if origin is not None and origin.invented and origin.dialect != NAME:
         form[INVENTED] = sorted(origin.invented)
-    return _finish({"convcli": 1, **document}, transcript, form, own, origin)
+    return _finish({MARK: (own or {}).get(MARK, VERSION), **document}, transcript, form, own, origin)
 
 
 def _lower_message(message: Message, origin: Origin | None) -> Native:
