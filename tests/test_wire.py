@@ -7,6 +7,7 @@ import json
 import math
 import pickle
 import time
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any
 
@@ -190,6 +191,17 @@ def test_two_hundred_levels_are_read_and_one_more_is_not() -> None:
     for levels in (201, 253, 254, 255, 1000, 1025, 100_000):
         error = refusal(nested(levels))
         assert (error.code, error.byte) == ("too-deep", 200)
+
+
+def test_each_thread_has_lists_of_its_own_around_the_value_that_it_proves() -> None:
+    def used() -> Any:
+        wire.parse(nested(150) + b" " * 300)
+        return wire._of_thread.nest
+
+    with ThreadPoolExecutor(1) as thread:
+        other = thread.submit(used).result()
+    assert other.inner is not used().inner
+    assert other.inner == [None]
 
 
 @pytest.mark.parametrize("before", ['{}"a"', '{]x"a":1', '[{}"a":', "}]"])
