@@ -14,6 +14,7 @@ import msgspec
 
 from convcli import wire
 from convcli.dialect import Dialect
+from convcli.differences import camel
 from convcli.fields import active
 from convcli.loss import MEDIA_TYPES, Level, Loss, level_of
 from convcli.places import Places
@@ -193,12 +194,6 @@ def _covered(loss: Loss) -> list[str]:
     keys = (key for key in loss.before if key not in ("type", "usage") and key not in CORE[loss.field])
     usage = (f"message.usage.{key}" for key in loss.before.get("usage") or () if loss.field == "message")
     return [loss.field, *(f"{loss.field}.{key}" for key in keys), *usage]
-
-
-def camel(name: str) -> str:
-    """The name of a field in JSON."""
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)
 
 
 # --- where they stand ------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ FLOORS = {
     1: (
         "wire", "strict", "encodings", "storage", "sources", "fields", "plain", "pairing", "renaming", "align", "exact",
         "reasons", "loss", "places", "patch", "rules", "codes", "streams",
-        "glance", "catalog", "dialect", "trust", "outcomes",
+        "glance", "catalog", "dialect", "differences", "trust", "outcomes",
     ),
     2: ("dialects",),
     3: (
