@@ -71,10 +71,10 @@ def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Place) -> tu
     try:
         raw = data if isinstance(data, bytes) else data.encode()
         value = orjson.loads(raw)
-        again = orjson.dumps(value) if len(raw) <= MAX_DEPTH else _dump_within_depth(value)
+        again, around = (orjson.dumps(value), 0) if len(raw) <= MAX_DEPTH else _dump_within_depth(value)
     except (ValueError, TypeError):  # refused by orjson, raw surrogates in a str, or too deep to be written
         return strict.read(data, duplicate_keys=duplicate_keys, start=start), False
-    if again == raw:
+    if len(again) == len(raw) + 2 * around and again.startswith(raw, around):
         return value, True
     if _proved(raw, value, again, duplicate_keys):
         return value, False
@@ -109,12 +109,14 @@ def _holds_tiny(value: Any) -> bool:
     return False
 
 
-def _dump_within_depth(value: Any) -> bytes:
-    """orjson's writing of a value; TypeError beyond 200 levels: lists around the value use up orjson's own limit."""
+def _dump_within_depth(value: Any) -> tuple[bytes, int]:
+    """orjson's writing of a value, and how many lists are around it there, which use up orjson's own limit of depth.
+
+    Raises TypeError beyond 200 levels."""
     nest = getattr(_of_thread, "nest", None) or _new_nest()
     nest.inner[0] = value
     try:
-        return orjson.dumps(nest.outer)[nest.spare : -nest.spare]
+        return orjson.dumps(nest.outer), nest.spare
     finally:
         nest.inner[0] = None
 
