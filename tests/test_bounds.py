@@ -173,6 +173,21 @@ def test_calls_that_stand_twice_take_linear_time(told_apart_by: str) -> None:
     assert growth(lambda size: [partial(dialect.lift, document(size))], 200) < MOST
 
 
+@pytest.mark.parametrize("name", ["anthropic-stream", "openai-chat-stream"])
+def test_calls_that_a_stream_begins_at_one_index_take_linear_time(name: str) -> None:
+    def rows(size: int) -> Rows:
+        calls = [{"index": 0, "id": id_, "function": {"name": "f", "arguments": "{}"}} for id_ in ids(size)]
+        events: list[Any] = [{"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]} for call in calls]
+        if name == "anthropic-stream":
+            blocks = [{"type": "tool_use", "id": id_, "name": "f", "input": {}} for id_ in ids(size)]
+            events = [{"type": "content_block_start", "index": 0, "content_block": block} for block in blocks]
+        return Rows(events, list(range(1, size + 1)))
+
+    dialect = dialects.get(name)
+    assert len(dialect.lift(rows(3)).messages[0].parts) == 3
+    assert growth(lambda size: [partial(dialect.lift, rows(size))], 500) < MOST
+
+
 def test_the_places_of_findings_are_found_in_one_pass() -> None:
     def work(size: int) -> Steps:
         data = json.dumps({"messages": [{"role": "x", "text": "é" * 50}] * size}, indent=1).encode()

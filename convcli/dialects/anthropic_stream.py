@@ -67,7 +67,7 @@ class _Answer:
     def __init__(self) -> None:
         self.response: Native = {}
         self.usage: Native = {}
-        self.blocks = Slots()
+        self.blocks, self.end = Slots(), 0
         self.inputs: dict[int, Pieces] = {}
         self.slots: dict[int, int] = {}
         self.error: Native | None = None
@@ -115,8 +115,8 @@ class _Answer:
 
     def _block(self, index: int, native: Native, place: Path) -> None:
         """A block begins; one that begins at an index that is taken is another block."""
-        slot = index if index not in self.blocks else max(self.blocks) + 1
-        self.slots[index] = slot
+        slot = index if index not in self.blocks else self.end
+        self.slots[index], self.end = slot, max(self.end, slot + 1)
         self.blocks[slot] = Growing(native)
         self.first[slot] = {"": place}
 

@@ -64,7 +64,7 @@ class _Choice:
 
     def __init__(self) -> None:
         self.rest, self.message, self.calls = Growing(), Growing(role="assistant"), Slots()
-        self.latest = 0
+        self.latest = self.end = 0
 
     def slot(self, call: Native) -> int:
         """Which call a delta belongs to."""
@@ -73,8 +73,8 @@ class _Choice:
         before = self.calls[slot].get("id") if slot in self.calls else None
         named = any((call.get(body) or {}).get("name") for body in BODIES)
         if before and id_ and before != id_ and (named or index is None):
-            slot = max(self.calls) + 1
-        self.latest = slot
+            slot = self.end
+        self.latest, self.end = slot, max(self.end, slot + 1)
         return slot
 
     def whole(self) -> Native:
