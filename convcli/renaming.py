@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
+from functools import cached_property
 from operator import is_
 
 from msgspec.structs import replace
@@ -24,29 +25,32 @@ class Alphabet:
     """The words that a service takes: `least` to `most` characters (0: no limit) out of `allowed` (any, if that is
     empty), the first one out of `first`; `said` names the characters."""
 
-    __slots__ = ("_allowed", "_blank", "_first", "_least", "_most", "_only", "_said")
-
     def __init__(self, said: str, allowed: str, most: int, *, first: str = "", least: int = 1) -> None:
         self._said, self._allowed = said, frozenset(allowed)
         self._first = frozenset(first) if first else self._allowed
         self._least, self._most = least, most
-        self._only = re.compile(f"[{re.escape(allowed)}]*").fullmatch if allowed else bool
         self._blank = "_" if not allowed or "_" in allowed else ""
 
     def accepts(self, word: str) -> bool:
         """Is this such a word?"""
-        if len(word) < self._least or len(word) > self._most > 0:
-            return False
-        return not self._allowed or (word[0] in self._first and self._allowed.issuperset(word))
+        return self.accepts_all([word])
 
     def accepts_all(self, words: Collection[str]) -> bool:
-        """Are all of these such words? Quicker than one by one."""
-        lengths = list(map(len, words))
-        if words and (min(lengths) < self._least or max(lengths) > self._most > 0):
-            return False
-        if self._allowed and not self._only("".join(words)):
-            return False
-        return self._first is self._allowed or all(word[0] in self._first for word in words)
+        """Are all of these such words?"""
+        if not words:
+            return True
+        if not self._allowed:
+            lengths = list(map(len, words))
+            return self._least <= min(lengths) and (max(lengths) <= self._most or not self._most)
+        lines = "\n".join(words)
+        return self._are_words(lines) is not None and lines.count("\n") == len(words) - 1
+
+    @cached_property
+    def _are_words(self) -> Callable[[str], re.Match[str] | None]:
+        """Matches words, a line each; made when it is first asked for, for that takes its time."""
+        first, others = (f"[{re.escape(''.join(sorted(some)))}]" for some in (self._first, self._allowed))
+        word = f"{first}{others}{{{self._least - 1},{self._most - 1 if self._most else ''}}}"
+        return re.compile(f"{word}(?:\\n{word})*").fullmatch
 
     def wants(self) -> str:
         """The words in words."""

@@ -17,7 +17,7 @@ ALPHABETS = (
     Alphabet("", LETTERS + DIGITS, 9, least=9),
     Alphabet("", WORD, 0, first=LETTERS + "_"),
 )
-WORDS = st.lists(st.text(alphabet="ab_-. é1", max_size=12))
+WORDS = st.lists(st.text(alphabet="ab_-. é1\n", max_size=12))
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS)
@@ -37,6 +37,22 @@ def test_an_allowed_word_stays_as_it_is(alphabet: Alphabet, words: list[str]) ->
     renaming = Renaming(words, alphabet)
     assert all(renaming(word) == word for word in words if alphabet.accepts(word))
     assert alphabet.accepts_all(words) == all(map(alphabet.accepts, words)) == (not renaming.needed)
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "good", "bad"),
+    [
+        (identifiers(3), ["a", "a-1", "_-9"], ["", "abcd", "a.b", "a\nb", "é", "a\n"]),
+        (Alphabet("", "", 3), ["a", "é\n!"], ["", "abcd"]),
+        (Alphabet("", "ab", 0), ["a", "ab" * 99], ["", "c", "a\nb"]),
+        (Alphabet("", "ab1", 2, least=2), ["a1", "1a"], ["a", "a1a", ""]),
+        (Alphabet("", "ab1]^-", 3, first="ab"), ["a", "a1", "a]", "b^-"], ["1a", "]a", "-"]),
+    ],
+)
+def test_an_alphabet_takes_words_of_its_length_and_characters(alphabet: Alphabet, good: Any, bad: Any) -> None:
+    assert alphabet.accepts_all(good)
+    assert not any(map(alphabet.accepts, bad))
+    assert not any(alphabet.accepts_all([*good, word, *good]) for word in bad)
 
 
 def test_an_empty_name_becomes_a_word_that_says_so() -> None:

@@ -18,13 +18,15 @@ IMAGES = MEDIA_TYPES["image"]
 
 
 def _take(document: Any) -> Taken | None:
-    """Thinking ties turns to what stands beside them."""
-    if document.__class__ is list:
-        turns = _turns(document)
-        return None if turns is None else Taken([], turns, {})
-    if document.__class__ is not dict or document.get("messages").__class__ is not list or "thinking" in document:
+    """What lacks a key or is of another type is not plain: nobody asks before. Thinking ties turns to what stands
+    beside them."""
+    try:
+        if document.__class__ is list:
+            turns = _turns(document)
+            return None if turns is None else Taken([], turns, {})
+        turns = None if "thinking" in document else _turns(document["messages"])
+    except (KeyError, TypeError):
         return None
-    turns = _turns(document["messages"])
     if turns is None:
         return None
     rest = {**document, "messages": []}
@@ -38,14 +40,14 @@ def _take(document: Any) -> Taken | None:
 
 def _turns(messages: list[Any]) -> list[Turn] | None:
     """The API wants the user first, and takes no blank text."""
+    if messages.__class__ is not list or len(messages) > MOST_MESSAGES:
+        return None
     turns: list[Turn] = []
     waiting: set[str] = set()
     calls: list[Call] = []
     for native in messages:
-        if native.__class__ is not dict or len(native) != 2:
-            return None
-        role, content = native.get("role"), native.get("content")
-        if role != "user" and (role != "assistant" or waiting or not turns):
+        role, content = native["role"], native["content"]
+        if len(native) != 2 or (role != "user" and (role != "assistant" or waiting or not turns)):
             return None
         if content.__class__ is str:
             if waiting or not content or content.isspace():
@@ -58,7 +60,7 @@ def _turns(messages: list[Any]) -> list[Turn] | None:
             if found is None:
                 return None
             turns += found
-    return turns if len(messages) <= MOST_MESSAGES and _are_allowed(calls) else None
+    return turns if _are_allowed(calls) else None
 
 
 def _are_allowed(calls: list[Call]) -> bool:
@@ -73,15 +75,11 @@ def _asked(blocks: list[Any], waiting: set[str]) -> list[Turn] | None:
     turns: list[Turn] = []
     said: list[Any] = []
     for block in blocks:
-        if block.__class__ is not dict:
-            return None
-        if block.get("type") != "tool_result":
+        if block["type"] != "tool_result":
             said.append(_part(block))
             continue
-        id_, content = block.get("tool_use_id"), block.get("content")
-        if said or len(block) != 3 or id_.__class__ is not str or id_ not in waiting:
-            return None
-        if content.__class__ is not str or not content:
+        id_, content = block["tool_use_id"], block["content"]
+        if id_ not in waiting or said or content.__class__ is not str or not content or len(block) != 3:
             return None
         waiting.remove(id_)
         turns.append((TOOL, id_, content))
@@ -94,46 +92,39 @@ def _asked(blocks: list[Any], waiting: set[str]) -> list[Turn] | None:
 
 def _answered(blocks: list[Any], waiting: set[str], all_calls: list[Call]) -> list[Turn] | None:
     """The turn of an assistant: at most one text, and calls, which then wait for their results."""
-    text = _part(blocks[0])
-    if text.__class__ is not str:
-        text = None
+    text = _part(blocks[0]) if blocks[0]["type"] == "text" else None
     calls: list[Call] = []
     for block in blocks[text is not None :]:
-        call = _call(block)
-        if call is None:
+        id_, name, arguments = block["id"], block["name"], block["input"]
+        if block["type"] != "tool_use" or len(block) != 4 or arguments.__class__ is not dict:
             return None
-        waiting.add(call[0])
-        calls.append(call)
+        if id_.__class__ is not str or name.__class__ is not str or None in arguments.values():
+            return None
+        waiting.add(id_)
+        calls.append((id_, name, arguments))
     all_calls += calls
     return [("assistant", text, calls) if calls else ("assistant", text)]
 
 
 def _part(block: Any) -> str | tuple[str, str] | None:
-    if block.__class__ is not dict or len(block) != 2:
+    kind = block["type"]
+    if len(block) != 2:
         return None
-    if block.get("type") == "text":
-        text = block.get("text")
+    if kind == "text":
+        text: Any = block["text"]
         return text if text.__class__ is str and text and not text.isspace() else None
-    source = block.get("source") if block.get("type") == "image" else None
-    return _image(source) if source.__class__ is dict else None
+    return _image(block["source"]) if kind == "image" else None
 
 
 def _image(source: Native) -> tuple[str, str] | None:
-    kind, media_type, data, url = map(source.get, ("type", "media_type", "data", "url"))
-    if kind == "url" and len(source) == 2 and isinstance(url, str):
-        return ("", url) if url.startswith(WEB) else None
-    if kind != "base64" or len(source) != 3 or not isinstance(data, str) or not data:
+    kind = source["type"]
+    if kind == "url" and len(source) == 2:
+        url = source["url"]
+        return ("", url) if url.__class__ is str and url.startswith(WEB) else None
+    media_type, data = source["media_type"], source["data"]
+    if kind != "base64" or len(source) != 3 or data.__class__ is not str or not data:
         return None
-    return (str(media_type), data) if media_type in IMAGES and is_base64(data) else None
-
-
-def _call(block: Any) -> Call | None:
-    if block.__class__ is not dict or len(block) != 4 or block.get("type") != "tool_use":
-        return None
-    id_, name, arguments = block.get("id"), block.get("name"), block.get("input")
-    if id_.__class__ is not str or name.__class__ is not str or arguments.__class__ is not dict:
-        return None
-    return None if None in arguments.values() else (id_, name, arguments)
+    return (media_type, data) if media_type in IMAGES and is_base64(data) else None
 
 
 # ---------------------------------------------------------------- give

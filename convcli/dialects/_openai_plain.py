@@ -17,32 +17,35 @@ SPOKEN = frozenset(("system", "developer", "user", "assistant"))
 
 
 def _take(document: Any) -> Taken | None:
+    """What lacks a key or is of another type is not plain: nobody asks before."""
     names: dict[int, str] = {}
-    if document.__class__ is list:
-        turns = _turns(document, names)
-        return None if turns is None else Taken([], turns, names)
-    messages = document.get("messages") if document.__class__ is dict and "choices" not in document else None
-    turns = _turns(messages, names) if messages.__class__ is list else None
+    try:
+        if document.__class__ is list:
+            turns = _turns(document, names)
+            return None if turns is None else Taken([], turns, names)
+        turns = None if "choices" in document else _turns(document["messages"], names)
+    except (KeyError, TypeError):
+        return None
     return None if turns is None else Taken({**document, "messages": []}, turns, names)
 
 
 def _turns(messages: list[Any], names: dict[int, str]) -> list[Turn] | None:
+    if messages.__class__ is not list:
+        return None
     turns: list[Turn] = []
     waiting: set[str] = set()
     calls: list[Call] = []
     for native in messages:
-        if native.__class__ is not dict:
-            return None
-        role, content = native.get("role"), native.get("content")
+        role, content = native["role"], native["content"]
         if role == TOOL:
-            id_ = native.get("tool_call_id")
-            if len(native) != 3 or content.__class__ is not str or id_.__class__ is not str or id_ not in waiting:
+            id_ = native["tool_call_id"]
+            if id_ not in waiting or content.__class__ is not str or len(native) != 3:
                 return None
             waiting.remove(id_)
             turns.append((role, id_, content))
-        elif waiting or role.__class__ is not str or role not in SPOKEN:
+        elif waiting or role not in SPOKEN:
             return None
-        elif len(native) == 2 and content.__class__ is str:
+        elif content.__class__ is str and len(native) == 2:
             turns.append((role, content))
         else:
             turn = _calling(native, content, waiting, calls) if role == "assistant" else _asking(native, content)
@@ -79,32 +82,31 @@ def _asking(native: Native, content: Any) -> Turn | None:
 
 
 def _part(part: Any) -> str | tuple[str, str] | None:
-    if part.__class__ is not dict or len(part) != 2:
+    kind = part["type"]
+    if len(part) != 2:
         return None
-    if part.get("type") == "text":
-        text = part.get("text")
+    if kind == "text":
+        text: Any = part["text"]
         return text if text.__class__ is str else None
-    image = part.get("image_url") if part.get("type") == "image_url" else None
-    url = image.get("url") if image.__class__ is dict and len(image) == 1 else None
+    image = part["image_url"] if kind == "image_url" else {}
+    url = image["url"] if len(image) == 1 else None
     return (split_data_url(url) or ("", url)) if url.__class__ is str else None
 
 
 def _calling(native: Native, content: Any, waiting: set[str], all_calls: list[Call]) -> Turn | None:
     """The turn of an assistant who calls tools; the calls then wait for their results."""
-    calls = native.get("tool_calls")
+    calls = native["tool_calls"]
     if len(native) != 3 or not calls or calls.__class__ is not list:
         return None
-    if content.__class__ is not str and not (content is None and "content" in native):
+    if content.__class__ is not str and content is not None:
         return None
     called: list[Call] = []
     for call in calls:
-        if call.__class__ is not dict or len(call) != 3 or call.get("type") != "function":
+        id_, function = call["id"], call["function"]
+        name, arguments = function["name"], _arguments(function["arguments"])
+        if call["type"] != "function" or len(call) != 3 or len(function) != 2 or arguments is None:
             return None
-        id_, function = call.get("id"), call.get("function")
-        if id_.__class__ is not str or id_ in waiting or function.__class__ is not dict or len(function) != 2:
-            return None
-        name, arguments = function.get("name"), _arguments(function.get("arguments"))
-        if name.__class__ is not str or arguments is None:
+        if id_.__class__ is not str or name.__class__ is not str or id_ in waiting:
             return None
         waiting.add(id_)
         called.append((id_, name, arguments))
