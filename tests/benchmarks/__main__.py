@@ -40,6 +40,7 @@ def ratios(candidates: dict[str, Work], lines: list[bytes], rounds: int) -> dict
     found: dict[str, list[float]] = {name: [] for name in candidates}
     for work in (floor, *candidates.values()):
         seconds(work, lines[:1])
+    gc.freeze()  # the modules of the peers and what is prepared must not be visited again and again
     for some in (lines[number::rounds] for number in range(rounds)):
         base = seconds(floor, some)
         for name, work in candidates.items():
@@ -78,7 +79,6 @@ def steps(source: str, target: str, lines: list[bytes], rounds: int) -> dict[str
     before = {line: one.lift(documents[line]) for line in lines}
     written = {line: two.lower(before[line], Options()) for line in lines}
     after = {line: two.lift(written[line]) for line in lines}
-    gc.freeze()  # what is prepared here must not be visited again and again
     works: dict[str, Work] = {
         "read": wire.parse,
         "schema": lambda line: catalog.accepts(source, documents[line]),
