@@ -19,6 +19,8 @@ def exact_messages(before: list[Message], after: list[Message]) -> bool:
     for message, other in zip(before, after, strict=True):
         if message.extras is not None and not wire.exact(message.extras, other.extras):
             return False
+        if message.usage is not None and not wire.exact(message.usage, other.usage):
+            return False
         for part, twin in zip(message.parts, other.parts):  # noqa: B905  (equal lists; strict costs)
             is_text = part.__class__ is Text and part.extras is None and part.metadata is None
             if not is_text and not exact_part(part, twin):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from convcli import catalog, dialects
+from convcli import catalog, dialects, pipeline
 from convcli.loss import difference
 from convcli.transcript import Media, Message, Text, ToolCall, ToolResult, Transcript
 from tests import strategies
@@ -175,3 +175,9 @@ def test_the_work_is_linear_in_the_number_of_parallel_calls_in_reverse() -> None
     losses = difference(Transcript(before), Transcript(after))
     assert {loss.kind for loss in losses} == {"moved"}
     assert len(losses) == 2999
+
+
+def test_a_count_that_turns_from_a_float_into_an_integer_is_told() -> None:
+    document = {"model": "m", "message": {"role": "assistant", "content": "x"}, "done": True, "prompt_eval_count": 0.0}
+    made = pipeline.convert(document, dialects.get("ollama"), dialects.get("cohere"))
+    assert ("changed", "/prompt_eval_count") in [(loss.kind, loss.where) for loss in made.losses]
