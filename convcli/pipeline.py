@@ -41,6 +41,9 @@ class Conversion:
         self.document, self.losses, self.findings = document, losses, findings
         self._lifted = lifted
 
+    def __repr__(self) -> str:
+        return f"Conversion({self.document!r}, losses={self.losses!r}, findings={self.findings!r})"
+
     @cached_property
     def transcript(self) -> Transcript:
         """What was converted, as the intermediate format says it; lifted when it is first asked for."""
