@@ -64,6 +64,13 @@ def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: 
 
 def parse_text(text: str) -> tuple[Any, bool]:
     """JSON inside a string: its value, and whether `write_text` gives the same text again. Raises as `parse` does."""
+    if len(text) <= MAX_DEPTH:  # as most are, and such a text cannot be too deep
+        try:
+            value = orjson.loads(text)
+            if orjson.dumps(value).decode() == text:
+                return value, True
+        except (ValueError, TypeError):
+            pass
     return _parse(text, "error", BEGIN)
 
 
