@@ -66,3 +66,18 @@ def sample(has_system: bool) -> list[Turn]:
 def messages_of(document: Any) -> tuple[Path, list[dict[str, Any]]]:
     """Where in a document of a dialect with plain shapes its messages stand, and the messages."""
     return ((), document) if document.__class__ is list else (("messages",), document["messages"])
+
+
+def in_pieces(document: Any, read: Callable[[list[Any], dict[int, str]], list[Turn] | None]) -> Taken | None:
+    """The document without its messages, and their turns, if `read` finds all of them plain; it adds their names.
+
+    What lacks a key or is of another type is not plain, so `read` need not ask before it reaches for something.
+    """
+    names: dict[int, str] = {}
+    is_list = document.__class__ is list
+    try:
+        messages = document if is_list else document["messages"]
+        turns = read(messages, names) if messages.__class__ is list else None
+    except (KeyError, TypeError):
+        return None
+    return None if turns is None else Taken([] if is_list else {**document, "messages": []}, turns, names)

@@ -8,7 +8,7 @@ from convcli.dialects._anthropic import MEDIA_TYPES, WEB
 from convcli.dialects._anthropic_response import IDS, NAMES
 from convcli.dialects._anthropic_rules import MOST_MESSAGES
 from convcli.fields import Native
-from convcli.plain import TOOL, Call, Plain, Taken, Turn
+from convcli.plain import TOOL, Call, Plain, Taken, Turn, in_pieces
 from convcli.rules.turns import is_base64
 
 IMAGES = MEDIA_TYPES["image"]
@@ -18,29 +18,19 @@ IMAGES = MEDIA_TYPES["image"]
 
 
 def _take(document: Any) -> Taken | None:
-    """What lacks a key or is of another type is not plain: nobody asks before. Thinking ties turns to what stands
-    beside them."""
-    try:
-        if document.__class__ is list:
-            turns = _turns(document)
-            return None if turns is None else Taken([], turns, {})
-        turns = None if "thinking" in document else _turns(document["messages"])
-    except (KeyError, TypeError):
-        return None
-    if turns is None:
-        return None
-    rest = {**document, "messages": []}
-    if "system" in rest:
-        system = rest.pop("system")
+    """Thinking ties turns to what stands beside them."""
+    taken = None if document.__class__ is dict and "thinking" in document else in_pieces(document, _turns)
+    if taken is not None and "system" in taken.rest:
+        system = taken.rest.pop("system")
         if system.__class__ is not str or not system or system.isspace():
             return None
-        turns.insert(0, ("system", system))
-    return Taken(rest, turns, {})
+        taken.turns.insert(0, ("system", system))
+    return taken
 
 
-def _turns(messages: list[Any]) -> list[Turn] | None:
-    """The API wants the user first, and takes no blank text."""
-    if messages.__class__ is not list or len(messages) > MOST_MESSAGES:
+def _turns(messages: list[Any], _: dict[int, str]) -> list[Turn] | None:
+    """The API wants the user first, takes no blank text, and knows no names."""
+    if len(messages) > MOST_MESSAGES:
         return None
     turns: list[Turn] = []
     waiting: set[str] = set()

@@ -8,7 +8,7 @@ from convcli import wire
 from convcli.dialects._openai_parts import IDS, NAMES
 from convcli.errors import ContentError
 from convcli.fields import DATA_URL, Native, split_data_url
-from convcli.plain import TOOL, Call, Plain, Taken, Turn
+from convcli.plain import TOOL, Call, Plain, Taken, Turn, in_pieces
 
 SPOKEN = frozenset(("system", "developer", "user", "assistant"))
 
@@ -17,21 +17,10 @@ SPOKEN = frozenset(("system", "developer", "user", "assistant"))
 
 
 def _take(document: Any) -> Taken | None:
-    """What lacks a key or is of another type is not plain: nobody asks before."""
-    names: dict[int, str] = {}
-    try:
-        if document.__class__ is list:
-            turns = _turns(document, names)
-            return None if turns is None else Taken([], turns, names)
-        turns = None if "choices" in document else _turns(document["messages"], names)
-    except (KeyError, TypeError):
-        return None
-    return None if turns is None else Taken({**document, "messages": []}, turns, names)
+    return None if document.__class__ is dict and "choices" in document else in_pieces(document, _turns)
 
 
 def _turns(messages: list[Any], names: dict[int, str]) -> list[Turn] | None:
-    if messages.__class__ is not list:
-        return None
     turns: list[Turn] = []
     waiting: set[str] = set()
     calls: list[Call] = []
