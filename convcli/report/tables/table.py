@@ -112,9 +112,10 @@ def _widths(heads: list[str], cells: list[list[str]], width: int, gap: int) -> l
 
 
 def _cells(text: str) -> int:
+    """The width of a text, of several lines that of the longest."""
     from rich.cells import cell_len  # it knows the widths of all of Unicode
 
-    return cell_len(text)
+    return max(map(cell_len, text.split("\n"))) if "\n" in text else cell_len(text)
 
 
 def _cut(text: str, room: int) -> str:
