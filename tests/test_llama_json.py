@@ -199,3 +199,13 @@ def test_settings_are_the_options_of_a_request() -> None:
 def test_a_list_is_written_when_asked_for() -> None:
     conversion = pipeline.lower(Transcript([Message("user", [Text("Hi")])]), LLAMA, Options(form="list"))
     assert conversion.document == [{"role": "user", "content": "Hi"}]
+
+
+def test_a_result_without_a_name_keeps_that_and_answers_its_call() -> None:
+    call = {"role": "assistant", "content": '{"tool_call":{"name":"f","input":{"n":1}}}'}
+    result = {"role": "user", "content": '{"tool_result":{"name":"","result":"x"}}'}
+    document = {"model": "m", "messages": [{"role": "user", "content": "go"}, call, result]}
+    dialect = dialects.get("llama-json")
+    transcript = dialect.lift(document)
+    assert transcript.messages[2].parts[0].name == "f"
+    assert dialect.lower(transcript, Options()) == document

@@ -193,7 +193,7 @@ def _lift_result(native: Native, answers: Answers, origin: Origin) -> Part:
     carried, spelling = RESULT.take(native)
     result = answers.add(None, native["name"], native["result"])
     result.extras = extras_of(NAME, carried)
-    origin.spell(result, spelling or {})
+    origin.spell(result, {**(spelling or {}), **({} if native["name"] else {"name": native["name"]})})
     return result
 
 
@@ -276,8 +276,8 @@ def _lower_result(message: Message, spellings: dict[int, Spelling]) -> Native | 
     result = next((part for part in message.parts if isinstance(part, ToolResult)), None)
     if result is None:
         return None
-    spelling = spellings.get(id(result)) if spellings else None
-    inner = {"name": result.name, "result": _value(result)}
+    spelling = spellings.get(id(result), {}) if spellings else {}
+    inner = {"name": spelling.get("name", result.name), "result": _value(result)}
     return {"tool_result": RESULT.put(inner, carried_by(result.extras, NAME), spelling)}
 
 
