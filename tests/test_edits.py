@@ -10,13 +10,15 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from convcli import catalog, dialects
+from convcli import catalog, dialects, wire
 from convcli.dialect import Dialect, Options
 from convcli.dialects import intermediate
+from convcli.errors import ContentError
 from tests.fuzzing import is_whole
 from tests.support import dumped, names, samples_of
 
@@ -31,14 +33,21 @@ LARGE = 6000
 Path = tuple[str | int, ...]
 
 
+INSIDE = "(the JSON in this text)"
+"""A step from a text to what it says."""
+
+
 def nodes(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every value of a document and where it is."""
+    """Every value of a document and where it is; those of JSON in its texts too."""
     yield path, value
     children: Iterable[tuple[str | int, Any]] = ()
     if isinstance(value, dict):
         children = value.items()
     elif isinstance(value, list):
         children = enumerate(value)
+    elif isinstance(value, str) and value.startswith("{"):
+        with suppress(ContentError):
+            children = [(INSIDE, wire.parse(value))]
     for step, child in children:
         yield from nodes(child, (*path, step))
 
@@ -47,6 +56,8 @@ def replaced(document: Any, path: Path, value: Any) -> Any:
     """The document with another value at a place; what is beside the way there is shared."""
     if not path:
         return value
+    if path[0] == INSIDE:
+        return wire.write_text(replaced(wire.parse(document), path[1:], value))
     new = copy.copy(document)
     new[path[0]] = replaced(document[path[0]], path[1:], value)
     return new
