@@ -2,11 +2,12 @@
 intermediate format).
 
 Samples show what people write; between them hide odd values at one place. `python -m tests.test_edits`
-tries more values, and tells all that fail.
+tries more values and tells all that fail, with `--to DIALECT` also of conversions.
 """
 
 from __future__ import annotations
 
+import argparse
 import copy
 import sys
 from collections.abc import Iterable, Iterator
@@ -18,8 +19,8 @@ import pytest
 from convcli import catalog, dialects, wire
 from convcli.dialect import Dialect, Options
 from convcli.dialects import intermediate
-from convcli.errors import ContentError
-from tests.fuzzing import is_whole
+from convcli.errors import ContentError, ConvcliError
+from tests.fuzzing import Trial, hold_laws, is_whole
 from tests.support import dumped, names, samples_of
 
 FEW = (None, "", 0.0, -0.0, 1, True, [], {}, "x")
@@ -114,18 +115,38 @@ def test_a_sample_with_one_odd_value_is_kept(name: str) -> None:
 
 
 def main() -> int:
-    """All that fails, with many values."""
+    """All that fails, with many values; with `--to`, whatever a conversion to these dialects is promised to be too."""
+    parser = argparse.ArgumentParser(prog="python -m tests.test_edits", description=main.__doc__)
+    parser.add_argument("names", nargs="*", metavar="DIALECT", help="whose samples; by default all")
+    parser.add_argument("--to", action="append", default=[], metavar="DIALECT")
+    wish = parser.parse_args()
     failed = 0
-    for name in sys.argv[1:] or names():
-        for sample, path, document in edited(name, MANY):
-            try:
-                said = fault(dialects.get(name), document)
-            except Exception as error:
-                said = f"a crash: {error!r}"
-            if said:
+    for name in wish.names or names():
+        for sample, path, document in edited(name, FEW if wish.to else MANY):
+            for said in faults(dialects.get(name), document, wish.to):
                 failed += 1
                 sys.stdout.write(f"{sample} {'/'.join(map(str, path))}: {said}\n")
     return int(failed > 0)
+
+
+def faults(dialect: Dialect, document: Any, targets: Iterable[str]) -> Iterator[str]:
+    """How a document is not kept, and to which target it cannot be converted as promised."""
+    try:
+        said = fault(dialect, document)
+        if said:
+            yield said
+        if not is_whole(document) or not catalog.accepts(dialect.name, document):
+            return
+    except Exception as error:
+        yield f"a crash: {error!r}"
+        return
+    for target in targets:
+        try:
+            hold_laws(Trial(dialect, document), dialects.get(target))
+        except ConvcliError:
+            pass
+        except Exception as error:
+            yield f"to {target}: {error!r:.300}"
 
 
 if __name__ == "__main__":
