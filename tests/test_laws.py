@@ -233,3 +233,13 @@ def test_the_index_of_an_answer_is_kept_as_it_was_written(index: float) -> None:
 def test_a_choice_among_no_tools_is_no_choice() -> None:
     document = {"convcli": 1, "messages": [], "toolChoice": {"names": []}}
     assert [finding.where for finding in catalog.findings("intermediate", document)] == ["/toolChoice/names"]
+
+
+@pytest.mark.parametrize("kind", ["function", "custom"])
+def test_a_call_with_two_bodies_keeps_both(kind: str) -> None:
+    bodies = {"function": {"name": "f", "arguments": "{}"}, "custom": {"name": "g", "input": "x"}}
+    call = {"id": "a", "type": kind, **bodies}
+    assert_identity("openai-chat", [{"role": "assistant", "content": None, "tool_calls": [call]}])
+    swapped = {"id": "a", "type": kind, "custom": bodies["custom"], "function": bodies["function"]}
+    assert_identity("openai-chat", [{"role": "assistant", "content": None, "tool_calls": [swapped]}])
+    assert_conversion("openai-chat", "anthropic", [{"role": "assistant", "content": None, "tool_calls": [call]}])

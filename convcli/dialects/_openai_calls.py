@@ -48,7 +48,8 @@ def lift_call(native: Native, pairing: Pairing, origin: Origin, dialect: str) ->
     inner, inner_spelling = BODY[kind].take(body)
     call, written = (_read_custom if kind == "custom" else read_call)(body, native.get("id") or None, pairing)
     type_ = {"type": kind} if kind == "custom" else {}
-    call.extras = extras_of(dialect, {**type_, **(outer or {}), **({kind: inner} if inner else {})})
+    more = {key: native[key] for key in BODY if key != kind and native.get(key)}
+    call.extras = extras_of(dialect, {**type_, **more, **(outer or {}), **({kind: inner} if inner else {})})
     missing = [key for key in ("id", "type") if not native.get(key)]
     odd = {"keys": list(native), "missing": missing} if missing else {}
     origin.spell(call, {**odd, **(spelling or {}), **written, **({kind: inner_spelling} if inner_spelling else {})})
@@ -93,14 +94,15 @@ def lower_call(call: ToolCall, spelling: Spelling, dialect: str) -> Native:
     """The call with its arguments as JSON in a string, or as its source wrote them."""
     carried = carried_by(call.extras, dialect)
     native: Native = {"id": call.id, "type": "function"}
-    if carried.get("type") == "custom":
+    kind = "custom" if carried.get("type") == "custom" else "function"
+    if kind == "custom":
         custom = {"name": call.name, "input": call.raw_arguments or ""}
         native |= {"type": "custom", "custom": CUSTOM.put(custom, carried.get("custom"), spelling.get("custom"))}
     else:
         native["function"] = lower_function(call, spelling, dialect)
     for key in spelling.get("missing", ()):
         del native[key]
-    outer = {key: value for key, value in carried.items() if key not in ("type", *BODY)}
+    outer = {key: value for key, value in carried.items() if key not in ("type", kind)}
     return CALL.put(native, outer, spelling)
 
 
