@@ -141,5 +141,6 @@ def _kind(x: Any, y: Any) -> LossKind:
 
 @cache
 def camel(name: str) -> str:
+    """The name of a field in JSON."""
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)
