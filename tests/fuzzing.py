@@ -13,19 +13,24 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from convcli import catalog, dialects, files, pipeline, wire
-from convcli.decimals import Decimal
-from convcli.dialect import Dialect, Options
+from convcli import dialects
 from convcli.dialects import intermediate
-from convcli.errors import ConvcliError
-from convcli.files import Skipped
-from convcli.restore import record, restore
-from convcli.sources import Rows, open_source
-from convcli.surrogates import Spelled
+from convcli.engine import detection, pipeline
+from convcli.engine.restore import record, restore
+from convcli.files.framing import open_source
+from convcli.jobs import inputs
+from convcli.jobs.inputs import Skipped
+from convcli.model.dialect import Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.errors import ConvcliError
+from convcli.validation import schemas
+from convcli.wire import exact_json
+from convcli.wire.decimals import Decimal
+from convcli.wire.surrogates import Spelled
+from tests.engine.test_shortcut import assert_same_way
+from tests.laws.test_laws import assert_conversion, assert_identity
+from tests.laws.test_mutants import VALUES, containers
 from tests.support import dumped, names, sample_files, samples_of
-from tests.test_laws import assert_conversion, assert_identity
-from tests.test_mutants import VALUES, containers
-from tests.test_plain import assert_same_way
 
 TEXTS = [
     *("", "\0", "\ud800", "\u202e", "null", "{", "[1", '{"a":1}', "NaN", "../..", "data:", "data:image/png;base64,"),
@@ -160,7 +165,7 @@ def way_through(path: Path, way: Callable[[Any], Any]) -> None:
 
 def use_file(path: Path) -> None:
     """What `validate` and `convert` do with a file."""
-    with files.opened(str(path)) as source:
+    with inputs.opened(str(path)) as source:
         for item in source:
             if not isinstance(item, Skipped):
                 use(Trial(item.dialect, item.value))
@@ -168,7 +173,7 @@ def use_file(path: Path) -> None:
 
 def use(trial: Trial) -> None:
     """Detect, validate and convert to every dialect and form. What comes out passes its schema."""
-    pipeline.candidates(trial.document)
+    detection.candidates(trial.document)
     answered(lambda: pipeline.validate(trial.document, trial.dialect))
     for target in written():
         for form in (None, *target.forms):
@@ -177,7 +182,7 @@ def use(trial: Trial) -> None:
 
 def _convert(trial: Trial, target: Dialect, form: str | None) -> None:
     done = pipeline.convert(trial.document, trial.dialect, target, Options(form))
-    found = catalog.findings(target.name, done.document)
+    found = schemas.findings(target.name, done.document)
     assert not found, f"{trial.dialect.name} to {target.name} {form}: {found[0].code} at {found[0].where}"
 
 
@@ -192,8 +197,8 @@ def hold_laws(trial: Trial, target: Dialect) -> None:
     assert_conversion(source.name, target.name, trial.document)
     assert_same_way(trial.document, source, target)
     converted = pipeline.convert(trial.document, source, target).document
-    kept = wire.parse(wire.write(record(trial.document, converted, source, target)))
-    assert catalog.findings("restore", kept) == []
+    kept = exact_json.parse(exact_json.write(record(trial.document, converted, source, target)))
+    assert schemas.findings("restore", kept) == []
     assert dumped(restore(converted, kept)) == dumped(trial.document), "restore gives another document"
 
 

@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from convcli import catalog, dialects, pipeline
-from convcli.sources import Rows
-from convcli.transcript import Path
+from convcli import dialects
+from convcli.engine import pipeline
+from convcli.model.document import Rows
+from convcli.model.transcript import Path
+from convcli.validation import schemas
 from tests.support import Sample, untouched
 
 Planted: TypeAlias = dict[Path, str]
@@ -94,7 +96,7 @@ def _set(document: Any, paths: list[Path], values: list[Any]) -> None:
 
 
 def _is_good(document: Any, dialect: str) -> bool:
-    return catalog.accepts(dialect, document) and not pipeline.validate(document, dialects.get(dialect))
+    return schemas.accepts(dialect, document) and not pipeline.validate(document, dialects.get(dialect))
 
 
 def _seeds(value: Any, number: int) -> Iterator[tuple[Any, str]]:

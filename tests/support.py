@@ -12,12 +12,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from convcli import catalog, dialects, wire
-from convcli.decimals import builtins
-from convcli.dialect import Dialect, Options
+from convcli import dialects
 from convcli.dialects import intermediate
-from convcli.sources import Rows, open_source
-from convcli.transcript import Transcript
+from convcli.files.framing import open_source
+from convcli.model.dialect import Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Transcript
+from convcli.validation import schemas
+from convcli.wire import exact_json
+from convcli.wire.decimals import builtins
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 SUFFIXES = (".json", ".jsonl", ".sse")
@@ -78,7 +81,7 @@ def acceptable() -> list[Sample]:
         for name in names()
         for path in sample_files(name, "bad")
         for index, document in enumerate(documents(path, dialects.get(name)))
-        if catalog.accepts(name, document)
+        if schemas.accepts(name, document)
     ]
     return samples() + bad
 
@@ -89,7 +92,7 @@ def samples_of(name: str) -> list[Sample]:
 
 def dumped(value: Any) -> bytes:
     """JSON text: equal for equal values, types and key order."""
-    return wire.key(value)
+    return exact_json.key(value)
 
 
 def facts(transcript: Transcript) -> Any:

@@ -17,15 +17,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli import streams
-from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects._histories import has_failed, in_words
-from convcli.dialects._runs import Run, express, said
-from convcli.fields import Keys, Native, carried_by, extras_of, put_counts, results_apart, take_counts
-from convcli.rules import events
-from convcli.sources import Rows
-from convcli.streams import fragments
-from convcli.transcript import Message, Opaque, Refusal, Text, ToolCall, ToolResult, Transcript
+from convcli.families.histories.entries import has_failed, in_words
+from convcli.families.histories.runs import Run, express, said
+from convcli.kit import streams
+from convcli.kit.fitting import results_apart
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.streams import fragments
+from convcli.kit.values import put_counts, take_counts
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Opaque, Refusal, Text, ToolCall, ToolResult, Transcript
+from convcli.validation.rules import events
 
 NAME = "gemini-cli-stream"
 FAILURE = "Error"

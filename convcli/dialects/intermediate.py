@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli import wire
-from convcli.dialect import Clue, Dialect, Options
-from convcli.fields import Keys, Native, Spelling
-from convcli.rules import arguments, links, tools, trees
-from convcli.transcript import (
+from convcli.kit.objects import Keys, Native, Spelling
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import (
     Media,
     Message,
     Opaque,
@@ -27,6 +25,8 @@ from convcli.transcript import (
     ToolResult,
     Transcript,
 )
+from convcli.validation.rules import arguments, links, tools, trees
+from convcli.wire import exact_json
 
 NAME = "intermediate"
 MARK, VERSION = "convcli", 1
@@ -72,7 +72,7 @@ def lift(document: Native) -> Transcript:
     transcript: Transcript = _record(document, Transcript, origin)
     origin.document = origin.spellings.pop(id(transcript), {})
     origin.invented = set(origin.document.pop(INVENTED, ()))
-    if not wire.exact(document[MARK], VERSION):
+    if not exact_json.exact(document[MARK], VERSION):
         origin.document[NAME] = {**origin.document.get(NAME, {}), MARK: document[MARK]}
     transcript.messages = [_lift_message(message, i, origin) for i, message in enumerate(document["messages"])]
     tools = document.get("tools")

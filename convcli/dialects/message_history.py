@@ -18,13 +18,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects._glassbox import ANSWER, lift_answer, lower_answer, said
-from convcli.dialects._histories import Answers, has_media, runs, silent, without
-from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, is_foreign_builtin, results_first
-from convcli.pairing import UNKNOWN, Pairing
-from convcli.rules import arguments, links, tools
-from convcli.transcript import (
+from convcli.families.histories.entries import Answers, has_media, runs, silent, without
+from convcli.families.histories.glassbox import ANSWER, lift_answer, lower_answer, said
+from convcli.kit.fitting import is_foreign_builtin, results_first
+from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
+from convcli.kit.pairing import UNKNOWN, Pairing
+from convcli.model.branches import active
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.transcript import (
     Message,
     Opaque,
     Origin,
@@ -37,6 +38,7 @@ from convcli.transcript import (
     ToolResult,
     Transcript,
 )
+from convcli.validation.rules import arguments, links, tools
 
 NAME = "message-history"
 

@@ -20,12 +20,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects._histories import without
-from convcli.dialects._multi_llm_entries import AUTHORS, NAME, Reader, Writer, express
-from convcli.fields import Keys, Native, active, carried_by, extras_of, results_first, says_something
-from convcli.rules import links
-from convcli.transcript import Origin, Transcript
+from convcli.families.histories.entries import without
+from convcli.families.histories.multi_llm import AUTHORS, NAME, Reader, Writer, express
+from convcli.kit.fitting import results_first
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, says_something
+from convcli.model.branches import active
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.transcript import Origin, Transcript
+from convcli.validation.rules import links
 
 DRAFT = "autosave_draft"
 """The `type` of a draft that the program saved by itself."""

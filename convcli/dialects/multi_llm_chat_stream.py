@@ -17,17 +17,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli import streams, wire
-from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects._histories import renamed
-from convcli.dialects._multi_llm_entries import NAME as SIBLING
-from convcli.dialects._multi_llm_entries import OLD_NAMES, arguments_of, express, written
-from convcli.dialects._runs import Run, carry, said
-from convcli.fields import Keys, Native, carried_by, results_apart, results_first
-from convcli.pairing import UNKNOWN
-from convcli.sources import Rows
-from convcli.streams import fragments
-from convcli.transcript import Message, Opaque, Part, Refusal, Text, ToolCall, ToolResult, Transcript
+from convcli.families.histories.entries import renamed
+from convcli.families.histories.multi_llm import NAME as SIBLING
+from convcli.families.histories.multi_llm import OLD_NAMES, arguments_of, express, written
+from convcli.families.histories.runs import Run, carry, said
+from convcli.kit import streams
+from convcli.kit.fitting import results_apart, results_first
+from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.pairing import UNKNOWN
+from convcli.kit.streams import fragments
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Opaque, Part, Refusal, Text, ToolCall, ToolResult, Transcript
+from convcli.wire import exact_json
 
 NAME = "multi-llm-chat-stream"
 CHUNK = Keys("type content")
@@ -80,7 +82,7 @@ def _lift_text(chunk: Native, at: int, run: Run) -> None:
 def _lift_call(chunk: Native, at: int, run: Run) -> None:
     body, _ = renamed(chunk["content"], {"tool_name": "name"})
     arguments = body.get("arguments") or {}
-    raw = wire.write_text(arguments) if isinstance(arguments, list) else None
+    raw = exact_json.write_text(arguments) if isinstance(arguments, list) else None
     id_, name = body.get("tool_call_id") or None, body.get("name") or ""
     extras = _carried(CALL, body, chunk)
     message = run.call(id_, name, {} if raw is not None else arguments, extras, (at, "content"))

@@ -1,0 +1,76 @@
+"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from convcli.engine import untrusted
+from convcli.model.branches import branch
+from convcli.model.dialect import Dialect, Options
+from convcli.model.errors import JobError, RefusedError
+from convcli.model.findings import Finding
+from convcli.model.transcript import Transcript
+from convcli.proof.difference import Loss, difference
+from convcli.validation import schemas, verdict
+from convcli.validation.survey import Rigour
+
+BY_DEFAULT = Options()
+
+
+class Conversion:
+    """What came of one document: it in the target dialect, what that does not carry, and what its rules object to."""
+
+    def __init__(
+        self, document: Any, lifted: Callable[[], Transcript], losses: list[Loss], findings: list[Finding]
+    ) -> None:
+        self.document, self.losses, self.findings = document, losses, findings
+        self._lifted = lifted
+
+    def __repr__(self) -> str:
+        return f"Conversion({self.document!r}, losses={self.losses!r}, findings={self.findings!r})"
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        """What was converted, as the intermediate format says it; lifted when it is first asked for."""
+        return self._lifted()
+
+
+def lift(document: Any, dialect: Dialect) -> Transcript:
+    """The transcript of a document. Raises RefusedError when it does not pass the schema of the dialect."""
+    if not schemas.accepts(dialect.name, document):
+        raise RefusedError(schemas.findings(dialect.name, document))
+    transcript = dialect.lift(document)
+    if transcript.origin is not None:
+        transcript.origin.given = document
+    return transcript
+
+
+def lower(
+    before: Transcript,
+    target: Dialect,
+    options: Options = BY_DEFAULT,
+    source: Dialect | None = None,
+    *,
+    rigour: Rigour = "document",
+) -> Conversion:
+    """A transcript in a dialect, with the losses that reading it back shows and what its service would refuse.
+
+    All places are places of the source.
+    """
+    if target.lower is None:
+        raise JobError("read-only-dialect", f"{target.title} is only read, never written")
+    written = untrusted.lowered(_chosen(before, options), source, target, options)
+    after = target.lift(written)
+    found = verdict.of_output(written, after, target, before, source, rigour=rigour)
+    return Conversion(written, lambda: before, difference(before, after, source, target), found)
+
+
+def _chosen(transcript: Transcript, options: Options) -> Transcript:
+    """What is to be written. The rest is missing when the output is read back, so it is told like any other loss."""
+    if options.branch == "all" or transcript.head is None:
+        return transcript
+    return msgspec.structs.replace(transcript, messages=branch(transcript))

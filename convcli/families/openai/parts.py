@@ -1,0 +1,145 @@
+"""The content parts of Chat Completions: text, refusal, images, audio, files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from convcli.families.openai import request as common
+from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
+from convcli.kit.renaming import Alphabet, identifiers
+from convcli.model.transcript import Extras, Media, Opaque, Origin, Part, Refusal, Text
+
+NAME = "openai-chat"
+NAMES, IDS = identifiers(64), Alphabet("", "", 40)
+"""Of tools and of calls."""
+
+AUDIO = Keys("id data expires_at transcript", carried="expires_at transcript")
+
+
+def lift_part(native: Native, origin: Origin) -> Part:
+    kind = native["type"]
+    body: Any = native.get(PART_BODY.get(kind, ""))
+    if not isinstance(body, dict if kind in BODY_KEYS else str):
+        return Opaque(NAME, native)
+    outer, spelling = PART_KEYS[kind].take(native)
+    inner, inner_spelling = BODY_KEYS[kind].take(native[kind]) if kind in BODY_KEYS else (None, None)
+    part = LIFT_PART[kind](body, extras_of(NAME, {**(outer or {}), **({kind: inner} if inner else {})}))
+    if part is None:
+        return Opaque(NAME, native)
+    odd: Spelling = {"in": "content"} if kind == "refusal" else {"part": True} if kind == "input_audio" else {}
+    origin.spell(part, {**(spelling or {}), **odd, **({"body": inner_spelling} if inner_spelling else {})})
+    return part
+
+
+def _lift_image(body: Native, extras: Extras | None) -> Part | None:
+    if not isinstance(body.get("url"), str):
+        return None
+    return common.media_of_url("image", body["url"], detail=body.get("detail") or None, extras=extras)
+
+
+def _lift_audio(body: Native, extras: Extras | None) -> Part | None:
+    media_type = common.AUDIO_FORMATS.get(body.get("format") or "")
+    if media_type is None or not isinstance(body.get("data"), str):
+        return None
+    return Media("audio", data=body["data"], media_type=media_type, extras=extras)
+
+
+def _lift_file(body: Native, extras: Extras | None) -> Part | None:
+    """A file has its data, as a URL, or an id; one with neither or both is carried as it is."""
+    name = body.get("filename") or None
+    if bool(body.get("file_data")) == bool(body.get("file_id")):
+        return None
+    if not (body.get("file_data") or "data:").startswith("data:"):
+        return None
+    if body.get("file_data"):
+        return common.media_of_url("document", body["file_data"], name=name, extras=extras)
+    return Media("document", file_id=body["file_id"], name=name, extras=extras)
+
+
+TEXT = Keys("type text refusal")
+PART_KEYS = {
+    "text": TEXT,
+    "refusal": TEXT,
+    "image_url": Keys("type image_url"),
+    "input_audio": Keys("type input_audio"),
+    "file": Keys("type file"),
+}
+PART_BODY = {
+    "text": "text",
+    "refusal": "refusal",
+    "image_url": "image_url",
+    "input_audio": "input_audio",
+    "file": "file",
+}
+BODY_KEYS = {
+    "image_url": Keys("url detail"),
+    "input_audio": Keys("data format"),
+    "file": Keys("file_data file_id filename"),
+}
+"""Of the parts whose body is an object, its keys."""
+LIFT_PART: dict[str, Callable[[Any, Extras | None], Part | None]] = {
+    "text": lambda text, extras: Text(text, extras=extras),
+    "refusal": lambda text, extras: Refusal(text, extras=extras),
+    "image_url": _lift_image,
+    "input_audio": _lift_audio,
+    "file": _lift_file,
+}
+
+
+def lower_media(media: Media, spelling: Spelling) -> Native | None:
+    """A content part; None where the API has no way to say it."""
+    said = LOWER_MEDIA[media.type](media) if media.type in LOWER_MEDIA else None
+    if said is None:
+        return None
+    kind, value = said
+    carried = carried_by(media.extras, NAME)
+    outer = {key: rest for key, rest in carried.items() if key != kind}
+    body = BODY_KEYS[kind].put(value, carried.get(kind), spelling.get("body"))
+    return PART_KEYS[kind].put({"type": kind, kind: body}, outer, spelling)
+
+
+def _lower_image(media: Media) -> tuple[str, Native] | None:
+    url = common.url_of_media(media)
+    if url is None:
+        return None
+    return "image_url", {"url": url} if media.detail is None else {"url": url, "detail": media.detail}
+
+
+def _lower_audio(media: Media) -> tuple[str, Native] | None:
+    format_ = common.AUDIO_TYPES.get(media.media_type or "")
+    return None if media.data is None or format_ is None else ("input_audio", {"data": media.data, "format": format_})
+
+
+def _lower_file(media: Media) -> tuple[str, Native] | None:
+    named: Native = {} if media.name is None else {"filename": media.name}
+    if media.data is not None:
+        return "file", {"file_data": common.url_of_media(media), **named}
+    if media.url is not None and media.url.startswith("data:"):
+        return "file", {"file_data": media.url, **named}
+    return None if media.file_id is None else ("file", {"file_id": media.file_id, **named})
+
+
+LOWER_MEDIA = {"image": _lower_image, "audio": _lower_audio, "document": _lower_file}
+
+
+def lower_answer_audio(media: Media, spelling: Spelling) -> Native | None:
+    carried = dict(carried_by(media.extras, NAME).get("audio", {}))
+    id_ = carried.pop("id", None) if media.data is not None else media.file_id
+    if id_ is None:
+        return None
+    native: Native = {"id": id_} if media.data is None else {"id": id_, "data": media.data}
+    return AUDIO.put(native, carried, spelling.get("audio"))
+
+
+def lift_answer_audio(native: Native, origin: Origin) -> Media:
+    """Audio that was answered, or only its id; the id is a fact beside the data."""
+    carried, spelling = AUDIO.take(native)
+    if native.get("data"):
+        carried = {"id": native["id"], **(carried or {})}
+        media = Media("audio", data=native["data"])
+    else:
+        media = Media("audio", file_id=native["id"])
+    media.extras = extras_of(NAME, {"audio": carried} if carried else None)
+    origin.spell(media, {"audio": spelling} if spelling else {})
+    return media
