@@ -11,7 +11,7 @@ from convcli.engine import pipeline
 from convcli.model.document import Rows
 from tests.support import Sample, acceptable, names
 
-WRITTEN = [name for name in names() if dialects.get(name).lower is not None]
+WRITTEN = [name for name in names() if dialects.get(name).is_written]
 
 
 def steps(pointer: str) -> tuple[str, ...]:
