@@ -124,8 +124,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     plain: Plain | None = None
     """A short cut for documents whose messages are plain."""
     conventions: tuple[Convention, ...] = ()
+    lacks: frozenset[str] | Mapping[str, frozenset[str]] = frozenset()
+    """Fields of the intermediate format that its documents have no place for (`message.name`, `video`, `settings`, …):
+    what stands in them is lost even of a fitted transcript, and nothing else is. By form where forms differ."""
     reasons: Mapping[str, str] = {}
-    """Why a field of the intermediate format cannot be written, by field (`message.name`, `reasoning`, …)."""
+    """Why a field is lost or changed, where the usual words for it do not do."""
     places: Mapping[str, Path] = {}
     """Where a field stands in this dialect, relative to its node, when it is not the node itself; `..` goes up."""
     envelope: frozenset[str] = frozenset()
@@ -143,6 +146,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     def is_written(self) -> bool:
         """Can transcripts be written in it, or is it only read?"""
         return self.write is not None or self.old_lower is not None
+
+    def lacking(self) -> frozenset[str]:
+        """The fields that it lacks in some form."""
+        return self.lacks if isinstance(self.lacks, frozenset) else frozenset().union(*self.lacks.values())
 
     def owns(self, name: str) -> bool:
         """Are extras under this name its own?"""
