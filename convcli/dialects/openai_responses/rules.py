@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.families.openai.calls import is_custom
-from convcli.families.responses.response import IDS, NAMES
+from convcli.families.responses.fitting import IDS, NAMES
 from convcli.model.rule import At, Breach, Rule
 from convcli.model.transcript import Path
 from convcli.validation.rules import answers, arguments, links, names, tools, turns

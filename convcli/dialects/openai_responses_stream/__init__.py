@@ -19,19 +19,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.dialects.openai_responses_stream.rules import RULES
+from convcli.families.responses.fitting import as_response
 from convcli.families.responses.items import COMPLETED, OUTPUTS, kind_of
-from convcli.families.responses.parts import express
+from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.places import PLACES
-from convcli.families.responses.response import as_allowed, lift_response, lower_response
-from convcli.families.responses.turns import Reader, Writer
+from convcli.families.responses.response import last_answer, lift_response, write_response
 from convcli.kit import streams
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import on_messages
 from convcli.kit.objects import Native
-from convcli.kit.pairing import Pairing
 from convcli.kit.streams import Growing, Slots, fragments
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Origin, Path, Transcript
+from convcli.model.transcript import Message, Path, Transcript
 
 NAME, SIBLING = "openai-responses-stream", "openai-responses"
 ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}
@@ -221,46 +224,37 @@ def lift(document: Any) -> Transcript:
     answer = _Answer()
     for at, event in enumerate(document):
         answer.take(event, at)
-    origin = Origin(NAME, spot=("content",))
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
-    family = Origin(SIBLING, spot=("content",))
-    family.invented = pairing.invented
-    transcript = lift_response(answer.whole(), Reader(pairing, family, listed=True), family)
-    for name in ("places", "document", "spellings", "keep"):
-        setattr(origin, name, getattr(family, name))
-    origin.routes = answer.all_routes()
-    transcript.origin = origin
-    streams.keep(origin, document)
+    context = LiftContext(NAME, document, owner=SIBLING)
+    transcript = lift_response(answer.whole(), context)
+    context.origin.routes = answer.all_routes()
     return transcript
 
 
-# ---------------------------------------------------------------- lower
+# ---------------------------------------------------------------- write
 
 
-def lower(transcript: Transcript, options: Options) -> Rows:
-    """The events of the response, as they came unless the transcript or the wish for fragments is another."""
-    rows = None if options.chunk else streams.kept(transcript, NAME, lift)
-    if rows is not None:
-        return rows
-    own = transcript.origin is not None and transcript.origin.dialect == NAME and transcript.head is None
-    messages = transcript.messages if own else streams.run(transcript)
-    answer = streams.as_response(transcript, messages, NAME, SIBLING)
-    if not own:
-        answer = as_allowed(answer)
-    last = next((message for message in reversed(answer.messages) if message.role == "assistant"), None)
-    response = lower_response(answer, answer.messages, Writer(answer, SIBLING, listed=True))
-    failed = last is not None and last.stop_reason == "error"
-    if not own:
-        _settle(response, is_answer=last is not None)
-    return Rows(_numbered(_events(response, failed and not response.get("error"), options.chunk)))
+def _one_run(transcript: Transcript) -> Transcript:
+    """The turns since the last question."""
+    return replace(transcript, messages=streams.run(transcript), head=None)
+
+
+FIT = as_response(SIBLING, first=(_one_run,), always=True)
+
+
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The events of the response. One that broke off without a word on the error has no event that ends it."""
+    response = write_response(transcript, SIBLING)
+    last = last_answer(transcript)
+    _settle(response, is_answer=last is not None)
+    broken = last is not None and last.stop_reason == "error" and not response.get("error")
+    return Rows(_numbered(_events(response, broken, options.chunk)))
 
 
 def _settle(response: Native, *, is_answer: bool) -> None:
     """What the service always says of a response and of its outputs, and requests leave out."""
     if is_answer:
         response.setdefault("status", "completed")
-    response["output"] = [{**item, **COMPLETED} if kind_of(item) in OUTPUTS else item for item in response["output"]]
+    response["output"] = [{**COMPLETED, **item} if kind_of(item) in OUTPUTS else item for item in response["output"]]
 
 
 def _numbered(events: Iterable[Native]) -> list[Native]:
@@ -327,6 +321,14 @@ GROWS = {"message": _parts, "reasoning": _parts, "function_call": _field, "custo
 """By the type of an item, the events by which it grows."""
 
 
+LACKING = frozenset(
+    (
+        "title", "cwd", "updatedAt", "head", "tools", "tool", "toolChoice", "settings", "message.grouping", "message.id",
+        "message.parentId", "message.createdAt", "message.name", "message.model", "tool_result.isError",
+        "tool_result.status", "image.name", "image.mediaType",
+    )
+)  # fmt: skip
+
 DIALECT = Dialect(
     name=NAME,
     family=SIBLING,
@@ -336,18 +338,11 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    fit=FIT,
+    write=write,
     rules=RULES,
-    conventions=(
-        Convention(
-            express,
-            {
-                "error": ("encoded", 'an output has no field for a failure: written as {"error": …}'),
-                "data": ("changed", "an output is text or parts: the data is written as JSON"),
-                "multimodal": ("changed", "one part of text is the same as text"),
-            },
-        ),
-    ),
+    conventions=(RESULTS,),
+    lacks=LACKING,
     reasons={
         "message": "a stream holds the turns since the last question",
         "message.grouping": "answers that follow on each other are one",

@@ -1,0 +1,290 @@
+"""What the Responses API takes, as passes: of messages as input, as a response, and as the items of both.
+
+Rules of the service: ids of items begin with the prefix of their kind and are unique, reasoning must be its own and be
+followed by what came of it ([guide](https://platform.openai.com/docs/guides/reasoning), read 2026-11-20). All passes
+are lent: `owner` is the name under which a dialect carries extras and opaque parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import dropwhile, takewhile
+
+from msgspec.structs import replace
+
+from convcli.families.responses.items import MARKS
+from convcli.families.responses.parts import AUTO, RESULTS
+from convcli.families.responses.response import end_of, last_answer, read_stop_reason
+from convcli.families.responses.turns import is_content
+from convcli.kit.fitting import (
+    expressed,
+    functions_only,
+    on_messages,
+    on_parts_left,
+    on_results,
+    on_tools,
+    separate_results,
+    shared,
+)
+from convcli.kit.objects import carried_by
+from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
+from convcli.kit.values import epoch_of_time
+from convcli.model.branches import branch
+from convcli.model.dialect import Pass
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+
+NAMES, IDS = identifiers(128), Alphabet("", "", 64)
+"""Of tools and of calls."""
+PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+"""How the ids of items begin; the service refuses others."""
+LONGEST_ID = 64
+UNTYPED = "application/octet-stream"
+
+
+# ---------------------------------------------------------------- messages
+
+
+def line_of(owner: str) -> Pass:
+    """Of a tree only the active branch, and of the events only those that are items."""
+
+    def is_kept(message: Message) -> bool:
+        return message.role != "event" or (bool(message.parts) and all(_is_mark(part, owner) for part in message.parts))
+
+    def fits(transcript: Transcript) -> Transcript:
+        messages = branch(transcript)
+        kept = shared(messages, [message if is_kept(message) else None for message in messages])
+        is_linear = kept is transcript.messages and transcript.head is None
+        return transcript if is_linear else replace(transcript, messages=kept, head=None)
+
+    return fits
+
+
+def _is_mark(part: Part, owner: str) -> bool:
+    is_object = isinstance(part, Opaque) and part.dialect == owner and isinstance(part.value, dict)
+    return is_object and part.value.get("type") in MARKS  # type: ignore[union-attr]
+
+
+def answered(messages: list[Message]) -> list[Message]:
+    """What a response holds: the turns of the assistant and the results between them."""
+    return shared(messages, [message if message.role in ANSWERED else None for message in messages])
+
+
+ANSWERED = ("assistant", "tool", "event")
+
+
+# ---------------------------------------------------------------- parts
+
+
+def takes_part(owner: str) -> Callable[[Part, Message], Part | None]:
+    """A part as the service takes it in a message of its role."""
+
+    def fits(part: Part, message: Message) -> Part | None:
+        if isinstance(part, Opaque):
+            return part if part.dialect == owner else None
+        if isinstance(part, Media):
+            return None if message.role == "assistant" else _media(part)
+        if isinstance(part, (ToolCall, Reasoning, Refusal)) and message.role != "assistant":
+            return None
+        return part
+
+    return fits
+
+
+def _media(media: Media) -> Media | None:
+    """An image or a file; the service lists audio no more."""
+    if media.type not in ("image", "document") or (media.data is None and media.url is None and media.file_id is None):
+        return None
+    type_ = UNTYPED if media.data is not None and media.media_type is None else media.media_type
+    detail = None if media.type == "image" and media.detail == AUTO else media.detail
+    if (type_, detail) == (media.media_type, media.detail):
+        return media
+    return replace(media, media_type=type_, detail=detail)
+
+
+def takes_output(owner: str) -> Callable[[ToolResult], ToolResult]:
+    """A result with those texts, images and files that an output can hold."""
+
+    def fits(result: ToolResult) -> ToolResult:
+        if result.kind != "multimodal":
+            return result
+        parts = shared(result.value, [_of_output(part, owner) for part in result.value])
+        return result if parts is result.value else replace(result, value=parts)
+
+    return fits
+
+
+def _of_output(part: Part, owner: str) -> Part | None:
+    fitted = _media(part) if isinstance(part, Media) else part
+    is_known = isinstance(part, (Text, Media)) or (isinstance(part, Opaque) and part.dialect == owner)
+    return _with_metadata(fitted) if is_known and fitted is not None else None
+
+
+# ---------------------------------------------------------------- items
+
+
+def own_items(owner: str) -> Pass:
+    """Ids of items that the service may have made, and no reasoning but its own."""
+    return on_messages(lambda messages: _OwnItems(owner).fitted(messages))
+
+
+class _OwnItems:
+    """Which ids have been used while the messages are gone through."""
+
+    def __init__(self, owner: str) -> None:
+        self._owner = owner
+        self._used: set[str] = set()
+        self._open: tuple[str | None, str | None] | None = None
+        """The message item to which content is added: its id before and after."""
+
+    def fitted(self, messages: list[Message]) -> list[Message]:
+        return shared(messages, [self._message(message) for message in messages])
+
+    def _message(self, message: Message) -> Message | None:
+        self._open = None
+        parts = shared(message.parts, [self._part(part, message.role) for part in message.parts])
+        if parts is message.parts:
+            return message
+        return replace(message, parts=parts) if parts else None
+
+    def _part(self, part: Part, role: str) -> Part | None:
+        id_ = (part.metadata or {}).get("itemId")
+        if is_content(part, role, self._owner):
+            return _with_metadata(part, itemId=self._id_of_content(part, id_) if role == "assistant" else None)
+        kind = carried_by(part.extras, self._owner).get("type", part.type)
+        known = self._known(id_, KINDS.get(kind, kind))
+        encrypted = (part.metadata or {}).get("encryptedContent") if isinstance(part, Reasoning) else None
+        if isinstance(part, Reasoning) and known is None and encrypted is None:
+            return None
+        self._open = None
+        return _with_metadata(part, itemId=known, encryptedContent=encrypted)
+
+    def _id_of_content(self, part: Part, id_: str | None) -> str | None:
+        if self._open is None or id_ != self._open[0] or "item" in carried_by(part.extras, self._owner):
+            self._open = id_, self._known(id_, "message")
+        return self._open[1]
+
+    def _known(self, id_: object, kind: str) -> str | None:
+        """The id, where the service would take it."""
+        is_id = isinstance(id_, str) and id_.startswith(PREFIXES.get(kind, "")) and len(id_) <= LONGEST_ID
+        if not is_id or id_ in self._used:
+            return None
+        self._used.add(id_)  # type: ignore[arg-type]
+        return id_  # type: ignore[return-value]
+
+
+KINDS = {"tool_call": "function_call"}
+
+
+def _with_metadata(part: Part, **known: str | None) -> Part:
+    """The part with only this metadata: items have no place for other."""
+    metadata = {key: value for key, value in known.items() if value is not None} or None
+    return part if metadata == part.metadata else replace(part, metadata=metadata)
+
+
+def followed_reasoning(messages: list[Message]) -> list[Message]:
+    """No reasoning behind which nothing of the same answer follows: the service refuses that."""
+    is_followed = False
+    kept: list[Message | None] = []
+    for message in reversed(messages):
+        parts: list[Part | None] = []
+        for part in reversed(message.parts):
+            parts.append(None if isinstance(part, Reasoning) and not is_followed else part)
+            is_followed = is_followed if isinstance(part, Reasoning) else message.role in FOLLOWING
+        is_followed = is_followed if message.parts else message.role in FOLLOWING
+        left = shared(message.parts, parts[::-1])
+        kept.append(message if left is message.parts else replace(message, parts=left) if left else None)
+    return shared(messages, kept[::-1])
+
+
+FOLLOWING = ("assistant", "event")
+
+
+# ---------------------------------------------------------------- responses
+
+
+def ended(owner: str, *, always: bool = False) -> Pass:
+    """Only the response as a whole has usage, an error, and a reason why it ended, which it has `always` in a stream."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        last = last_answer(transcript)
+        messages = [
+            _ended(message, transcript, owner, always=always) if message is last else _without_end(message)
+            for message in transcript.messages
+        ]
+        messages = shared(transcript.messages, messages)
+        return transcript if messages is transcript.messages else replace(transcript, messages=messages)
+
+    return fits
+
+
+def _without_end(message: Message) -> Message:
+    if message.stop_reason is None and message.usage is None and message.error is None:
+        return message
+    return replace(message, stop_reason=None, usage=None, error=None)
+
+
+def _ended(answer: Message, transcript: Transcript, owner: str, *, always: bool) -> Message:
+    """The last answer with the reason that is read back from the status of a response."""
+    native = end_of(answer, carried_by(transcript.extras, owner))
+    if always:
+        native.setdefault("status", "completed")
+    reason = read_stop_reason(native, _joined(transcript.messages, answer))
+    return answer if reason == answer.stop_reason else replace(answer, stop_reason=reason)
+
+
+def _joined(messages: list[Message], answer: Message) -> list[Part]:
+    """The parts of the last answer and of those directly before it, which are one when they are read back."""
+    up_to_it = dropwhile(lambda message: message is not answer, reversed(messages))
+    joined = takewhile(lambda message: message.role == "assistant", up_to_it)
+    return [part for message in joined for part in message.parts]
+
+
+def whole_seconds(transcript: Transcript) -> Transcript:
+    """The time of a response is a count of seconds."""
+    created = transcript.created_at
+    is_written = created is None or epoch_of_time(created) is not None
+    return transcript if is_written else replace(transcript, created_at=None)
+
+
+# ---------------------------------------------------------------- all of it
+
+
+def _known_schema(tool: ToolDefinition) -> ToolDefinition:
+    is_written = tool.output_schema is None or isinstance(tool.output_schema, dict)
+    return tool if is_written else replace(tool, output_schema=None)
+
+
+def _items(owner: str, first: tuple[Pass, ...]) -> tuple[Pass, ...]:
+    return (
+        *first,
+        distinct_ids(IDS),
+        separate_results,
+        on_parts_left(takes_part(owner)),
+        on_results(takes_output(owner)),
+        expressed(RESULTS),
+        own_items(owner),
+    )
+
+
+def as_input(owner: str) -> tuple[Pass, ...]:
+    """Messages as items of a request."""
+    items = _items(owner, (renaming(NAMES, IDS), line_of(owner)))
+    return *items, on_messages(followed_reasoning), functions_only(owner), on_tools(_known_schema)
+
+
+def as_response(owner: str, *, first: tuple[Pass, ...] = (), always: bool = False) -> tuple[Pass, ...]:
+    """Messages as the items of a response."""
+    of_answers = (*first, renaming(NAMES, IDS), line_of(owner), on_messages(answered))
+    return *_items(owner, of_answers), ended(owner, always=always), whole_seconds
