@@ -320,15 +320,3 @@ results_behind_calls = on_messages(results_first)
 
 separate_results = on_messages(lambda messages: shared_all(messages, results_apart))
 """Every result in a message of its own."""
-
-
-def on_parts_left(fits: Callable[[Part, Message], Part | None]) -> Pass:
-    """As `on_parts`; a message that is left without any of its parts goes with them."""
-
-    def fitted(message: Message) -> Message | None:
-        parts = shared(message.parts, [fits(part, message) for part in message.parts])
-        if parts is message.parts:
-            return message
-        return replace(message, parts=parts) if parts else None
-
-    return on_each_message(fitted)

@@ -183,7 +183,7 @@ FIT = {"request": INPUT, "list": INPUT, "response": as_response(NAME)}
 
 LACKING = frozenset(
     (
-        "title", "cwd", "updatedAt", "head", "image.name", "image.mediaType", "tool.title", "tool.annotations",
+        "title", "cwd", "updatedAt", "head", "tool.title", "tool.annotations",
         "message.grouping", "message.id", "message.parentId", "message.createdAt", "message.name", "message.model",
         "tool_result.isError", "tool_result.status", "settings.topK", "settings.stop", "settings.seed",
         "settings.presencePenalty", "settings.frequencyPenalty",

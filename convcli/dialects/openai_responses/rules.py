@@ -81,6 +81,11 @@ def _own_parts(survey: Survey) -> Iterator[Breach]:
                 yield Breach("misplaced-part", At(steps=(*path, "content", j)), said, help=help_text)
 
 
+def _no_audio(survey: Survey) -> Iterator[Breach]:
+    for i, k, _ in survey.parts["audio"]:
+        yield Breach("misplaced-part", At(i, k), "the Responses API takes no audio")
+
+
 def _persisted(survey: Survey) -> Iterator[Breach]:
     if not isinstance(survey.document, dict) or survey.document.get("store") is not False:
         return
@@ -115,5 +120,6 @@ RULES = (
     Rule(("bad-item-id", "duplicate-item-id"), _known_ids),
     when_sent(Rule(("reasoning-without-item",), _reasoning_goes_on)),
     Rule(("misplaced-part",), _own_parts),
+    when_sent(Rule(("misplaced-part",), _no_audio)),
     Rule(("not-persisted",), _persisted),
 )

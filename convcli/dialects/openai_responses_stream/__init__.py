@@ -29,12 +29,11 @@ from convcli.families.responses.places import PLACES
 from convcli.families.responses.response import last_answer, lift_response, write_response
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import on_messages
 from convcli.kit.objects import Native
 from convcli.kit.streams import Growing, Slots, fragments
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Path, Transcript
+from convcli.model.transcript import Path, Transcript
 
 NAME, SIBLING = "openai-responses-stream", "openai-responses"
 ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}
@@ -238,13 +237,13 @@ def _one_run(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=streams.run(transcript), head=None)
 
 
-FIT = as_response(SIBLING, first=(_one_run,), always=True)
+FIT = (_one_run, *as_response(SIBLING, always=True))
 
 
 def write(transcript: Transcript, options: Options) -> Rows:
     """The events of the response. One that broke off without a word on the error has no event that ends it."""
     response = write_response(transcript, SIBLING)
-    last = last_answer(transcript)
+    last = last_answer(transcript.messages)
     _settle(response, is_answer=last is not None)
     broken = last is not None and last.stop_reason == "error" and not response.get("error")
     return Rows(_numbered(_events(response, broken, options.chunk)))
@@ -325,7 +324,7 @@ LACKING = frozenset(
     (
         "title", "cwd", "updatedAt", "head", "tools", "tool", "toolChoice", "settings", "message.grouping", "message.id",
         "message.parentId", "message.createdAt", "message.name", "message.model", "tool_result.isError",
-        "tool_result.status", "image.name", "image.mediaType",
+        "tool_result.status",
     )
 )  # fmt: skip
 

@@ -8,25 +8,32 @@ are lent: `owner` is the name under which a dialect carries extras and opaque pa
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import dropwhile, takewhile
 
 from msgspec.structs import replace
 
 from convcli.families.responses.items import MARKS
-from convcli.families.responses.parts import AUTO, RESULTS
-from convcli.families.responses.response import end_of, last_answer, read_stop_reason
+from convcli.families.responses.parts import AUTO, RESULTS, object_in
+from convcli.families.responses.response import (
+    ECHO,
+    RESPONSE,
+    end_of,
+    last_answer,
+    parts_of_last_answer,
+    read_stop_reason,
+)
 from convcli.families.responses.turns import is_content
 from convcli.kit.fitting import (
     expressed,
     functions_only,
     on_messages,
-    on_parts_left,
+    on_parts,
     on_results,
     on_tools,
     separate_results,
     shared,
+    without,
 )
-from convcli.kit.objects import carried_by
+from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
 from convcli.kit.values import epoch_of_time
 from convcli.model.branches import branch
@@ -103,14 +110,17 @@ def takes_part(owner: str) -> Callable[[Part, Message], Part | None]:
 
 
 def _media(media: Media) -> Media | None:
-    """An image or a file; the service lists audio no more."""
+    """An image or a file, of which only data has a type; the service lists audio no more."""
     if media.type not in ("image", "document") or (media.data is None and media.url is None and media.file_id is None):
         return None
-    type_ = UNTYPED if media.data is not None and media.media_type is None else media.media_type
-    detail = None if media.type == "image" and media.detail == AUTO else media.detail
-    if (type_, detail) == (media.media_type, media.detail):
-        return media
-    return replace(media, media_type=type_, detail=detail)
+    is_image = media.type == "image"
+    fitted = replace(
+        media,
+        media_type=None if media.data is None else media.media_type or UNTYPED,
+        name=None if is_image else media.name,
+        detail=None if is_image and media.detail == AUTO else media.detail,
+    )
+    return media if fitted == media else fitted
 
 
 def takes_output(owner: str) -> Callable[[ToolResult], ToolResult]:
@@ -127,8 +137,11 @@ def takes_output(owner: str) -> Callable[[ToolResult], ToolResult]:
 
 def _of_output(part: Part, owner: str) -> Part | None:
     fitted = _media(part) if isinstance(part, Media) else part
-    is_known = isinstance(part, (Text, Media)) or (isinstance(part, Opaque) and part.dialect == owner)
-    return _with_metadata(fitted) if is_known and fitted is not None else None
+    is_known = isinstance(fitted, (Text, Media)) or (isinstance(fitted, Opaque) and fitted.dialect == owner)
+    if fitted is None or not is_known:
+        return None
+    extras = extras_of(owner, carried_by(part.extras, owner))
+    return fitted if (fitted.metadata, fitted.extras) == (None, extras) else replace(fitted, metadata=None, extras=extras)
 
 
 # ---------------------------------------------------------------- items
@@ -151,12 +164,10 @@ class _OwnItems:
     def fitted(self, messages: list[Message]) -> list[Message]:
         return shared(messages, [self._message(message) for message in messages])
 
-    def _message(self, message: Message) -> Message | None:
+    def _message(self, message: Message) -> Message:
         self._open = None
         parts = shared(message.parts, [self._part(part, message.role) for part in message.parts])
-        if parts is message.parts:
-            return message
-        return replace(message, parts=parts) if parts else None
+        return message if parts is message.parts else replace(message, parts=parts)
 
     def _part(self, part: Part, role: str) -> Part | None:
         id_ = (part.metadata or {}).get("itemId")
@@ -196,7 +207,7 @@ def _with_metadata(part: Part, **known: str | None) -> Part:
 def followed_reasoning(messages: list[Message]) -> list[Message]:
     """No reasoning behind which nothing of the same answer follows: the service refuses that."""
     is_followed = False
-    kept: list[Message | None] = []
+    kept: list[Message] = []
     for message in reversed(messages):
         parts: list[Part | None] = []
         for part in reversed(message.parts):
@@ -204,26 +215,58 @@ def followed_reasoning(messages: list[Message]) -> list[Message]:
             is_followed = is_followed if isinstance(part, Reasoning) else message.role in FOLLOWING
         is_followed = is_followed if message.parts else message.role in FOLLOWING
         left = shared(message.parts, parts[::-1])
-        kept.append(message if left is message.parts else replace(message, parts=left) if left else None)
+        kept.append(message if left is message.parts else replace(message, parts=left))
     return shared(messages, kept[::-1])
 
 
 FOLLOWING = ("assistant", "event")
 
 
+def not_emptied(*passes: Pass) -> Pass:
+    """What the passes make of messages, without those of which they leave nothing."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        fitted = transcript
+        for one in passes:
+            fitted = one(fitted)
+        pairs = zip(transcript.messages, fitted.messages, strict=True)
+        kept = shared(fitted.messages, [after if after.parts or not before.parts else None for before, after in pairs])
+        return fitted if kept is fitted.messages else replace(fitted, messages=kept)
+
+    return fits
+
+
+def no_empty_beside(messages: list[Message]) -> list[Message]:
+    """No empty answer beside another: they are one when they are read back."""
+    kept: list[Message | None] = []
+    for at, message in enumerate(messages):
+        beside = messages[at + 1 : at + 2] + [before for before in kept[-1:] if before is not None]
+        is_empty = not message.parts and message.role == "assistant"
+        kept.append(None if is_empty and any(other.role == "assistant" for other in beside) else message)
+    return shared(messages, kept)
+
+
 # ---------------------------------------------------------------- responses
 
 
 def ended(owner: str, *, always: bool = False) -> Pass:
-    """Only the response as a whole has usage, an error, and a reason why it ended, which it has `always` in a stream."""
+    """Only the response as a whole has usage, an error, and a reason why it ended, which it has `always` in a stream.
+
+    An answer without parts is no item: what its end says is on the last one that has some.
+    """
 
     def fits(transcript: Transcript) -> Transcript:
-        last = last_answer(transcript)
-        messages = [
-            _ended(message, transcript, owner, always=always) if message is last else _without_end(message)
-            for message in transcript.messages
-        ]
-        messages = shared(transcript.messages, messages)
+        last = next((message for message in reversed(transcript.messages) if message.role == "assistant"), None)
+        left = [message for message in transcript.messages if message.parts]
+        home = last_answer(left) or last
+        if last is None or home is None:
+            return transcript
+        left = left if home.parts else [*left, home]
+        native = end_of(last, carried_by(transcript.extras, owner))
+        native |= {"status": "completed"} if always and "status" not in native else {}
+        reason = read_stop_reason(native, parts_of_last_answer(left))
+        fitted = [_ended(each, last, reason, owner) if each is home else _without_end(each) for each in left]
+        messages = shared(transcript.messages, fitted)
         return transcript if messages is transcript.messages else replace(transcript, messages=messages)
 
     return fits
@@ -235,20 +278,33 @@ def _without_end(message: Message) -> Message:
     return replace(message, stop_reason=None, usage=None, error=None)
 
 
-def _ended(answer: Message, transcript: Transcript, owner: str, *, always: bool) -> Message:
-    """The last answer with the reason that is read back from the status of a response."""
-    native = end_of(answer, carried_by(transcript.extras, owner))
-    if always:
-        native.setdefault("status", "completed")
-    reason = read_stop_reason(native, _joined(transcript.messages, answer))
-    return answer if reason == answer.stop_reason else replace(answer, stop_reason=reason)
+def _ended(home: Message, last: Message, reason: str | None, owner: str) -> Message:
+    usage = carried_by(last.extras, owner).get("usage")
+    extras = {**carried_by(home.extras, owner), **({"usage": usage} if usage else {})}
+    fitted = replace(
+        home,
+        stop_reason=reason,
+        usage=last.usage,
+        error=last.error,
+        extras={**(home.extras or {}), owner: extras} if extras else home.extras,
+    )
+    return home if fitted == home else fitted
 
 
-def _joined(messages: list[Message], answer: Message) -> list[Part]:
-    """The parts of the last answer and of those directly before it, which are one when they are read back."""
-    up_to_it = dropwhile(lambda message: message is not answer, reversed(messages))
-    joined = takewhile(lambda message: message.role == "assistant", up_to_it)
-    return [part for message in joined for part in message.parts]
+def echoed(owner: str) -> Pass:
+    """What was carried of a request, as a response repeats it."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        carried = carried_by(transcript.extras, owner)
+        repeated = {key: value for key, value in carried.items() if key in ECHO and key != "request"}
+        if not repeated:
+            return transcript
+        beside = {key: value for key, value in carried.items() if key not in repeated}
+        request = {**object_in(carried, "request"), **repeated}
+        beside["request"] = {key: request[key] for key in RESPONSE.sorted(request)}
+        return replace(transcript, extras={**(transcript.extras or {}), owner: beside})
+
+    return fits
 
 
 def whole_seconds(transcript: Transcript) -> Transcript:
@@ -266,25 +322,35 @@ def _known_schema(tool: ToolDefinition) -> ToolDefinition:
     return tool if is_written else replace(tool, output_schema=None)
 
 
-def _items(owner: str, first: tuple[Pass, ...]) -> tuple[Pass, ...]:
-    return (
-        *first,
-        distinct_ids(IDS),
-        separate_results,
-        on_parts_left(takes_part(owner)),
-        on_results(takes_output(owner)),
-        expressed(RESULTS),
-        own_items(owner),
-    )
+def _items(owner: str) -> tuple[Pass, ...]:
+    return on_parts(takes_part(owner)), on_results(takes_output(owner)), expressed(RESULTS), own_items(owner)
 
 
 def as_input(owner: str) -> tuple[Pass, ...]:
     """Messages as items of a request."""
-    items = _items(owner, (renaming(NAMES, IDS), line_of(owner)))
-    return *items, on_messages(followed_reasoning), functions_only(owner), on_tools(_known_schema)
+    return (
+        renaming(NAMES, IDS),
+        line_of(owner),
+        distinct_ids(IDS),
+        separate_results,
+        not_emptied(*_items(owner), on_messages(followed_reasoning)),
+        on_messages(no_empty_beside),
+        functions_only(owner),
+        on_tools(_known_schema),
+    )
 
 
-def as_response(owner: str, *, first: tuple[Pass, ...] = (), always: bool = False) -> tuple[Pass, ...]:
-    """Messages as the items of a response."""
-    of_answers = (*first, renaming(NAMES, IDS), line_of(owner), on_messages(answered))
-    return *_items(owner, of_answers), ended(owner, always=always), whole_seconds
+def as_response(owner: str, *, always: bool = False) -> tuple[Pass, ...]:
+    """Messages as the items of a response; `always`: it says that it has ended."""
+    return (
+        renaming(NAMES, IDS),
+        line_of(owner),
+        on_messages(answered),
+        distinct_ids(IDS),
+        separate_results,
+        *_items(owner),
+        ended(owner, always=always),
+        echoed(owner),
+        without("tools"),
+        whole_seconds,
+    )

@@ -6,6 +6,8 @@ SDK `openai` 3.51.0; read 2026-11-20.
 
 from __future__ import annotations
 
+from itertools import dropwhile, takewhile
+
 from convcli.families.openai import request as common
 from convcli.families.responses.parts import carried_beside, object_in
 from convcli.families.responses.turns import ItemReader, ItemWriter
@@ -68,7 +70,7 @@ def _lift_end(native: Native, context: LiftContext) -> Native:
     end = {key: native[key] for key in END if native.get(key)}
     if not end.keys() - {"incomplete_details"} and not native.get("usage"):
         return end
-    answer = next((message for message in reversed(context.messages) if message.role == "assistant"), None)
+    answer = last_answer(context.messages)
     if answer is None:
         answer = Message("assistant", [])
         context.add(answer, ("output",), [])
@@ -104,7 +106,7 @@ def write_response(transcript: Transcript, dialect: str) -> Native:
     native = {key: value for key, value in native.items() if value is not None or key in NOTHING}
     native["output"] = ItemWriter(dialect, answered=True).all(transcript.messages)
     carried = carried_by(transcript.extras, dialect)
-    answer = last_answer(transcript)
+    answer = last_answer(transcript.messages)
     if answer is not None:
         native |= end_of(answer, carried)
         if answer.usage or carried_by(answer.extras, dialect).get("usage"):
@@ -113,9 +115,20 @@ def write_response(transcript: Transcript, dialect: str) -> Native:
     return RESPONSE.put({**native, **DEFAULTS}, {**object_in(carried, "request"), **beside}, sort=True)
 
 
-def last_answer(transcript: Transcript) -> Message | None:
-    """The message that says how the response ended."""
-    return next((message for message in reversed(transcript.messages) if message.role == "assistant"), None)
+def last_answer(messages: list[Message]) -> Message | None:
+    """The message that says how the response ended: the first of those that are the last answer together."""
+    answer = _last_answer(messages)
+    return answer[-1] if answer else None
+
+
+def parts_of_last_answer(messages: list[Message]) -> list[Part]:
+    """What these messages say, which are one when they are read back."""
+    return [part for message in _last_answer(messages)[::-1] for part in message.parts]
+
+
+def _last_answer(messages: list[Message]) -> list[Message]:
+    up_to_it = dropwhile(lambda message: message.role != "assistant", reversed(messages))
+    return list(takewhile(lambda message: message.role == "assistant", up_to_it))
 
 
 def end_of(answer: Message, carried: Native) -> Native:
