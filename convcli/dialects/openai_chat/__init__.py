@@ -33,6 +33,7 @@ from convcli.families.openai.places import PLACES
 from convcli.families.openai.response import (
     CONTENT_TYPES,
     Answers,
+    created_in_seconds,
     joined_text,
     known_finish,
     lift_response,
@@ -59,7 +60,6 @@ from convcli.kit.fitting import (
 )
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.renaming import renaming
-from convcli.kit.values import epoch_of_time
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Text, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
@@ -210,14 +210,6 @@ def _said_something(message: Message) -> Message:
     return replace(message, parts=[part for part in message.parts if part is not contents[0]])
 
 
-def _created_in_seconds(transcript: Transcript) -> Transcript:
-    """The time of a response is a count of seconds."""
-    created = transcript.created_at
-    if created is None or epoch_of_time(created) is not None:
-        return transcript
-    return replace(transcript, created_at=None)
-
-
 PARTS = (
     parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ()}),
     on_parts(_spoken_or_shown),
@@ -245,7 +237,7 @@ ANSWER = (
     known_finish(ANSWERS),
     on_each_message(joined_text),
     usage_of_response(ANSWERS),
-    _created_in_seconds,
+    created_in_seconds,
 )
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 
