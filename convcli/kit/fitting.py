@@ -80,7 +80,7 @@ def on_tools(fits: Callable[[ToolDefinition], ToolDefinition | None]) -> Pass:
         if not transcript.tools:
             return transcript
         tools = shared(transcript.tools, [fits(tool) for tool in transcript.tools])
-        return transcript if tools is transcript.tools else replace(transcript, tools=tools)
+        return transcript if tools is transcript.tools else replace(transcript, tools=tools or None)
 
     return fitted
 

@@ -26,12 +26,12 @@ from convcli.families.openai.messages import (
     lift_any,
     lift_message,
     texts_only,
+    without_empty_text,
     write_message,
 )
 from convcli.families.openai.parts import IDS, NAMES, write_answer_audio, write_media
 from convcli.families.openai.places import PLACES
 from convcli.families.openai.response import (
-    CONTENT_TYPES,
     Answers,
     created_in_seconds,
     joined_text,
@@ -61,7 +61,7 @@ from convcli.kit.fitting import (
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.renaming import renaming
 from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Media, Message, Part, Text, Transcript
+from convcli.model.transcript import Media, Message, Part, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
 from convcli.validation.survey import when_sent
 
@@ -202,19 +202,11 @@ def _spoken_or_shown(part: Part, message: Message) -> Part | None:
     return part if usual == part.media_type else replace(part, media_type=usual)
 
 
-def _said_something(message: Message) -> Message:
-    """A text that is empty and alone is no part."""
-    contents = [part for part in message.parts if part.type in CONTENT_TYPES]
-    if len(contents) != 1 or contents[0] != Text(""):
-        return message
-    return replace(message, parts=[part for part in message.parts if part is not contents[0]])
-
-
 PARTS = (
     parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ()}),
     on_parts(_spoken_or_shown),
     only_own_opaque(NAME),
-    on_each_message(_said_something),
+    on_each_message(without_empty_text),
     ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call"),
 )
 MESSAGES = (

@@ -420,6 +420,14 @@ LACKS = frozenset(
     )
 )  # fmt: skip
 
+REPEATED = frozenset(
+    (
+        *(f"/*/{key}" for key in ("id", "object", "created", "model")),  # said again in every chunk
+        "/*/obfuscation",
+        *(f"/*/choices/*/delta/tool_calls/*/{key}" for key in ("index", "function/name")),
+    )
+)
+
 DIALECT = Dialect(
     name=NAME,
     family=SIBLING,
@@ -432,17 +440,7 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     lacks=LACKS,
-    repeats=frozenset(
-        (
-            "/*/id",
-            "/*/object",
-            "/*/created",
-            "/*/model",
-            "/*/obfuscation",  # said again in every chunk
-            "/*/choices/*/delta/tool_calls/*/index",
-            "/*/choices/*/delta/tool_calls/*/function/name",
-        )
-    ),  # fmt: skip
+    repeats=REPEATED,
     rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from convcli.families.openai import request as common
+from convcli.families.openai.messages import CONTENT_TYPES
 from convcli.kit.contexts import LiftContext, LiftOne
 from convcli.kit.fitting import on_each_message
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
@@ -157,9 +158,6 @@ def joined_text(message: Message) -> Message:
     joined = Text("".join(text.text for text in texts))
     others = [part for part in message.parts if part is texts[0] or not isinstance(part, Text)]
     return replace(message, parts=[joined if part is texts[0] else part for part in others])
-
-
-CONTENT_TYPES = ("text", "image", "document", "opaque")
 
 
 def usage_of_response(answers: Answers) -> Pass:
