@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from convcli.kit.objects import Native, says_something
+from convcli.model.transcript import Transcript
 from convcli.wire import exact_json
 
 
@@ -71,6 +74,14 @@ class Settings:
     def _still_says(setting: Setting, carried: Any, ours: Any) -> bool:
         reading = setting.lift(carried)
         return ours is None if reading is None else exact_json.exact(reading, ours)
+
+    def fits(self, transcript: Transcript) -> Transcript:
+        """The pass that leaves of the settings what comes back when it is written."""
+        if not transcript.settings:
+            return transcript
+        settings, _ = self.lift(self.write(transcript.settings, {}))
+        same = exact_json.exact({name: settings.get(name) for name in transcript.settings}, transcript.settings)
+        return transcript if same else replace(transcript, settings=settings or None)
 
     def rest(self, carried: Native) -> Native:
         """What was carried beside the settings."""

@@ -34,7 +34,7 @@ from convcli.dialects.mistral.messages import (
     write_message,
 )
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import media_behind_results
+from convcli.families.openai.calls import kind_in_turn, media_behind_results
 from convcli.families.openai.messages import texts_only, without_empty_text
 from convcli.families.openai.response import (
     Answers,
@@ -250,7 +250,7 @@ MESSAGES = (
     on_parts(_spoken_or_shown),
     only_own_opaque(NAME),
     on_each_message(without_empty_text),
-    ordered_parts("text reasoning image document audio opaque", "tool_call"),
+    ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
     functions_only(NAME),
     with_parameters(),
     common.named_format,
@@ -264,7 +264,7 @@ ANSWER = (
     on_parts(_spoken_or_shown),
     only_own_opaque(NAME),
     on_each_message(without_empty_text),
-    ordered_parts("text reasoning image document audio opaque", "tool_call"),
+    ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
     known_finish(ANSWERS),
     on_each_message(joined_text),
     usage_of_response(ANSWERS),

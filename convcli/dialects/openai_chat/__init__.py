@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.openai_chat.shortcut import PLAIN
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import is_custom, media_behind_results
+from convcli.families.openai.calls import is_custom, kind_in_turn, media_behind_results
 from convcli.families.openai.messages import (
     express,
     lift_any,
@@ -207,7 +207,7 @@ PARTS = (
     on_parts(_spoken_or_shown),
     only_own_opaque(NAME),
     on_each_message(without_empty_text),
-    ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call"),
+    ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
 )
 MESSAGES = (
     renaming(NAMES, IDS),

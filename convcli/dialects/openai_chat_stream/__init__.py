@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.openai_chat_stream.rules import RULES
 from convcli.families.openai import request as common
+from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.messages import REASONING_KEYS, lift_message, write_message
 from convcli.families.openai.parts import write_answer_audio
 from convcli.families.openai.places import PLACES
@@ -404,7 +405,7 @@ FIT = (
     parts_in_roles({"tool_result": ()}),
     on_parts(_spoken),
     on_each_message(_one_of_each),
-    ordered_parts("reasoning", "text", "refusal", "audio", "tool_call opaque"),
+    ordered_parts("reasoning", "text", "refusal", "audio", "tool_call", kind=kind_in_turn),
     on_each_message(_ended),
     known_finish(ANSWERS, kept=("error",)),
     on_messages(_first_error),

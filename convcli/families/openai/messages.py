@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from convcli.families.openai.calls import (
     ARGUMENTS,
     is_bare_text,
+    kind_in_turn,
     lift_call,
     of_message,
     read_call,
@@ -207,8 +208,7 @@ class Draft:
         elif isinstance(part, Refusal):
             self._add_refusal(part)
         elif isinstance(part, Opaque):
-            # what the API counts among the calls has an id, what it counts among the contents has none
-            (self.calls if isinstance(part.value, dict) and "id" in part.value else self.content).append(part.value)
+            (self.calls if kind_in_turn(part) == ToolCall.type else self.content).append(part.value)
 
     def _add_media(self, media: Media) -> None:
         is_answer = self.role == "assistant" and media.type == "audio" and self.audio is None
