@@ -7,7 +7,7 @@ read back, so no pass reports anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -80,7 +80,7 @@ def on_tools(fits: Callable[[ToolDefinition], ToolDefinition | None]) -> Pass:
         if not transcript.tools:
             return transcript
         tools = shared(transcript.tools, [fits(tool) for tool in transcript.tools])
-        return transcript if tools is transcript.tools else replace(transcript, tools=tools)
+        return transcript if tools is transcript.tools else replace(transcript, tools=tools or None)
 
     return fitted
 
@@ -111,6 +111,14 @@ def answers_only(transcript: Transcript) -> Transcript:
     """What a model answered: the turns of the assistant."""
     messages = [message for message in transcript.messages if message.role == "assistant"]
     return transcript if len(messages) == len(transcript.messages) else replace(transcript, messages=messages)
+
+
+def last_answer(transcript: Transcript) -> Transcript:
+    """The last turn of the assistant on the active branch: what a response of one answer holds."""
+    spoken = [message for message in active(transcript) if message.role == "assistant"]
+    if len(transcript.messages) == len(spoken) == 1:
+        return transcript
+    return replace(transcript, messages=spoken[-1:] or [Message("assistant", [])], head=None)
 
 
 def single_results(messages: list[Message]) -> list[Message]:
@@ -146,15 +154,39 @@ def parts_in_roles(allowed: Mapping[str, Collection[str]]) -> Pass:
     return on_parts(fits)
 
 
-def ordered_parts(*order: str) -> Pass:
-    """The parts of an assistant's turn in the order in which the format holds them, by their types."""
+def ordered_parts(
+    *order: str, kind: Callable[[Part], str] = attrgetter("type"), of: Collection[str] = ("assistant",)
+) -> Pass:
+    """The parts of turns of these roles in the order in which the format holds them, by their types or another kind."""
     ranks = {kind: rank for rank, kinds in enumerate(order) for kind in kinds.split()}
 
     def fits(message: Message) -> Message:
-        if message.role != "assistant" or len(message.parts) < 2:
+        if message.role not in of or len(message.parts) < 2:
             return message
-        parts = sorted(message.parts, key=lambda part: ranks.get(part.type, 0))
+        parts = sorted(message.parts, key=lambda part: ranks.get(kind(part), 0))
         return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)
+
+    return on_each_message(fits)
+
+
+def known_finish(
+    finish: Mapping[str, str],
+    finish_of: Mapping[str, str],
+    otherwise: str,
+    kept: Callable[[Message], bool] | None = None,
+) -> Pass:
+    """A stop reason for which the vendor has no word is `otherwise`, unless the message is `kept` as it is.
+
+    `finish` has our word for the vendor's, `finish_of` the vendor's for ours.
+    """
+
+    def fits(message: Message) -> Message:
+        reason = message.stop_reason
+        if reason is None or (kept is not None and kept(message)):
+            return message
+        written = finish_of.get(reason, otherwise)
+        ours = finish.get(written, written)
+        return message if ours == reason else replace(message, stop_reason=ours)
 
     return on_each_message(fits)
 

@@ -6,9 +6,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from convcli.families.openai.calls import (
     ARGUMENTS,
     is_bare_text,
+    kind_in_turn,
     lift_call,
     of_message,
     read_call,
@@ -205,8 +208,7 @@ class Draft:
         elif isinstance(part, Refusal):
             self._add_refusal(part)
         elif isinstance(part, Opaque):
-            # what the API counts among the calls has an id, what it counts among the contents has none
-            (self.calls if isinstance(part.value, dict) and "id" in part.value else self.content).append(part.value)
+            (self.calls if kind_in_turn(part) == ToolCall.type else self.content).append(part.value)
 
     def _add_media(self, media: Media) -> None:
         is_answer = self.role == "assistant" and media.type == "audio" and self.audio is None
@@ -296,3 +298,14 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
         return None  # the API has a field for texts, and no convention keeps what it cannot say
     fitted = texts_only(result)
     return fitted.kind, fitted.value
+
+
+def without_empty_text(message: Message) -> Message:
+    """A text that is empty and alone is no part."""
+    contents = [part for part in message.parts if part.type in CONTENT_TYPES]
+    if len(contents) != 1 or contents[0] != Text(""):
+        return message
+    return replace(message, parts=[part for part in message.parts if part is not contents[0]])
+
+
+CONTENT_TYPES = ("text", "image", "document", "opaque")
