@@ -1,7 +1,7 @@
 """OpenAI Responses: requests, responses and bare lists of items.
 
-Specification: the [API reference](https://platform.openai.com/docs/api-reference/responses) of Responses, as typed by the
-Python SDK `openai` 3.51.0; read 2026-11-20.
+Specification: the [API reference](https://platform.openai.com/docs/api-reference/responses) of Responses, as typed by
+the Python SDK `openai` 3.51.0; read 2026-11-20.
 
 Quirks
 - The conversation is a flat list of items; one answer is several of them. Item ids are not call ids: the first are

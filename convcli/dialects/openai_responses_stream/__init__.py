@@ -57,16 +57,13 @@ FIELDS = {
 PARTS = {"response.content_part": "content", "response.reasoning_summary_part": "summary"}
 """Events that begin and end a part, and the list in which it stands."""
 ANNOTATION = "response.output_text.annotation.added"
-PROGRESS = tuple(
-    f"response.{family}."
-    for family in (
-        "audio", "code_interpreter_call", "content_part", "custom_tool_call_input", "file_search_call",
-        "function_call_arguments", "image_generation_call", "mcp_call", "mcp_call_arguments", "mcp_list_tools",
-        "output_item", "output_text", "reasoning_summary_part", "reasoning_summary_text", "reasoning_text", "refusal",
-        "web_search_call",
-    )
+PROGRESS = frozenset(
+    f"response.{item}.{step}"
+    for item in ("code_interpreter_call", "file_search_call", "image_generation_call", "mcp_call", "mcp_list_tools",
+                 "web_search_call")
+    for step in ("in_progress", "searching", "interpreting", "generating", "partial_image", "completed", "failed")
 )  # fmt: skip
-"""Events of a kind that we know: what they say is in the items, which come when they are done."""
+"""Events that tell how far a hosted tool has come: what it did is in its item, which comes when it is done."""
 INDEX = {"content": "content_index", "summary": "summary_index"}
 
 
@@ -156,7 +153,7 @@ class _Answer:
         elif kind == ANNOTATION and event.get("annotation"):
             part = self._open(event, "message", at).part(event, "content", {"type": "output_text", "text": ""}, (at,))
             streams.extend(part, "annotations", [event["annotation"]])
-        elif not kind.startswith(PROGRESS):
+        elif kind not in PROGRESS:
             streams.extend(self.response, "events", [event])
             self.routes.setdefault(("events",), (at,))
 
@@ -322,11 +319,33 @@ GROWS = {"message": _parts, "reasoning": _parts, "function_call": _field, "custo
 
 LACKING = frozenset(
     (
-        "title", "cwd", "updatedAt", "head", "tools", "tool", "toolChoice", "settings", "message.grouping", "message.id",
-        "message.parentId", "message.createdAt", "message.name", "message.model", "tool_result.isError",
-        "tool_result.status",
+        "title", "cwd", "updatedAt", "head", "tools", "tool", "toolChoice", "settings", "message.grouping",
+        "message.id", "message.parentId", "message.createdAt", "message.name", "message.model",
+        "tool_result.isError", "tool_result.status",
     )
 )  # fmt: skip
+CUT = (
+    "sequence_number",
+    "output_index",
+    "content_index",
+    "summary_index",
+    "annotation_index",
+    "item_id",
+    "obfuscation",
+)
+"""Keys of an event that say where it belongs."""
+SAID_AGAIN = (
+    "delta", "text", "refusal", "arguments", "input", "code",
+    *(f"annotation/{key}" for key in ("type", "url", "title", "start_index", "end_index")),
+    *(f"part/{key}" for key in ("type", "text", "refusal")),
+    *(f"{part}/annotations/*/{key}" for part in ("part", "item/content/*")
+      for key in ("type", "url", "title", "start_index", "end_index")),
+    *(f"item/{key}" for key in ("type", "id", "status", "call_id", "name", "arguments", "input", "output",
+                                "encrypted_content", "action/type", "action/query")),
+    *(f"item/{parts}/*/{key}" for parts in ("content", "summary") for key in ("type", "text", "refusal")),
+    *(f"response/{key}" for key in ("id", "model", "status", "created_at", "tool_choice")),
+)  # fmt: skip
+"""What is said again when a part, an item, and the response are done: the last word counts."""
 
 DIALECT = Dialect(
     name=NAME,
@@ -342,6 +361,7 @@ DIALECT = Dialect(
     rules=RULES,
     conventions=(RESULTS,),
     lacks=LACKING,
+    repeats=frozenset(f"/*/{place}" for place in (*CUT, *SAID_AGAIN)),
     reasons={
         "message": "a stream holds the turns since the last question",
         "message.grouping": "answers that follow on each other are one",

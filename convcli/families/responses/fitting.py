@@ -140,8 +140,8 @@ def _of_output(part: Part, owner: str) -> Part | None:
     is_known = isinstance(fitted, (Text, Media)) or (isinstance(fitted, Opaque) and fitted.dialect == owner)
     if fitted is None or not is_known:
         return None
-    extras = extras_of(owner, carried_by(part.extras, owner))
-    return fitted if (fitted.metadata, fitted.extras) == (None, extras) else replace(fitted, metadata=None, extras=extras)
+    only_its_own = replace(fitted, metadata=None, extras=extras_of(owner, carried_by(part.extras, owner)))
+    return fitted if fitted == only_its_own else only_its_own
 
 
 # ---------------------------------------------------------------- items
@@ -174,7 +174,7 @@ class _OwnItems:
         if is_content(part, role, self._owner):
             return _with_metadata(part, itemId=self._id_of_content(part, id_) if role == "assistant" else None)
         kind = carried_by(part.extras, self._owner).get("type", part.type)
-        known = self._known(id_, KINDS.get(kind, kind))
+        known = self._known(id_, str(KINDS.get(kind, kind)))
         encrypted = (part.metadata or {}).get("encryptedContent") if isinstance(part, Reasoning) else None
         if isinstance(part, Reasoning) and known is None and encrypted is None:
             return None

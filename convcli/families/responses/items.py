@@ -59,8 +59,9 @@ def lift_call(native: Native, kind: str, context: LiftContext) -> ToolCall:
     """The input of a custom tool is free text: it is the raw text of the arguments, whatever it looks like."""
     carried = carried_beside(COMPLETED, CALLS[kind], native)
     name, id_ = native["name"], native.get("call_id") or None
+    arguments: dict[str, Any] = {}
     if kind == "custom_tool_call":
-        arguments, raw = {}, native["input"]
+        raw: str | None = native["input"]
         carried = {"type": kind, **carried}
     else:
         arguments, raw = read_arguments(native["arguments"])

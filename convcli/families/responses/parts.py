@@ -36,9 +36,7 @@ PLACEMENT = ("item", "in")
 def carried_beside(usual: Native, keys: Keys, native: Native) -> Native:
     """What must be carried of an object, in which the `usual` values say nothing either."""
     carried = keys.carried(native) or {}
-    return {
-        key: value for key, value in carried.items() if key not in usual or not exact_json.exact(value, usual[key])
-    }
+    return {key: value for key, value in carried.items() if key not in usual or not exact_json.exact(value, usual[key])}
 
 
 def object_in(carried: Native, key: str) -> Native:
@@ -116,8 +114,7 @@ def _file_of(key: str, value: str) -> Media:
 
 def _lift_audio(native: Native, dialect: str) -> Part | None:
     body = native.get("input_audio")
-    known = isinstance(body, dict) and body.keys() == {"data", "format"} and body["format"] in common.AUDIO_FORMATS
-    if not known:
+    if not isinstance(body, dict) or body.keys() != {"data", "format"} or body["format"] not in common.AUDIO_FORMATS:
         return None
     media_type = common.AUDIO_FORMATS[body["format"]]
     return Media("audio", data=body["data"], media_type=media_type, extras=extras_of(dialect, AUDIO.carried(native)))

@@ -1,7 +1,7 @@
 """Responses of the Responses API: the answer, what it cost, why it ended, and what is repeated of the request.
 
-Specification: `Response` of the [API reference](https://platform.openai.com/docs/api-reference/responses/object), Python
-SDK `openai` 3.51.0; read 2026-11-20.
+Specification: `Response` of the [API reference](https://platform.openai.com/docs/api-reference/responses/object),
+Python SDK `openai` 3.51.0; read 2026-11-20.
 """
 
 from __future__ import annotations
