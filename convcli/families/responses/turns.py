@@ -9,19 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.responses.items import (
-    CALLS,
-    COMPLETED,
-    MARKS,
-    OUTPUTS,
-    kind_of,
-    lift_call,
-    lift_reasoning,
-    lift_result,
-    write_call,
-    write_reasoning,
-    write_result,
-)
+from convcli.families.responses import items
+from convcli.families.responses.items import COMPLETED, kind_of
 from convcli.families.responses.parts import carried_beside, lift_content, object_in, write_part
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
@@ -54,9 +43,9 @@ class ItemReader:
         kind, context = kind_of(native), self._context
         if kind == "message" and native["role"] != "assistant":
             self._append(_lift_message(native, context.dialect), place, _spots(native))
-        elif kind in OUTPUTS:
-            self._append(Message("tool", [lift_result(native, kind, context)]), place, [()])
-        elif kind in MARKS:
+        elif kind in items.OUTPUTS:
+            self._append(Message("tool", [items.lift_result(native, kind, context)]), place, [()])
+        elif kind in items.MARKS:
             self._append(Message("event", [Opaque(context.dialect, native)]), place, [()])
         else:
             self._add_to_answer(native, kind, place)
@@ -79,10 +68,10 @@ class ItemReader:
         self._spots += [(*at, *spot) for spot in spots[: len(parts)]]
 
     def _whole(self, native: Native, kind: str) -> Part:
-        if kind in CALLS:
-            return lift_call(native, kind, self._context)
+        if kind in items.CALLS:
+            return items.lift_call(native, kind, self._context)
         if kind == "reasoning":
-            return lift_reasoning(native, self._context.dialect)
+            return items.lift_reasoning(native, self._context.dialect)
         return Opaque(self._context.dialect, native)
 
 
@@ -116,16 +105,6 @@ def _spots(native: Native) -> list[Path]:
 # ---------------------------------------------------------------- write
 
 
-class Draft:
-    """A message item while its content is gathered."""
-
-    __slots__ = ("carried", "content", "id", "role")
-
-    def __init__(self, role: str, id_: str | None, carried: Native) -> None:
-        self.role, self.id, self.carried = role, id_, carried
-        self.content: list[Native] = []
-
-
 class ItemWriter:
     """The items of messages. `answered`: as a response holds them, with all that it says of the content of a message.
 
@@ -137,7 +116,8 @@ class ItemWriter:
     def __init__(self, dialect: str, *, answered: bool = False) -> None:
         self._dialect, self._answered = dialect, answered
         self.items: list[Native] = []
-        self._draft: Draft | None = None
+        self._draft: Native | None = None
+        """The message item to which content is added."""
         self._calls: dict[str, str] = {}
 
     def all(self, messages: list[Message]) -> list[Native]:
@@ -149,65 +129,63 @@ class ItemWriter:
     def message(self, message: Message) -> None:
         """All items of one message, in the order of its parts. A response without output is an empty answer."""
         for part in message.parts:
-            self._part(part, message)
+            if is_content(part, message.role, self._dialect):
+                self._content(part, message)
+            else:
+                self._close()
+                self.items += self._whole(part)
         if not message.parts and not (message.role == "assistant" and self._answered):
-            self._draft = self._begun(None, message)
+            self._begin(None, message)
         self._close()
 
-    def _part(self, part: Part, message: Message) -> None:
-        if is_content(part, message.role, self._dialect):
-            native = write_part(part, message.role, self._dialect)
-            if native is None:
-                return
-            if self._draft is None or self._begins(part, message.role, self._draft):
-                self._close()
-                self._draft = self._begun(part, message)
-            self._draft.content.append(native)
-        else:
-            self._close()
-            self.items += self._whole(part)
+    def _content(self, part: Part, message: Message) -> None:
+        """All parts of an answer with the same item id are one item, if none of them begins another."""
+        native = write_part(part, message.role, self._dialect)
+        if native is None:
+            return
+        begins = self._draft is None
+        if not begins and message.role == "assistant":
+            is_other = (part.metadata or {}).get("itemId") != self._draft.get("id")  # type: ignore[union-attr]
+            begins = is_other or "item" in carried_by(part.extras, self._dialect)
+        if begins:
+            self._begin(part, message)
+        self._draft["content"].append(self._annotated(native))  # type: ignore[index]
 
-    def _begins(self, part: Part, role: str, draft: Draft) -> bool:
-        """Does another message item begin with this part? All parts of an answer with the same item id are one."""
-        if role != "assistant":
-            return False
-        return "item" in carried_by(part.extras, self._dialect) or (part.metadata or {}).get("itemId") != draft.id
-
-    def _begun(self, part: Part | None, message: Message) -> Draft:
-        if message.role != "assistant":
-            return Draft(message.role, None, carried_by(message.extras, self._dialect))
-        if part is None:
-            return Draft(message.role, None, {})
-        item = object_in(carried_by(part.extras, self._dialect), "item")
-        return Draft(message.role, (part.metadata or {}).get("itemId"), item)
+    def _begin(self, part: Part | None, message: Message) -> None:
+        self._close()
+        id_, carried = None, carried_by(message.extras, self._dialect)
+        if message.role == "assistant":
+            carried = object_in(carried_by(part.extras, self._dialect), "item") if part is not None else {}
+            id_ = (part.metadata or {}).get("itemId") if part is not None else None
+        native: Native = {"type": "message", **({} if id_ is None else {"id": id_})}
+        native |= COMPLETED if self._answered else {}
+        self._draft = MESSAGE.put({**native, "role": message.role, "content": []}, carried)
 
     def _close(self) -> None:
         draft, self._draft = self._draft, None
         if draft is None:
             return
-        native: Native = {"type": "message"} if draft.id is None else {"type": "message", "id": draft.id}
-        native |= COMPLETED if self._answered else {}
-        native |= {"role": draft.role, "content": self._content(draft)}
-        self.items.append(MESSAGE.put(native, draft.carried))
+        content = draft["content"]
+        if not content or (len(content) == 1 and not self._answered and _is_bare(content[0])):
+            draft["content"] = content[0]["text"] if content else ""
+        self.items.append(draft)
 
-    def _content(self, draft: Draft) -> Any:
-        content = draft.content
-        if not content:
-            return ""
-        if not self._answered and len(content) == 1 and _is_bare(content[0]):
-            return content[0]["text"]
-        return [_annotated(part, LOGGED if self._answered else {}) for part in content]
+    def _annotated(self, part: Native) -> Native:
+        """Text of the assistant has annotations, and in a response log probabilities, be it none."""
+        if part.get("type") != "output_text":
+            return part
+        return {**part, "annotations": [], **({"logprobs": []} if self._answered else {}), **part}
 
     def _whole(self, part: Part) -> list[Native]:
         """The item of a part that is no content of a message."""
         if isinstance(part, ToolResult):
             known = self._calls.get(part.tool_call_id, UNKNOWN)
-            return [write_result(part, self._dialect, named=known != part.name)]
+            return [items.write_result(part, self._dialect, named=known != part.name)]
         if isinstance(part, ToolCall):
             self._calls[part.id] = part.name
-            return [write_call(part, self._dialect)]
+            return [items.write_call(part, self._dialect)]
         if isinstance(part, Reasoning):
-            return [write_reasoning(part, self._dialect)]
+            return [items.write_reasoning(part, self._dialect)]
         return [part.value] if isinstance(part, Opaque) and part.dialect == self._dialect else []
 
 
@@ -219,12 +197,8 @@ def is_content(part: Part, role: str, dialect: str) -> bool:
 
 
 def _is_bare(part: Native) -> bool:
-    return part.keys() == {"type", "text"} and part["type"] in ("input_text", "output_text") and bool(part["text"])
-
-
-def _annotated(part: Native, logged: Native) -> Native:
-    """Text of the assistant has annotations, and in a response log probabilities, be it none."""
-    return {**part, "annotations": [], **logged, **part} if part.get("type") == "output_text" else part
-
-
-LOGGED: Native = {"logprobs": []}
+    """Is it nothing but text, of either kind?"""
+    says = {
+        key for key, value in part.items() if key not in ("type", "annotations") or (key == "annotations" and value)
+    }
+    return part["type"] in ("input_text", "output_text") and says == {"text"} and bool(part["text"])
