@@ -83,8 +83,8 @@ def detect(document: Any) -> Clue | None:
 
 
 def _is_request(document: Native) -> bool:
-    given = document.get("input")
-    if "messages" in document or "output" in document or not isinstance(given, (str, list, type(None))):
+    is_input = isinstance(document.get("input"), (str, list, type(None)))
+    if "messages" in document or "output" in document or not is_input:
         return False
     prompt = document.get("prompt")
     reference = isinstance(document.get("previous_response_id"), str) or (isinstance(prompt, dict) and "id" in prompt)
@@ -126,11 +126,11 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "request"
     if native.get("instructions"):
         context.add(Message("system", [Text(native["instructions"])]), ("instructions",), [()])
-    given = native.get("input")
-    if isinstance(given, str):
-        context.add(Message("user", [Text(given)] if given else []), ("input",), [()])
+    asked = native.get("input")
+    if isinstance(asked, str):
+        context.add(Message("user", [Text(asked)] if asked else []), ("input",), [()])
     else:
-        ItemReader(context).all(given or [], ("input",))
+        ItemReader(context).all(asked or [], ("input",))
     choice, carried_choice = lift_choice(native)
     settings, carried_settings = lift_settings(native)
     return context.transcript(

@@ -63,8 +63,8 @@ def _reasoning_goes_on(survey: Survey) -> Iterator[Breach]:
             following = items[at + 1][1] if at + 1 < len(items) else {}
             kind = _kind(following)
             if not kind or kind.endswith("_output") or (kind == "message" and following.get("role") != "assistant"):
-                said = "the item that came of this reasoning does not follow it"
-                yield Breach("reasoning-without-item", At(steps=path), said)
+                text = "the item that came of this reasoning does not follow it"
+                yield Breach("reasoning-without-item", At(steps=path), text)
 
 
 def _own_parts(survey: Survey) -> Iterator[Breach]:
@@ -77,8 +77,8 @@ def _own_parts(survey: Survey) -> Iterator[Breach]:
             if wrong:
                 wants = "output_text or refusal" if role == "assistant" else "input_text, input_image and the like"
                 help_text = f"there it is {wants}"
-                said = f"a part of the type {kind} cannot stand in a message of this role"
-                yield Breach("misplaced-part", At(steps=(*path, "content", j)), said, help=help_text)
+                text = f"a part of the type {kind} cannot stand in a message of this role"
+                yield Breach("misplaced-part", At(steps=(*path, "content", j)), text, help=help_text)
 
 
 def _no_audio(survey: Survey) -> Iterator[Breach]:

@@ -8,9 +8,11 @@ are lent: `owner` is the name under which a dialect carries extras and opaque pa
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.families.openai.response import created_in_seconds
 from convcli.families.responses.items import MARKS
 from convcli.families.responses.parts import AUTO, RESULTS, object_in
 from convcli.families.responses.response import (
@@ -35,7 +37,6 @@ from convcli.kit.fitting import (
 )
 from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
-from convcli.kit.values import epoch_of_time
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
 from convcli.model.transcript import (
@@ -111,7 +112,7 @@ def takes_part(owner: str) -> Callable[[Part, Message], Part | None]:
 
 def _media(media: Media) -> Media | None:
     """An image or a file, of which only data has a type; the service lists audio no more."""
-    if media.type not in ("image", "document") or (media.data is None and media.url is None and media.file_id is None):
+    if media.type not in ("image", "document") or (media.data is None and not media.url and media.file_id is None):
         return None
     is_image = media.type == "image"
     fitted = replace(
@@ -158,7 +159,7 @@ class _OwnItems:
     def __init__(self, owner: str) -> None:
         self._owner = owner
         self._used: set[str] = set()
-        self._open: tuple[str | None, str | None] | None = None
+        self._open: tuple[Any, str | None] | None = None
         """The message item to which content is added: its id before and after."""
 
     def fitted(self, messages: list[Message]) -> list[Message]:
@@ -170,32 +171,30 @@ class _OwnItems:
         return message if parts is message.parts else replace(message, parts=parts)
 
     def _part(self, part: Part, role: str) -> Part | None:
-        id_ = (part.metadata or {}).get("itemId")
+        metadata = part.metadata or {}
         if is_content(part, role, self._owner):
-            return _with_metadata(part, itemId=self._id_of_content(part, id_) if role == "assistant" else None)
-        kind = carried_by(part.extras, self._owner).get("type", part.type)
-        known = self._known(id_, str(KINDS.get(kind, kind)))
-        encrypted = (part.metadata or {}).get("encryptedContent") if isinstance(part, Reasoning) else None
-        if isinstance(part, Reasoning) and known is None and encrypted is None:
+            id_ = self._id_of_content(part, metadata.get("itemId")) if role == "assistant" else None
+            return _with_metadata(part, itemId=id_)
+        kind = "function_call" if isinstance(part, ToolCall) else part.type
+        id_ = self._known(metadata.get("itemId"), carried_by(part.extras, self._owner).get("type", kind))
+        encrypted = metadata.get("encryptedContent") if isinstance(part, Reasoning) else None
+        if isinstance(part, Reasoning) and id_ is None and encrypted is None:
             return None
         self._open = None
-        return _with_metadata(part, itemId=known, encryptedContent=encrypted)
+        return _with_metadata(part, itemId=id_, encryptedContent=encrypted)
 
-    def _id_of_content(self, part: Part, id_: str | None) -> str | None:
+    def _id_of_content(self, part: Part, id_: Any) -> str | None:
         if self._open is None or id_ != self._open[0] or "item" in carried_by(part.extras, self._owner):
             self._open = id_, self._known(id_, "message")
         return self._open[1]
 
-    def _known(self, id_: object, kind: str) -> str | None:
+    def _known(self, id_: Any, kind: str) -> str | None:
         """The id, where the service would take it."""
         is_id = isinstance(id_, str) and id_.startswith(PREFIXES.get(kind, "")) and len(id_) <= LONGEST_ID
         if not is_id or id_ in self._used:
             return None
-        self._used.add(id_)  # type: ignore[arg-type]
-        return id_  # type: ignore[return-value]
-
-
-KINDS = {"tool_call": "function_call"}
+        self._used.add(id_)
+        return str(id_)
 
 
 def _with_metadata(part: Part, **known: str | None) -> Part:
@@ -307,13 +306,6 @@ def echoed(owner: str) -> Pass:
     return fits
 
 
-def whole_seconds(transcript: Transcript) -> Transcript:
-    """The time of a response is a count of seconds."""
-    created = transcript.created_at
-    is_written = created is None or epoch_of_time(created) is not None
-    return transcript if is_written else replace(transcript, created_at=None)
-
-
 # ---------------------------------------------------------------- all of it
 
 
@@ -352,5 +344,5 @@ def as_response(owner: str, *, always: bool = False) -> tuple[Pass, ...]:
         ended(owner, always=always),
         echoed(owner),
         without("tools"),
-        whole_seconds,
+        created_in_seconds,
     )

@@ -7,8 +7,6 @@ How parts were grouped into items is a spelling.
 
 from __future__ import annotations
 
-from typing import Any
-
 from convcli.families.responses import items
 from convcli.families.responses.items import COMPLETED, kind_of
 from convcli.families.responses.parts import carried_beside, lift_content, object_in, write_part
