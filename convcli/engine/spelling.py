@@ -46,6 +46,8 @@ def respelled(conversion: Conversion, stored: Any, hub: Dialect, target: Dialect
             if document is None:
                 return conversion
             again = compared(conversion.transcript, document, target, hub)
+            if target.lift(document) == conversion.transcript:  # its ids may be made up, which counts as a loss
+                return again
             return again if len(again.losses) <= len(conversion.losses) else conversion
     return conversion
 
