@@ -186,7 +186,7 @@ def _write_message(message: Message) -> Native:
         answer = write_answer(message.parts, NAME, inside)
         return MESSAGE.put({"role": message.role, "content": answer}, carried)
     blocks = [block for part in message.parts if (block := _write_block(part)) is not None]
-    bare = message.role != "assistant" and all(block.keys() == {"type", "text"} for block in blocks)
+    bare = message.role != "assistant" and all(block.keys() == {"type", "text"} and block["text"] for block in blocks)
     content = "".join(block["text"] for block in blocks) if bare and len(blocks) < 2 else blocks
     role = "user" if message.role == "tool" else message.role
     return MESSAGE.put({"role": role, "content": content}, carried)
@@ -210,7 +210,7 @@ RULES = (links.paired(links.Manner(where="later")), arguments.not_filled(), tool
 LACKS = frozenset(
     (
         *("id", "title", "model", "cwd", "createdAt", "updatedAt", "toolChoice", "settings", "head"),
-        *("message.id", "message.parentId", "message.createdAt", "message.name", "message.model", "message.stopReason"),
+        *("message.id", "message.parentId", "message.createdAt", "message.name", "message.stopReason"),
         *("message.usage", "message.error", "reasoning", "image", "audio", "video", "document"),
         *("text.metadata", "tool_call.rawArguments", "tool_call.metadata", "tool_result.status", "tool_result.metadata"),
         *("tool.title", "tool.strict", "tool.outputSchema", "tool.annotations"),

@@ -164,7 +164,7 @@ RULES = (links.paired(links.Manner(where="later")),)
 LACKS = frozenset(
     (
         *("id", "model", "cwd", "tools", "tool", "toolChoice", "settings", "head"),
-        *("message.id", "message.parentId", "message.createdAt", "message.model", "message.stopReason"),
+        *("message.id", "message.parentId", "message.createdAt", "message.stopReason"),
         *("message.usage", "message.error", "reasoning", "image", "audio", "video", "document"),
         *("text.metadata", "tool_call.rawArguments", "tool_call.metadata", "tool_result.status", "tool_result.metadata"),
     )

@@ -82,11 +82,11 @@ def _lift_text(chunk: Native, at: int, run: Run) -> None:
 
 
 def _lift_call(chunk: Native, at: int, run: Run) -> None:
-    run.part(run.turn("assistant", at), lift_call(chunk, run.pairing, SIBLING), (at, "content"))
+    run.part(run.turn("assistant", at), lift_call(chunk, True, run.pairing, SIBLING), (at, "content"))
 
 
 def _lift_result(chunk: Native, at: int, run: Run) -> None:
-    id_, name, value, carried = result_body(chunk, run.pairing)
+    id_, name, value, carried = result_body(chunk, True, run.pairing)
     result = ToolResult("", "", "text" if isinstance(value, str) else "data", value)
     result.extras = extras_of(SIBLING, carried)
     run.result(id_, name, result, (at, "content"))

@@ -155,6 +155,7 @@ def _one_of_each(message: Message) -> Message:
         return message
     kinds = (Reasoning, Text, ToolCall) if message.role == "assistant" else (Text,)
     parts = [part for kind in kinds for part in _joined([part for part in message.parts if isinstance(part, kind)])]
+    parts = [part for part in parts if isinstance(part, ToolCall) or part.text]
     return message if parts == message.parts else replace(message, parts=parts)
 
 
@@ -207,6 +208,11 @@ def _answered(message: Message, calls: dict[str, int]) -> int:
     return min((calls.get(id_, END) for id_ in ids), default=END)
 
 
+def _some_tools(transcript: Transcript) -> Transcript:
+    """No tools are no list of them."""
+    return transcript if transcript.tools is None or transcript.tools else replace(transcript, tools=None)
+
+
 FIT = (
     linear,
     results_behind_calls,
@@ -216,6 +222,7 @@ FIT = (
     on_each_message(_one_of_each),
     on_results(RESULTS.fits),
     functions_only(NAME),
+    _some_tools,
 )
 
 
@@ -270,7 +277,7 @@ LACKS = frozenset(
         *("text.metadata", "reasoning.metadata", "reasoning.summary", "tool_call.id", "tool_call.rawArguments"),
         *("tool_call.metadata", "tool_result.toolCallId", "tool_result.status", "tool_result.metadata"),
         *("tool.title", "tool.strict", "tool.outputSchema", "tool.annotations"),
-        *(f"settings.{name}" for name in ("reasoningEffort", "responseFormat", "n")),
+        *(f"settings.{name}" for name in ("reasoningEffort", "responseFormat", "parallelToolCalls")),
     )
 )
 

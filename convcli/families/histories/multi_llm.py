@@ -33,9 +33,9 @@ OLD_NAMES = {"tool_name": "name", "result": "content"}
 # ---------------------------------------------------------------- calls and results
 
 
-def lift_call(native: Native, pairing: Pairing, owner: str) -> ToolCall:
+def lift_call(native: Native, nested: bool, pairing: Pairing, owner: str) -> ToolCall:
     """A call, flat or under `content`; its arguments may be a list."""
-    body, carried = _body(native, CALL)
+    body, carried = _body(native, CALL, nested)
     name, arguments = body.get("name") or "", body.get("arguments") or {}
     raw = exact_json.write_text(arguments) if isinstance(arguments, list) else None
     id_ = pairing.call(body.get("tool_call_id") or None, name)
@@ -51,18 +51,17 @@ class ResultBody(NamedTuple):
     carried: Native
 
 
-def result_body(native: Native, pairing: Pairing) -> ResultBody:
+def result_body(native: Native, nested: bool, pairing: Pairing) -> ResultBody:
     """A result, flat or under `content`. Where the service gave no id, its tool's name stands there: it is none."""
-    body, carried = _body(native, RESULT)
+    body, carried = _body(native, RESULT, nested)
     name, id_ = body.get("name") or None, body.get("tool_call_id") or None
     if id_ is not None and id_ == (name or UNKNOWN) and not pairing.knows(id_):
         id_ = None
     return ResultBody(id_, name, body.get("content"), carried)
 
 
-def _body(native: Native, keys: Keys) -> tuple[Native, Native]:
+def _body(native: Native, keys: Keys, nested: bool) -> tuple[Native, Native]:
     """The object with the keys of a call or a result, under today's names, and what it carries."""
-    nested = is_nested(native)
     names = OLD_NAMES if keys is RESULT else {"tool_name": "name"}
     body = renamed(native["content"] if nested else native, names)
     carried = dict(keys.carried(body) or {})
@@ -71,17 +70,6 @@ def _body(native: Native, keys: Keys) -> tuple[Native, Native]:
         carried |= {"outer": outer} if outer else {}
         carried |= {"type": body["type"]} if says_something(body.get("type")) and body["type"] != native["type"] else {}
     return body, carried
-
-
-def is_nested(native: Native) -> bool:
-    """A call whose content is an object is nested; a result, as it is streamed, when its content has content.
-
-    Data with the same keys is not taken for that: it has the name or the id of the tool beside it.
-    """
-    content = native.get("content")
-    if not isinstance(content, dict) or not {"name", "tool_name"}.isdisjoint(native):
-        return False
-    return native.get("type") != "tool_result" or ("content" in content and "tool_call_id" not in native)
 
 
 def write_part(part: ToolCall | ToolResult, owner: str, *, nested: bool = False) -> Native:
@@ -145,15 +133,26 @@ def _lift_content(native: Native, entries: Entries) -> tuple[list[Part], list[Pa
         parts = [_lift_part(item, entries) for item in items]
         spots = [_spot(item, ("content",) if item is content else ("content", j)) for j, item in enumerate(items)]
     for j, call in enumerate(native.get("tool_calls") or ()):
-        parts.append(lift_call(call, entries.context.pairing, entries.context.dialect))
+        parts.append(lift_call(call, _is_nested(call), entries.context.pairing, entries.context.dialect))
         spots.append(("tool_calls", j))
     return parts, spots
 
 
 def _spot(item: Any, path: Path) -> Path:
     """Where the body of an item stands."""
-    nested = isinstance(item, dict) and item["type"] in ("tool_call", "tool_result") and is_nested(item)
+    nested = isinstance(item, dict) and item["type"] in ("tool_call", "tool_result") and _is_nested(item)
     return (*path, "content") if nested else path
+
+
+def _is_nested(native: Native) -> bool:
+    """A call whose content is an object is nested; a result, as it is streamed, when its content has content.
+
+    Data with the same keys is not taken for that: it has the name or the id of the tool beside it.
+    """
+    content = native.get("content")
+    if not isinstance(content, dict) or not {"name", "tool_name"}.isdisjoint(native):
+        return False
+    return native.get("type") != "tool_result" or ("content" in content and "tool_call_id" not in native)
 
 
 def _lift_part(native: Any, entries: Entries) -> Part:
@@ -162,9 +161,9 @@ def _lift_part(native: Any, entries: Entries) -> Part:
     if native["type"] == "text":
         return Text(native["content"], extras=entries.extras(TEXT.carried(native)))
     if native["type"] == "tool_call":
-        return lift_call(native, entries.context.pairing, entries.context.dialect)
+        return lift_call(native, _is_nested(native), entries.context.pairing, entries.context.dialect)
     if native["type"] == "tool_result":
-        return entries.result(*result_body(native, entries.context.pairing))
+        return entries.result(*result_body(native, _is_nested(native), entries.context.pairing))
     return Opaque(entries.context.dialect, native)
 
 
