@@ -15,6 +15,7 @@ Quirks
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from convcli.families.histories.entries import Entries
@@ -37,8 +38,10 @@ from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.pairing import UNKNOWN
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, tools
+from convcli.validation.survey import Survey, when_sent
 
 NAME = "message-history"
 
@@ -205,14 +208,31 @@ def _write_block(part: Part) -> Native | None:
     return part.value if isinstance(part, Opaque) else None
 
 
-RULES = (links.paired(links.Manner(where="later")), arguments.not_filled(), tools.unique())
+def _results_are_texts(survey: Survey) -> Iterator[Breach]:
+    for answered in survey.results:
+        if answered.result.kind == "data":
+            yield Breach("wrong-type", answered.at("tool_result.value"), "a result is a string")
+
+
+RULES = (
+    when_sent(Rule(("wrong-type",), _results_are_texts)),
+    links.paired(links.Manner(where="later")),
+    arguments.not_filled(),
+    tools.unique(),
+)
 
 LACKS = frozenset(
     (
         *("id", "title", "model", "cwd", "createdAt", "updatedAt", "toolChoice", "settings", "head"),
         *("message.id", "message.parentId", "message.createdAt", "message.name", "message.stopReason"),
         *("message.usage", "message.error", "reasoning", "image", "audio", "video", "document"),
-        *("text.metadata", "tool_call.rawArguments", "tool_call.metadata", "tool_result.status", "tool_result.metadata"),
+        *(
+            "text.metadata",
+            "tool_call.rawArguments",
+            "tool_call.metadata",
+            "tool_result.status",
+            "tool_result.metadata",
+        ),
         *("tool.title", "tool.strict", "tool.outputSchema", "tool.annotations"),
     )
 )

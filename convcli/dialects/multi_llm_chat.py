@@ -102,7 +102,7 @@ def _carried(document: Native, metadata: Native, is_draft: bool) -> Native:
     more = dict(METADATA.carried(metadata) or {})
     if is_draft and document.get("schema_version") not in (None, *VERSIONS):
         carried["schema_version"] = document["schema_version"]
-    if metadata.get("schema_version") not in (None, *(() if is_draft else VERSIONS)):
+    if metadata.get("schema_version") not in (None, *VERSIONS):
         more["schema_version"] = metadata["schema_version"]
     return {**carried, **({"metadata": more} if more else {})}
 
@@ -166,7 +166,13 @@ LACKS = frozenset(
         *("id", "model", "cwd", "tools", "tool", "toolChoice", "settings", "head"),
         *("message.id", "message.parentId", "message.createdAt", "message.stopReason"),
         *("message.usage", "message.error", "reasoning", "image", "audio", "video", "document"),
-        *("text.metadata", "tool_call.rawArguments", "tool_call.metadata", "tool_result.status", "tool_result.metadata"),
+        *(
+            "text.metadata",
+            "tool_call.rawArguments",
+            "tool_call.metadata",
+            "tool_result.status",
+            "tool_result.metadata",
+        ),
     )
 )
 

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.families.histories.multi_llm import CONVENTION, RESULTS, lift_call, result_body, write_part
 from convcli.kit.fitting import (
     on_messages,
@@ -25,6 +27,7 @@ from convcli.kit.fitting import (
     refusals_as_texts,
     results_behind_calls,
     separate_results,
+    shared_all,
 )
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.runs import Run, joined_turns, last_run
@@ -109,15 +112,25 @@ PARTS = ("text", "tool_call", "tool_result")
 
 
 def _has_chunk(part: Part, message: Message) -> Part | None:
-    """A chunk is a text, a call or a result; one of another kind is an event. The history has opaque items too."""
-    if part.type in PARTS:
-        return part
-    is_chunk = message.role == "event" and isinstance(part, Opaque) and part.dialect == SIBLING
-    return part if is_chunk and isinstance(part, Opaque) and _is_unknown(part.value) else None
+    """A chunk is a text, a call, a result, or of a kind that we do not know."""
+    if isinstance(part, Opaque):
+        return part if part.dialect == SIBLING and _is_unknown(part.value) else None
+    return part if part.type in PARTS else None
 
 
 def _is_unknown(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] not in LIFTS
+
+
+def _asides(message: Message) -> list[Message]:
+    """Chunks of other kinds are events of their own; the history has them among the items of an answer."""
+    if message.role != "assistant" or not any(isinstance(part, Opaque) for part in message.parts):
+        return [message]
+    asides = [Message("event", [part]) if isinstance(part, Opaque) else None for part in message.parts]
+    pieces = [aside or Message("assistant", [part]) for aside, part in zip(asides, message.parts, strict=True)]
+    last = max((i for i, aside in enumerate(asides) if aside is None), default=0)
+    pieces[last] = replace(message, parts=[part for part in pieces[last].parts if not isinstance(part, Opaque)])
+    return pieces
 
 
 FIT = (
@@ -127,6 +140,7 @@ FIT = (
     refusals_as_texts,
     on_results(RESULTS.fits),
     on_parts(_has_chunk),
+    on_messages(lambda messages: shared_all(messages, _asides)),
     on_messages(joined_turns),
 )
 

@@ -17,7 +17,7 @@ Quirks
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -39,9 +39,10 @@ from convcli.kit.fitting import (
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.settings import Settings
 from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links
-from convcli.validation.survey import telling
+from convcli.validation.survey import Survey
 from convcli.wire import exact_json
 
 NAME = "llama-json"
@@ -267,7 +268,15 @@ def _write_result(result: ToolResult) -> Native:
     return {"tool_result": body}
 
 
-RULES = (telling(links.paired(links.Manner(where="later")), "missing-tool-result", "orphan-tool-result"),)
+KEPT, SENT = links.paired(links.Manner(where="later")), links.paired(links.Manner())
+
+
+def _paired(survey: Survey) -> Iterable[Breach]:
+    """A model is told to wait for its result before the next call; what is kept may say it later."""
+    return (SENT if survey.rigour == "sent" else KEPT).check(survey)
+
+
+RULES = (Rule(("missing-tool-result", "orphan-tool-result", "misplaced-tool-result"), _paired),)
 
 LACKS = frozenset(
     (

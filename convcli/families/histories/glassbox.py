@@ -32,7 +32,7 @@ def lift_answer(native: Native, entries: Entries) -> tuple[list[Part], list[Path
 
 
 def write_answer(parts: Sequence[Part], dialect: str, carried: Native | None) -> Native:
-    """The object for an answer with at most one thought, one text and one call."""
+    """The object for an answer with at most one thought, one text and one call; a thought alone is no answer."""
     native: Native = {}
     for part in parts:
         if isinstance(part, Reasoning):
@@ -42,4 +42,6 @@ def write_answer(parts: Sequence[Part], dialect: str, carried: Native | None) ->
         elif isinstance(part, ToolCall):
             called = {"name": part.name, "input": part.arguments}
             native["tool_call"] = CALLED.put(called, carried_by(part.extras, dialect))
+    if native.keys() == {"thought"}:
+        native["response"] = ""
     return ANSWER.put(native, carried)
