@@ -156,7 +156,7 @@ def _one_of_each(message: Message) -> Message:
         return message
     kinds = (Reasoning, Text, ToolCall) if message.role == "assistant" else (Text,)
     parts = [part for kind in kinds for part in _joined([part for part in message.parts if isinstance(part, kind)])]
-    parts = [part for part in parts if isinstance(part, ToolCall) or part.text]
+    parts = [part for part in parts if not isinstance(part, (Text, Reasoning)) or part.text]
     return message if parts == message.parts else replace(message, parts=parts)
 
 

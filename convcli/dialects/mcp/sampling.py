@@ -86,10 +86,10 @@ def lift_request(native: Native, transcript: Transcript) -> Native:
     transcript.settings = SETTINGS.lift(native)[0] or None
     choice, preferences = native.get("toolChoice"), native.get("modelPreferences")
     transcript.tool_choice = _choice_of(choice)
-    if choice and not exact_json.exact(choice, {"mode": transcript.tool_choice}):
+    if choice and (transcript.tool_choice is None or choice.keys() != {"mode"}):
         carried["toolChoice"] = choice
     transcript.model = _model_of(preferences)
-    if preferences and not exact_json.exact(preferences, _preferences(transcript.model)):
+    if preferences and (transcript.model is None or not exact_json.exact(preferences, _preferences(transcript.model))):
         carried["modelPreferences"] = preferences
     return carried
 

@@ -177,7 +177,7 @@ def write_entries(messages: Sequence[Message], owner: str) -> list[Native]:
         if last is not None and last.role == message.role == "tool" and not carried:
             natives[-1]["content"] += items
         else:
-            entry = {"role": message.role, "content": items}
+            entry: Native = {"role": message.role, "content": items}
             if message.role == "assistant":
                 entry["role"] = message.name
             elif message.name:
