@@ -43,7 +43,6 @@ from convcli.kit.fitting import (
     is_response,
     known_finish,
     linear,
-    on_each_message,
     on_messages,
     on_parts,
     on_results,

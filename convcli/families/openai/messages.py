@@ -317,7 +317,7 @@ def without_empty_text(owner: str) -> Pass:
 
 
 def _is_empty(part: Part) -> bool:
-    return part.__class__ is Text and not part.text  # type: ignore[union-attr]
+    return part.__class__ is Text and not part.text
 
 
 CONTENT_TYPES = ("text", "image", "document", "opaque")
