@@ -13,16 +13,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.openai.response import created_in_seconds
+from convcli.families.responses import response
 from convcli.families.responses.items import MARKS
 from convcli.families.responses.parts import AUTO, RESULTS, object_in
-from convcli.families.responses.response import (
-    ECHO,
-    RESPONSE,
-    end_of,
-    last_answer,
-    parts_of_last_answer,
-    read_stop_reason,
-)
 from convcli.families.responses.turns import is_content
 from convcli.kit.fitting import (
     expressed,
@@ -257,13 +250,13 @@ def ended(owner: str, *, always: bool = False) -> Pass:
     def fits(transcript: Transcript) -> Transcript:
         last = next((message for message in reversed(transcript.messages) if message.role == "assistant"), None)
         left = [message for message in transcript.messages if message.parts]
-        home = last_answer(left) or last
+        home = response.last_answer(left) or last
         if last is None or home is None:
             return transcript
         left = left if home.parts else [*left, home]
-        native = end_of(last, carried_by(transcript.extras, owner))
+        native = response.end_of(last, carried_by(transcript.extras, owner))
         native |= {"status": "completed"} if always and "status" not in native else {}
-        reason = read_stop_reason(native, parts_of_last_answer(left))
+        reason = response.read_stop_reason(native, response.parts_of_last_answer(left))
         fitted = [_ended(each, last, reason, owner) if each is home else _without_end(each) for each in left]
         messages = shared(transcript.messages, [each for each in fitted if each.parts or _says_end(each)])
         return transcript if messages is transcript.messages else replace(transcript, messages=messages)
@@ -297,12 +290,12 @@ def echoed(owner: str) -> Pass:
 
     def fits(transcript: Transcript) -> Transcript:
         carried = carried_by(transcript.extras, owner)
-        repeated = {key: value for key, value in carried.items() if key in ECHO and key != "request"}
+        repeated = {key: value for key, value in carried.items() if key in response.ECHO and key != "request"}
         if not repeated:
             return transcript
         beside = {key: value for key, value in carried.items() if key not in repeated}
         request = {**object_in(carried, "request"), **repeated}
-        beside["request"] = {key: request[key] for key in RESPONSE.sorted(request)}
+        beside["request"] = {key: request[key] for key in response.RESPONSE.sorted(request)}
         return replace(transcript, extras={**(transcript.extras or {}), owner: beside})
 
     return fits
