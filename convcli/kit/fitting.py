@@ -80,7 +80,7 @@ def on_tools(fits: Callable[[ToolDefinition], ToolDefinition | None]) -> Pass:
         if not transcript.tools:
             return transcript
         tools = shared(transcript.tools, [fits(tool) for tool in transcript.tools])
-        return transcript if tools is transcript.tools else replace(transcript, tools=tools)
+        return transcript if tools is transcript.tools else replace(transcript, tools=tools or None)
 
     return fitted
 
@@ -113,6 +113,23 @@ def answers_only(transcript: Transcript) -> Transcript:
     return transcript if len(messages) == len(transcript.messages) else replace(transcript, messages=messages)
 
 
+def single_results(messages: list[Message]) -> list[Message]:
+    """A message of a tool is one result; without any it is words of the user. Elsewhere there are no results."""
+    return shared(messages, [_single_result(message) for message in messages])
+
+
+def _single_result(message: Message) -> Message:
+    if message.role != "tool":
+        parts: list[Part] = shared(
+            message.parts, [None if part.__class__ is ToolResult else part for part in message.parts]
+        )
+        return message if parts is message.parts else replace(message, parts=parts)
+    if len(message.parts) == 1 and message.parts[0].__class__ is ToolResult and message.name is None:
+        return message
+    results: list[Part] = [part for part in message.parts if isinstance(part, ToolResult)]
+    return replace(message, parts=results[:1], name=None) if results else Message("user", message.parts)
+
+
 def roles(names: Mapping[str, str]) -> Pass:
     """Roles that a vendor does not know are written as others (`developer` as `system`)."""
     return on_each_message(
@@ -127,6 +144,19 @@ def parts_in_roles(allowed: Mapping[str, Collection[str]]) -> Pass:
         return part if message.role in allowed.get(part.type, (message.role,)) else None
 
     return on_parts(fits)
+
+
+def ordered_parts(*order: str) -> Pass:
+    """The parts of an assistant's turn in the order in which the format holds them, by their types."""
+    ranks = {kind: rank for rank, kinds in enumerate(order) for kind in kinds.split()}
+
+    def fits(message: Message) -> Message:
+        if message.role != "assistant" or len(message.parts) < 2:
+            return message
+        parts = sorted(message.parts, key=lambda part: ranks.get(part.type, 0))
+        return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)
+
+    return on_each_message(fits)
 
 
 def without(*fields: str) -> Pass:
@@ -192,6 +222,11 @@ def functions_only(owner: str) -> Pass:
         return None if is_foreign_builtin(tool) and not is_own else tool
 
     return on_tools(fits)
+
+
+def some_tools(transcript: Transcript) -> Transcript:
+    """An empty list of tools is no list: services refuse it."""
+    return replace(transcript, tools=None) if transcript.tools == [] else transcript
 
 
 # ---------------------------------------------------------------- order of results

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import said
+from convcli.families.openai.calls import text_of_result as said
 from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
 from convcli.kit.values import DATA_URL
 from convcli.model.transcript import Media, Opaque, Origin, Part, Refusal, Text, ToolResult
