@@ -125,7 +125,10 @@ Part: TypeAlias = Text | Reasoning | Refusal | Media | ToolCall | ToolResult | O
 class Message(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     """One turn, or one row that no model ever saw (`role` is then `event`).
 
-    A tool result is always a message of its own, with role `tool` and exactly one part.
+    A tool result is always a message of its own, with role `tool` and exactly one part. `weight` is how much the turn
+    counts in training, `label` is `chosen` or `rejected`. `replaces` is set where the message holds the summary of a
+    compaction: of what came before it the model sees nothing (`all`) or what begins at that id. `parent_call_id` is the
+    call that began the run (of a subagent) to which the message belongs. `cost` is in US dollars.
     """
 
     role: str
@@ -138,6 +141,12 @@ class Message(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     stop_reason: str | None = None
     usage: dict[str, int] | None = None
     error: str | None = None
+    cost: float | None = None
+    provider: str | None = None
+    weight: float | None = None
+    label: str | None = None
+    replaces: str | None = None
+    parent_call_id: str | None = None
     extras: Extras | None = None
 
 
