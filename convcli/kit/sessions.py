@@ -51,23 +51,23 @@ class Envelope:
     def lift(self, native: Native, record: Transcript | Message) -> Native | None:
         """Set the fields of the record; what must be carried."""
         carried = self._keys.carried(native) or {}
-        for key, (name, lift, write) in self._fields.items():
+        for key, field in self._fields.items():
             value = native.get(key)
             if value is None or value == "":
                 continue
-            ours = lift(value)
-            setattr(record, name, ours)
-            if ours is None or not exact_json.exact(write(ours), value):
+            ours = field.lift(value)
+            setattr(record, field.name, ours)
+            if ours is None or not exact_json.exact(field.write(ours), value):
                 carried = {**carried, key: value}
         return carried or None
 
     def write(self, record: Transcript | Message, carried: Native | None = None, **content: Any) -> Native:
         """The object, in the order of the vendor; what was carried of a field only where it still says the same."""
         native: Native = {key: value for key, value in (carried or {}).items() if key not in self._fields}
-        for key, (name, lift, write) in self._fields.items():
-            value = getattr(record, name)
-            same = carried is not None and key in carried and exact_json.exact(lift(carried[key]), value)
-            written = carried[key] if same and carried else None if value is None else write(value)
+        for key, field in self._fields.items():
+            value = getattr(record, field.name)
+            same = carried is not None and key in carried and exact_json.exact(field.lift(carried[key]), value)
+            written = carried[key] if same and carried else None if value is None else field.write(value)
             if written is not None:
                 native[key] = written
         return self._keys.put({**native, **content}, None, sort=True)

@@ -34,7 +34,7 @@ from convcli.dialects.mistral.messages import (
     write_message,
 )
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import media_behind_results
+from convcli.families.openai.calls import kind_in_turn, media_behind_results
 from convcli.families.openai.messages import texts_only, without_empty_text
 from convcli.families.openai.response import (
     Answers,
@@ -47,9 +47,11 @@ from convcli.families.openai.response import (
 )
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
+    MEDIA,
     answers_only,
     expressed,
     functions_only,
+    fused,
     is_response,
     linear,
     on_each_message,
@@ -236,7 +238,7 @@ def _spoken_or_shown(part: Part, message: Message) -> Part | None:
     return part
 
 
-MESSAGES = (
+MESSAGES = fused(
     renaming(NAMES, IDS),
     linear,
     on_messages(results_first),
@@ -247,24 +249,24 @@ MESSAGES = (
     on_results(texts_only),
     expressed(RESULTS),
     parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
-    on_parts(_spoken_or_shown),
+    on_parts(_spoken_or_shown, "refusal", *MEDIA),
     only_own_opaque(NAME),
-    on_each_message(without_empty_text),
-    ordered_parts("text reasoning image document audio opaque", "tool_call"),
+    without_empty_text(NAME),
+    ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
     functions_only(NAME),
     with_parameters(),
     common.named_format,
     _known_effort,
     _one_choice,
 )
-ANSWER = (
+ANSWER = fused(
     renaming(NAMES, IDS),
     answers_only,
     parts_in_roles({"tool_result": ()}),
-    on_parts(_spoken_or_shown),
+    on_parts(_spoken_or_shown, "refusal", *MEDIA),
     only_own_opaque(NAME),
-    on_each_message(without_empty_text),
-    ordered_parts("text reasoning image document audio opaque", "tool_call"),
+    without_empty_text(NAME),
+    ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
     known_finish(ANSWERS),
     on_each_message(joined_text),
     usage_of_response(ANSWERS),

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.mistral.chunks import NAME, lift_chunk, lift_content, write_chunk, write_media
-from convcli.families.openai.calls import is_bare_text, lift_call, of_message, text_of_result, write_call
+from convcli.families.openai.calls import is_bare_text, kind_in_turn, lift_call, of_message, text_of_result, write_call
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.transcript import Media, Message, Part, Spots, Text, ToolCall, ToolResult
@@ -61,11 +61,12 @@ def write_message(message: Message, dialect: str = NAME) -> Native:
     """One message; a result stands in a message of its own."""
     if message.role == "tool":
         return _write_result(message)
-    calls = [write_call(part, NAME) for part in message.parts if isinstance(part, ToolCall)]
-    chunks = [write_chunk(part) for part in message.parts if not isinstance(part, ToolCall)]
-    known = [chunk for chunk in chunks if chunk is not None]
-    content = [chunk for chunk in known if "id" not in chunk]  # a call of an unknown kind has an id
-    calls += [chunk for chunk in known if "id" in chunk]
+    content: list[Native] = []
+    calls: list[Native] = []
+    for part in message.parts:
+        native_part = write_call(part, NAME) if isinstance(part, ToolCall) else write_chunk(part)
+        if native_part is not None:
+            (calls if kind_in_turn(part) == ToolCall.type else content).append(native_part)
     native: Native = {"role": message.role, "content": _content(content)}
     if calls:
         native["tool_calls"] = calls

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.openai_chat_stream.rules import RULES
 from convcli.families.openai import request as common
+from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.messages import REASONING_KEYS, lift_message, write_message
 from convcli.families.openai.parts import write_answer_audio
 from convcli.families.openai.places import PLACES
@@ -36,6 +37,8 @@ from convcli.families.openai.response import (
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
+    MEDIA,
+    fused,
     is_response,
     on_each_message,
     on_messages,
@@ -397,14 +400,14 @@ def _call_deltas(call: Native, index: int, size: int) -> Iterator[Native]:
         yield {"tool_calls": [{"index": index, kind: {key: piece}}]}
 
 
-FIT = (
+FIT = fused(
     streams.one_answer,
     without("tools", "tool_choice", "settings"),
     _answer_of_request,
     parts_in_roles({"tool_result": ()}),
-    on_parts(_spoken),
+    on_parts(_spoken, "opaque", *MEDIA),
     on_each_message(_one_of_each),
-    ordered_parts("reasoning", "text", "refusal", "audio", "tool_call opaque"),
+    ordered_parts("reasoning", "text", "refusal", "audio", "tool_call", kind=kind_in_turn),
     on_each_message(_ended),
     known_finish(ANSWERS, kept=("error",)),
     on_messages(_first_error),
