@@ -3,8 +3,8 @@
 A session is a header and rows. Lifting: `Envelope` (which keys of a header or a row are fields, which are carried),
 `add_event` (a row that no model saw, in its place), `head_of` (the active branch of a tree), `joined` (rows that are
 one message) and `Repeats` (rows that only repeat others). What a new session must have and a transcript of strangers
-has not is made by passes of `fit` (`with_models`, `with_ids` or `chained`, `timed`, `with_session_id`), so that `write`
-invents nothing; what a pass made up is found as `invented` when the output is read back.
+has not is made by passes of `fit` (`with_models`, `with_ids` or `chained`, `timed`, `with_rows`, `with_session_id`), so
+that `write` invents nothing; what a pass made up is found as `invented` when the output is read back.
 """
 
 from __future__ import annotations
@@ -186,6 +186,19 @@ def _key(value: Any) -> str:
 
 
 # ---------------------------------------------------------------- passes: what a new session must have
+
+
+def with_rows(row_of: Callable[[Message], Any]) -> Pass:
+    """Events hold their rows as they are written: with the ids, parents and times that their messages have now."""
+
+    def fits(message: Message) -> Message:
+        part = message.parts[0] if message.role == "event" and len(message.parts) == 1 else None
+        if not isinstance(part, Opaque):
+            return message
+        row = row_of(message)
+        return message if row is None or row == part.value else replace(message, parts=[replace(part, value=row)])
+
+    return on_each_message(fits)
 
 
 def active_branch(transcript: Transcript) -> Transcript:

@@ -19,6 +19,7 @@ Quirks
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.openclaw.blocks import NAME, REQUEST, SESSION, Reader
@@ -30,8 +31,10 @@ from convcli.families.openai import request as common
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.rule import At, Breach, Rule
 from convcli.model.transcript import Path, Transcript
 from convcli.validation.rules import arguments, links, trees
+from convcli.validation.survey import Survey, when_sent
 
 KEYS = Keys(
     "model _openclawSessionKey _sessionId _workspaceDir messages tools tool_choice functions function_call "
@@ -145,11 +148,33 @@ def _write_request(transcript: Transcript) -> Native:
     return KEYS.put(native, {key: rest[key] for key in rest if key not in common.CHOICES}, sort=True)
 
 
+def _results_beside_content(survey: Survey) -> Iterator[Breach]:
+    for i, message in enumerate(survey.messages if survey.form == SESSION else ()):
+        if message.role == "tool" and i and survey.is_one_turn(i, i - 1):
+            told = "pi reads the results of a session from messages of their own"
+            yield Breach("misplaced-tool-result", At(i, 0), told, "warning")
+
+
 RULES = (
     links.paired(links.Manner(where="later")),
+    when_sent(links.identified()),
+    when_sent(Rule(("misplaced-tool-result",), _results_beside_content)),
     arguments.not_filled(),
     trees.rooted(),
 )
+
+NOWHERE = frozenset(
+    ("title", "updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "message.cost",
+     "message.provider", "message.weight", "message.label", "message.replaces", "message.parentCallId",
+     "tool_result.metadata", "opaque.metadata")
+)  # fmt: skip
+INJECTED = (
+    "name", "args/*", "result/*/functionResponse/id", "result/*/functionResponse/name",
+    "result/*/functionResponse/response/output", "result/*/functionResponse/response/error",
+)  # fmt: skip
+"""What an injected call may say once more."""
+OF_REQUESTS = frozenset(("model", "toolChoice", "settings", "tool.strict", "message.name"))
+OF_SESSIONS = frozenset(("createdAt", "head", "message.id", "message.parentId", "message.createdAt"))
 
 DIALECT = Dialect(
     name=NAME,
@@ -163,6 +188,14 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
+    lacks={SESSION: NOWHERE - {"title"} | OF_REQUESTS - {"model"}, REQUEST: NOWHERE | OF_SESSIONS},
+    repeats=frozenset(
+        (
+            "/*/version",
+            "/*/message/usage/input",  # added to what was read from and written to a cache
+            *(f"/*/message/toolCalls/*/{place}" for place in INJECTED),
+        )
+    ),
     reasons={
         "video": "pi has blocks for pictures only",
         "audio": "pi has blocks for pictures only",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from msgspec.structs import replace
 
 from convcli.dialects.openclaw.answers import STOP_OF, read_usage, write_usage
 from convcli.dialects.openclaw.blocks import NAME, SESSION, api_of, is_block, signatures
 from convcli.dialects.openclaw.messages import SUMMARIES, is_bash
 from convcli.dialects.openclaw.results import express
-from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_session
+from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_event, write_session
 from convcli.kit.fitting import (
     expressed,
     functions_only,
@@ -21,8 +23,8 @@ from convcli.kit.fitting import (
     shared,
     without,
 )
-from convcli.kit.objects import carried_by, extras_of
-from convcli.kit.sessions import chained, events, results_between_events, timed, with_models, with_session_id
+from convcli.kit.objects import carried_by
+from convcli.kit.sessions import chained, events, results_between_events, timed, with_models, with_rows, with_session_id
 from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import (
     Media,
@@ -45,6 +47,7 @@ RESULTS = Convention(
         "multimodal": ("changed", "of media a result holds only pictures with their data"),
     },
 )
+Record = TypeVar("Record", Message, Transcript)
 OF_ANSWERS = ("model", "stop_reason", "usage", "error")
 
 
@@ -82,9 +85,7 @@ def _summarised(message: Message) -> Message:
 
 def _as_user(message: Message) -> Message:
     """A request knows no messages that pi inserts: they are words of the user."""
-    carried = carried_by(message.extras, NAME)
-    kept = {key: carried[key] for key in carried if key not in ("role", "row")}
-    return message if kept == carried else replace(message, extras=extras_of(NAME, kept))
+    return _without_keys(message, "role", "row")
 
 
 # ---------------------------------------------------------------- parts
@@ -139,11 +140,36 @@ def _block(part: Part, api: object = None) -> Part | None:
 
 
 def _system_for_tools(transcript: Transcript) -> Transcript:
-    """The tools stand in a system message before all others."""
+    """The tools stand in a system message before all others; none at all are told only where there is one."""
     first = next((message for message in transcript.messages if message.role != "event"), None)
-    if not transcript.tools or (first is not None and first.role == "system"):
+    if transcript.tools is None:
+        return on_each_message(_without_tools)(transcript)
+    if first is not None and first.role == "system":
         return transcript
+    if not transcript.tools:
+        return replace(transcript, tools=None)
     return replace(transcript, messages=[Message("system", []), *transcript.messages])
+
+
+def _without_tools(message: Message) -> Message:
+    return _without_keys(message, "toolsAdded") if message.role == "system" else message
+
+
+def _without_keys(record: Record, *keys: str) -> Record:
+    """A message or a transcript without these keys of ours."""
+    carried = carried_by(record.extras, NAME)
+    if carried.keys().isdisjoint(keys):
+        return record
+    kept = {key: value for key, value in carried.items() if key not in keys}
+    others = {name: extras for name, extras in (record.extras or {}).items() if name != NAME}
+    return replace(record, extras=({**others, NAME: kept} if kept else others) or None)
+
+
+def _one_definition(transcript: Transcript) -> Transcript:
+    """Of definitions with one name the last counts."""
+    tools = transcript.tools or []
+    last = {tool.name: tool for tool in tools}
+    return transcript if len(last) == len(tools) else replace(transcript, tools=list(last.values()))
 
 
 def _title_as_event(transcript: Transcript) -> Transcript:
@@ -174,15 +200,16 @@ def _unless_old(*passes: Pass) -> Pass:
 
 
 def _only_header(transcript: Transcript) -> Transcript:
-    header = {key: value for key, value in carried_by(transcript.extras, NAME).items() if key == "header"}
-    is_same = header == carried_by(transcript.extras, NAME)
-    return transcript if is_same else replace(transcript, extras=extras_of(NAME, header))
+    return _without_keys(transcript, *carried_by(transcript.extras, NAME).keys() - {"header"})
 
 
 def _no_header(transcript: Transcript) -> Transcript:
-    carried = {key: value for key, value in carried_by(transcript.extras, NAME).items() if key != "header"}
-    is_same = carried == carried_by(transcript.extras, NAME)
-    return transcript if is_same else replace(transcript, extras=extras_of(NAME, carried))
+    return _without_keys(transcript, "header")
+
+
+def _own_row(message: Message) -> object:
+    part = message.parts[0]
+    return write_event(message) if isinstance(part, Opaque) and part.dialect == NAME else None
 
 
 def _content(transcript: Transcript) -> list[object]:
@@ -195,6 +222,7 @@ FIT = {
     SESSION: (
         events(is_event),
         functions_only(""),
+        _one_definition,
         roles({"developer": "system"}),
         _system_for_tools,
         _title_as_event,
@@ -207,6 +235,7 @@ FIT = {
         _only_header,
         _unless_old(with_models, chained(new_id)),
         timed,
+        with_rows(_own_row),
         with_session_id(_content),
     ),
     "api": (
