@@ -93,9 +93,10 @@ def lift_injected(native: Native, message: Message, spots: list[Path], path: Pat
                 spots.append((key, i))
             else:
                 _route(call, message, spots, entry, path, (key, i), reader)
-            _carry(call, entry)
             result = injected_result(entry, call)
-            if result is not None and call.id not in reader.answered:
+            is_lifted = result is not None and call.id not in reader.answered
+            _carry(call, entry, with_result=not _is_told(entry.get("result"), is_lifted=is_lifted))
+            if result is not None and is_lifted:
                 reader.context.pairing.result(call.id, None)
                 results.append((Message("tool", [result]), [(key, i, "result")]))
     return results
@@ -123,9 +124,23 @@ def _read_entry(entry: Native) -> tuple[str, Any]:
     return str(inner.get("name") or "unknown"), arguments
 
 
-def _carry(call: ToolCall, entry: Native) -> None:
-    beside = {key: value for key, value in entry.items() if key not in _KNOWN and value is not None}
+def _carry(call: ToolCall, entry: Native, *, with_result: bool) -> None:
+    known = [key for key in _KNOWN if key != "result" or not with_result]
+    beside = {key: value for key, value in entry.items() if key not in known and value is not None}
     call.extras = extras_of(NAME, {**beside, **carried_by(call.extras, NAME)})
+
+
+def _is_told(result: Any, *, is_lifted: bool) -> bool:
+    """Is all that an entry says of its result lifted, or said once more? Its wrapper may have other keys."""
+    only = result[0] if isinstance(result, list) and len(result) == 1 else result
+    if not isinstance(only, dict):
+        return not isinstance(only, list) or not only
+    answer = only.get("functionResponse") or {}
+    response = answer.get("response") or {}
+    is_plain = len(response) == 1 and response.keys() <= {"output", "result", "error"}
+    return (
+        only.keys() <= {"functionResponse"} and answer.keys() <= {"id", "name", "response"} and (is_lifted or is_plain)
+    )
 
 
 def _route(

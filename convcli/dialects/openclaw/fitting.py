@@ -23,7 +23,7 @@ from convcli.kit.fitting import (
     shared,
     without,
 )
-from convcli.kit.objects import carried_by
+from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.sessions import chained, events, results_between_events, timed, with_models, with_rows, with_session_id
 from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import (
@@ -115,8 +115,17 @@ def _shown(result: ToolResult) -> ToolResult:
     """Of a result with parts the texts and pictures."""
     if result.kind != "multimodal":
         return result
-    value = [_block(part) for part in result.value]
+    value = [_block(part if part.extras is None else _bare(part)) for part in result.value]
     return replace(result, value=shared(result.value, value))
+
+
+def _bare(part: Part) -> Part:
+    """The part with our keys only: in a value all others would be a difference of it."""
+    return (
+        part
+        if [*(part.extras or {})] == [NAME]
+        else replace(part, extras=extras_of(NAME, carried_by(part.extras, NAME)))
+    )
 
 
 def _block(part: Part, api: object = None) -> Part | None:
