@@ -20,15 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.histories.multi_llm import CONVENTION, RESULTS, lift_call, result_body, write_part
-from convcli.kit.fitting import (
-    on_messages,
-    on_parts,
-    on_results,
-    refusals_as_texts,
-    results_behind_calls,
-    separate_results,
-    shared_all,
-)
+from convcli.kit import fitting, lacking
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.runs import Run, joined_turns, last_run
 from convcli.kit.streams import fragments
@@ -135,13 +127,13 @@ def _asides(message: Message) -> list[Message]:
 
 FIT = (
     last_run(SIBLING),
-    results_behind_calls,
-    separate_results,
-    refusals_as_texts,
-    on_results(RESULTS.fits),
-    on_parts(_has_chunk),
-    on_messages(lambda messages: shared_all(messages, _asides)),
-    on_messages(joined_turns),
+    fitting.results_behind_calls,
+    fitting.separate_results,
+    fitting.refusals_as_texts,
+    fitting.on_results(RESULTS.fits),
+    fitting.on_parts(_has_chunk),
+    fitting.on_messages(lambda messages: fitting.shared_all(messages, _asides)),
+    fitting.on_messages(joined_turns),
 )
 
 
@@ -175,14 +167,9 @@ def _part(part: Part, carried: Native, size: int) -> Iterator[Native]:
         yield part.value
 
 
-LACKS = frozenset(
-    (
-        *("id", "title", "model", "cwd", "createdAt", "updatedAt", "tools", "tool", "toolChoice", "settings", "head"),
-        *("message.id", "message.parentId", "message.createdAt", "message.name", "message.model", "message.stopReason"),
-        *("message.usage", "message.error", "text.metadata", "tool_call.rawArguments", "tool_call.metadata"),
-        *("tool_result.status", "tool_result.metadata", "extras.multi-llm-chat"),
-    )
-)
+LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE | lacking.METADATA | lacking.CALL_ONLY) | {
+    "extras.multi-llm-chat"
+}
 
 DIALECT = Dialect(
     name=NAME,
@@ -212,22 +199,14 @@ DIALECT = Dialect(
         "text": "the text of one turn is one stream: the boundaries of parts are lost",
         "reasoning": "thinking is not streamed",
         "refusal": "there is no chunk for a refusal: its words are written as text",
-        "tools": "a stream holds the answer, not what was asked",
-        "tool": "a stream holds the answer, not what was asked",
-        "toolChoice": "a stream holds the answer, not what was asked",
-        "settings": "a stream holds the answer, not what was asked",
+        **dict.fromkeys((*lacking.TOOLS, "toolChoice", "settings"), "a stream holds the answer, not what was asked"),
         "id": "a stream has no id",
         "title": "a stream has no title",
         "model": "a stream does not name the model",
         "cwd": "a stream does not name a directory",
-        "createdAt": "a stream has no time",
-        "updatedAt": "a stream has no time",
+        **dict.fromkeys(("createdAt", "updatedAt"), "a stream has no time"),
         "head": "a run is no tree",
-        "image": "chunks hold text and calls only",
-        "audio": "chunks hold text and calls only",
-        "video": "chunks hold text and calls only",
-        "document": "chunks hold text and calls only",
-        "event": "no model ever saw this row",
+        **dict.fromkeys(lacking.MEDIA, "chunks hold text and calls only"),
         "tool_call.rawArguments": "arguments are an object here",
         "tool_result.isError": "a result has no field for a failure",
         "tool_result.status": "a result has no state",
