@@ -19,3 +19,14 @@ CALL_ONLY = frozenset(("tool_call.rawArguments", "tool_result.status"))
 """What calls and results say beside their values."""
 FUNCTION_ONLY = frozenset(f"tool.{name}" for name in ("title", "strict", "outputSchema", "annotations"))
 """What tools say beside name, description and parameters."""
+
+
+def settings_but(*names: str) -> frozenset[str]:
+    """All settings of the intermediate format but these."""
+    return frozenset(f"settings.{name}" for name in SETTINGS if name not in names)
+
+
+SETTINGS = (
+    *("temperature", "topP", "topK", "maxOutputTokens", "stop", "seed", "presencePenalty", "frequencyPenalty"),
+    *("parallelToolCalls", "reasoningEffort", "responseFormat", "stream"),
+)

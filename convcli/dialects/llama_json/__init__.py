@@ -257,8 +257,10 @@ def _paired(survey: Survey) -> Iterable[Breach]:
 RULES = (Rule(("missing-tool-result", "orphan-tool-result", "misplaced-tool-result"), _paired),)
 
 LACKS = (
-    lacking.SESSION | lacking.MESSAGE | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY | lacking.FUNCTION_ONLY
-) | {"toolChoice", "opaque", "message.model", "reasoning.summary", "tool_call.id", "tool_result.toolCallId", "settings"}
+    (lacking.SESSION | lacking.MESSAGE | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY | lacking.FUNCTION_ONLY)
+    | {"toolChoice", "opaque", "message.model", "reasoning.summary", "tool_call.id", "tool_result.toolCallId"}
+    | lacking.settings_but("stream", *(name.partition(".")[2] for name in OPTIONS.places()))
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -272,7 +274,7 @@ DIALECT = Dialect(
     fit=FIT,
     rules=RULES,
     conventions=(RESULTS.convention(MARKED),),
-    lacks={"request": LACKS, "list": LACKS | {"model", "settings", "extras.llama-json"}},
+    lacks={"request": LACKS, "list": LACKS | lacking.REQUEST | {"extras.llama-json"}},
     reasons={
         **dict.fromkeys(
             ("moved", "message.grouping"), "an answer holds one call, and its result comes before the next one"
