@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.families.histories.entries import Entries
+from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
 from convcli.kit import fitting, lacking
 from convcli.kit.fitting import ResultTexts, bare_system, bare_text
@@ -203,6 +203,7 @@ def _results_are_texts(survey: Survey) -> Iterator[Breach]:
 
 
 RULES = (
+    system_apart(),
     when_sent(Rule(("wrong-type",), _results_are_texts)),
     links.paired(links.Manner(where="later")),
     arguments.not_filled(),

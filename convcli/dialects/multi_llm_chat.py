@@ -22,7 +22,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.histories.entries import Entries
+from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.multi_llm import AUTHORS, CONVENTION, RESULTS, lift_entries, write_entries
 from convcli.kit import fitting, lacking
 from convcli.kit.fitting import bare_system, bare_text
@@ -151,7 +151,7 @@ def _stated(native: Native) -> Native:
     return {key: value for key, value in native.items() if value is not None}
 
 
-RULES = (links.paired(links.Manner(where="later")),)
+RULES = (system_apart(), links.paired(links.Manner(where="later")),)
 
 LACKS = ((lacking.SESSION - {"title", "createdAt", "updatedAt"}) | lacking.REQUEST | lacking.TOOLS | {"reasoning"}) | (
     (lacking.MESSAGE - {"message.name"}) | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import bare_system
 from convcli.kit.objects import Native, Spelling, extras_of
+from convcli.model.rule import At, Breach, Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.validation.survey import Survey, when_sent
 
 
 class Entries:
@@ -18,6 +21,7 @@ class Entries:
 
     def __init__(self, dialect: str, document: Any, spot: Path = ()) -> None:
         self.context = LiftContext(dialect, document, spot=spot)
+        self.context.origin.form = "list" if isinstance(document, list) else ""
         self._waiting: list[ToolResult] = []
 
     def extras(self, carried: Native | None) -> dict[str, Any] | None:
@@ -76,6 +80,16 @@ def _runs(parts: Sequence[Part]) -> list[slice]:
             cuts += [at, at + 1]
     cuts = sorted({*cuts, len(parts)})
     return [slice(start, end) for start, end in pairwise(cuts)] or [slice(0, 0)]
+
+
+def system_apart() -> Rule:
+    """A file keeps its instruction apart from the entries: one among them, at their head, is one text that could be."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if survey.form != "list" and bare_system(survey.messages) is not survey.messages:
+            yield Breach("misplaced-system", At(0), "the instruction stands among the entries")
+
+    return when_sent(Rule(("misplaced-system",), check))
 
 
 def renamed(native: Native, names: dict[str, str]) -> Native:
