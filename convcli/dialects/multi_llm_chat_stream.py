@@ -116,13 +116,12 @@ def _is_unknown(value: Any) -> bool:
 
 def _asides(message: Message) -> list[Message]:
     """Chunks of other kinds are events of their own; the history has them among the items of an answer."""
-    if message.role != "assistant" or not any(isinstance(part, Opaque) for part in message.parts):
+    others = [part for part in message.parts if not isinstance(part, Opaque)]
+    if message.role != "assistant" or len(others) == len(message.parts):
         return [message]
-    asides = [Message("event", [part]) if isinstance(part, Opaque) else None for part in message.parts]
-    pieces = [aside or Message("assistant", [part]) for aside, part in zip(asides, message.parts, strict=True)]
-    last = max((i for i, aside in enumerate(asides) if aside is None), default=0)
-    pieces[last] = replace(message, parts=[part for part in pieces[last].parts if not isinstance(part, Opaque)])
-    return pieces
+    first = message.parts.index(others[0]) if others else 0
+    events = [Message("event", [part]) for part in message.parts if isinstance(part, Opaque)]
+    return [*events[:first], replace(message, parts=others), *events[first:]]
 
 
 FIT = (
