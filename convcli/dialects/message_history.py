@@ -1,7 +1,7 @@
 """The message history of a small coding agent: blocks as in the Messages API, results that name their tool.
 
 Specification: docs/05-message-history.md, src/message_history.py and src/llm_clients of
-acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
+https://github.com/acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
 
 Quirks
 - The program keeps its history in memory only. In a file the blocks are objects; the list of messages stands alone or,

@@ -1,7 +1,7 @@
 """multi-llm-chat: saved histories, drafts and bare lists of a chat program that asks Gemini and ChatGPT side by side.
 
 Specification: doc/specs/structured_content_format_spec.md and src/multi_llm_chat/{history,history_utils}.py of
-aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
+https://github.com/aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
 
 Quirks
 - The role of an answer is its author: `gemini` or `chatgpt`. Other authors are written as `chatgpt`.
@@ -151,7 +151,10 @@ def _stated(native: Native) -> Native:
     return {key: value for key, value in native.items() if value is not None}
 
 
-RULES = (system_apart(), links.paired(links.Manner(where="later")),)
+RULES = (
+    system_apart(),
+    links.paired(links.Manner(where="later")),
+)
 
 LACKS = ((lacking.SESSION - {"title", "createdAt", "updatedAt"}) | lacking.REQUEST | lacking.TOOLS | {"reasoning"}) | (
     (lacking.MESSAGE - {"message.name"}) | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY

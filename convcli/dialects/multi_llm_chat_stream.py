@@ -1,7 +1,7 @@
 """Streams of multi-llm-chat: the chunks that its loop gives while a model answers and its tools run.
 
-Specification: src/multi_llm_chat/core_modules/agentic_loop.py and the chunks of the providers of aoitan/multi-llm-chat
-at commit 6414d9b (2026-02-28); read 2026-11-20.
+Specification: src/multi_llm_chat/core_modules/agentic_loop.py and the chunks of the providers of
+https://github.com/aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
 
 Quirks
 - A chunk is `text`, `tool_call`, `tool_result` or `error`; what it says stands under `content`, for calls and results

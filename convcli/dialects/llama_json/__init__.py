@@ -1,7 +1,7 @@
 """Tool calls as JSON in the text of a model that knows no tools: requests to Ollama as a small agent makes them.
 
 Specification: docs/05-message-history.md and src/llm_clients/llama_client.py of
-acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
+https://github.com/acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
 
 Quirks
 - An answer is the text of `{thought, tool_call: {name, input}}` or `{thought, response}`, bare or in a code fence; any

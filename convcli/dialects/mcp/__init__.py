@@ -1,7 +1,7 @@
 """Model Context Protocol: lists of tools, results of tools, and requests for sampling with their answers.
 
-Specification: the protocol in its versions 2025-11-25 and 2026-07-28, as typed by the Python package `mcp-types` 2.3.0;
-read 2026-11-20. Documents stand alone or inside a message of JSON-RPC.
+Specification: https://modelcontextprotocol.io/specification in its versions 2025-11-25 and 2026-07-28, as typed by the
+Python package `mcp-types` 2.3.0; read 2026-11-20. Documents stand alone or inside a message of JSON-RPC.
 
 Quirks
 - A list of tools is a transcript without messages. A result is one message whose call is unknown: its id is made up.

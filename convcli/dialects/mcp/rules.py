@@ -23,8 +23,7 @@ def _results_alone(survey: Survey) -> Iterator[Breach]:
     for turn in survey.turns():
         others = [i for i in turn if survey.messages[i].role != "tool"]
         if others and len(others) < len(turn):
-            said = "a message with results holds nothing else"
-            yield Breach("misplaced-part", At(others[0], 0), said)
+            yield Breach("misplaced-part", At(others[0], 0), "a message with results holds nothing else")
 
 
 def _answers_anything(survey: Survey) -> bool:
