@@ -8,7 +8,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import bare_system
-from convcli.kit.objects import Native, Spelling, extras_of
+from convcli.kit.objects import Native, extras_of
 from convcli.model.rule import At, Breach, Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.survey import Survey, when_sent
@@ -96,15 +96,3 @@ def renamed(native: Native, names: dict[str, str]) -> Native:
     """The object under today's names of keys; a key under both names keeps its own."""
     old = [key for key in native if key in names and names[key] not in native]
     return {names[key] if key in old else key: value for key, value in native.items()} if old else native
-
-
-def silent(native: Native, *keys: str) -> Spelling:
-    """The spelling of an object in which some of `keys`, which are written by default, are missing or say nothing."""
-    missing = [key for key in keys if not native.get(key)]
-    return {"missing": missing} if missing else {}
-
-
-def without(native: Native, spelling: Spelling) -> Native:
-    """The object without the keys that `silent` found."""
-    missing = spelling.get("missing")
-    return {key: value for key, value in native.items() if key not in missing} if missing else native
