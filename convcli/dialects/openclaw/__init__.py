@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.openclaw.blocks import NAME, REQUEST, SESSION, Reader
-from convcli.dialects.openclaw.fitting import FIT, RESULTS
+from convcli.dialects.openclaw.fitting import FIT
 from convcli.dialects.openclaw.messages import RESULT_ROLES, lift_message, write_message
-from convcli.dialects.openclaw.results import IDS
+from convcli.dialects.openclaw.results import IDS, RESULTS
 from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
 from convcli.families.openai import request as common
 from convcli.kit.contexts import LiftContext
@@ -166,7 +166,8 @@ RULES = (
 NOWHERE = frozenset(
     ("title", "updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "message.cost",
      "message.provider", "message.weight", "message.label", "message.replaces", "message.parentCallId",
-     "tool_result.metadata", "opaque.metadata")
+     "text.metadata", "reasoning.metadata", "tool_call.metadata", "tool_result.metadata", "opaque.metadata", "refusal",
+     "reasoning.summary", "tool_call.rawArguments", "image.name", "image.detail", "image.metadata")
 )  # fmt: skip
 INJECTED = (
     "name", "args/*", "result/*/functionResponse/id", "result/*/functionResponse/name",

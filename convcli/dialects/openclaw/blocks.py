@@ -176,8 +176,7 @@ def _write_image(media: Media, carried: Native) -> Native | None:
 
 def _write_call(call: ToolCall, carried: Native, form: str) -> Native:
     kind, payload = ("tool_use", "input") if form == REQUEST else ("toolCall", "arguments")
-    arguments = call.arguments if call.raw_arguments is None else call.raw_arguments
-    native: Native = {"type": kind, "id": call.id, "name": call.name, payload: arguments}
+    native: Native = {"type": kind, "id": call.id, "name": call.name, payload: call.arguments}
     if (call.metadata or {}).get("thoughtSignature"):
         native["thoughtSignature"] = call.metadata["thoughtSignature"]  # type: ignore[index]
     return CALL.put(native, carried, sort=True)
