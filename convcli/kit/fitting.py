@@ -320,3 +320,15 @@ results_behind_calls = on_messages(results_first)
 
 separate_results = on_messages(lambda messages: shared_all(messages, results_apart))
 """Every result in a message of its own."""
+
+
+# ---------------------------------------------------------------- parts by their types
+
+
+def by_type(table: Mapping[type, Callable[[Any], Part | None]]) -> Pass:
+    """A pass that looks at parts of these types, each with its own function; None takes a part out."""
+
+    def fits(part: Part, _: Message) -> Part | None:
+        return table[part.__class__](part) if part.__class__ in table else part
+
+    return on_parts(fits)

@@ -17,28 +17,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.anthropic.rules import RULES
+from convcli.dialects.anthropic.rules import NAME, RULES
 from convcli.dialects.anthropic.shortcut import PLAIN
+from convcli.families.anthropic import policy
 from convcli.families.anthropic import request as common
-from convcli.families.anthropic.blocks import BlockReader, BlockWriter, express
-from convcli.families.anthropic.messages import (
-    NAME,
-    ROLES,
-    lift_system,
-    lift_turns,
-    lower_turn,
-    split_system,
-    turns_of,
-)
+from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
+from convcli.families.anthropic.messages import ROLES, Turns, lift_system, split_system
 from convcli.families.anthropic.places import ENVELOPE, PLACES
-from convcli.families.anthropic.response import as_allowed, lift_response, lower_response
-from convcli.kit.fitting import is_response
+from convcli.families.anthropic.response import lift_response, write_response
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import is_response, roles, without
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.pairing import Pairing
 from convcli.model.branches import active
-from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Message, Origin, Transcript
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Transcript
 
+BLOCKS = Blocks(NAME, READERS, WRITERS)
+TURNS = Turns(BLOCKS)
 REQUEST = Keys(
     "model max_tokens temperature top_p top_k stop_sequences stream system messages tools tool_choice thinking "
     "output_config metadata service_tier container cache_control",
@@ -108,78 +103,79 @@ def _request_marks(request: Native) -> list[tuple[int, str]]:
 
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
-    origin = Origin(NAME, spot=("content",))
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
-    reader = BlockReader(NAME, origin, pairing)
-    transcript = Transcript([], origin=origin)
+    context = LiftContext(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        lift_turns(document, (), reader, transcript.messages)
-    elif "messages" in document:
-        _lift_request(document, reader, transcript)
-    else:
-        lift_response(document, reader, transcript)
+        context.origin.form = "list"
+        TURNS.lift_each(document, (), context)
+        return context.transcript()
+    return _lift_request(document, context) if "messages" in document else lift_response(document, context, TURNS)
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    lift_system(native.get("system"), "system", context, BLOCKS)
+    TURNS.lift_each(native["messages"], ("messages",), context)
+    transcript = context.transcript(model=native.get("model"), tools=common.lift_tools(native, context))
+    inside = {"output_config": common.lift_settings(native, transcript)}
+    if native.get("tool_choice"):
+        inside["tool_choice"] = common.lift_choice(native["tool_choice"], transcript) or {}
+    carried = {**(REQUEST.carried(native) or {}), **{key: value for key, value in inside.items() if value}}
+    transcript.extras = extras_of(NAME, carried)
     return transcript
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A request, or what the source was; a response when the transcript holds only one answer of a model."""
-    source = transcript.document_spelling(NAME)
-    form = options.form or source.get("form") or ("response" if _is_answer(transcript) else "request")
-    own = transcript.origin is not None and transcript.origin.dialect == NAME
-    writer = BlockWriter(NAME, transcript.spelling(NAME), own=own)
-    if own:
-        messages = transcript.messages
-    else:
-        transcript, messages = as_allowed(transcript)
-    if form == "response":
-        return lower_response(transcript, messages, writer)
-    bare = not own or source.get("form") == "response"
-    if form == "list":
-        return [lower_turn(turn, writer, bare) for turn in turns_of(messages, writer)]
-    return _lower_request(transcript, messages, writer, bare)
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only one answer of a model, else a request."""
+    return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
 
 
-def _is_answer(transcript: Transcript) -> bool:
-    return is_response(transcript) and len(active(transcript)) == 1
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "response":
+        return write_response(transcript, TURNS)
+    return TURNS.write(transcript.messages) if options.form == "list" else _write_request(transcript)
 
 
-def _lift_request(native: Native, reader: BlockReader, transcript: Transcript) -> None:
-    carried, spelling = REQUEST.take(native)
-    document = reader.origin.document
-    document |= {"form": "request", **({"request": spelling} if spelling else {})}
-    lift_system(native.get("system"), reader, transcript.messages)
-    lift_turns(native["messages"], ("messages",), reader, transcript.messages)
-    transcript.model = native.get("model")
-    transcript.tools = common.lift_tools(native, NAME, reader.origin)
-    extras = dict(carried or {})
-    output = common.lift_settings(native, transcript, document)
-    choice = common.lift_choice(native["tool_choice"], transcript, document) if native.get("tool_choice") else None
-    extras |= {key: rest for key, rest in (("output_config", output), ("tool_choice", choice)) if rest}
-    transcript.extras = extras_of(NAME, extras)
+def _write_request(transcript: Transcript) -> Native:
+    carried = dict(carried_by(transcript.extras, NAME))
+    system, messages = split_system(transcript.messages, TURNS)
+    tools = transcript.tools and [common.write_tool(tool, NAME) for tool in transcript.tools]
+    native = {
+        **common.write_settings(transcript, carried.pop("output_config", {})),
+        "model": transcript.model,
+        "system": system,
+        "tools": tools,
+        "tool_choice": common.write_choice(transcript, carried.pop("tool_choice", {})),
+        "messages": TURNS.write(messages),
+    }
+    return REQUEST.put({key: value for key, value in native.items() if value is not None}, carried, sort=True)
 
 
-def _lower_request(transcript: Transcript, messages: list[Message], writer: BlockWriter, bare: bool) -> Native:
-    spelling, own = transcript.document_spelling(NAME), writer.own
-    carried = carried_by(transcript.extras, NAME)
-    system, rest = split_system(messages, writer)
-    native: Native = common.lower_settings(transcript, carried.get("output_config", {}), spelling, own=own)
-    tools = common.lower_tools(transcript, NAME, transcript.spelling(NAME), own=own)
-    choice = common.lower_choice(transcript, carried.get("tool_choice", {}), spelling, own=own)
-    for key, value in (
-        ("model", transcript.model),
-        ("system", system),
-        ("tools", tools),
-        ("tool_choice", choice if own or tools else None),
-    ):
-        if value is not None:
-            native[key] = value
-    native["messages"] = [lower_turn(turn, writer, bare) for turn in turns_of(rest, writer)]
-    outer = {key: value for key, value in carried.items() if key not in ("output_config", "tool_choice")}
-    native = {key: native[key] for key in REQUEST.sorted(native)}
-    return REQUEST.put(native, outer, spelling.get("request"))
-
+MESSAGES = (
+    *policy.paired_turns,
+    *policy.taken_parts(BLOCKS),
+    policy.said_by_users,
+    without("message.id", "message.model", "message.stop_reason", "message.usage", "message.extras"),
+    policy.typed_schemas(NAME),
+    policy.choice_of_tools,
+    policy.taken_settings,
+)
+ANSWER = (
+    *policy.paired_turns,
+    policy.last_answer,
+    *policy.taken_parts(BLOCKS),
+    policy.finished(),
+    without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
+)
+LACKING = frozenset(
+    (
+        "title", "cwd", "createdAt", "updatedAt", "head", "audio", "video", "image.name", "image.detail",
+        "document.detail", "message.name", "message.parentId", "message.createdAt", "message.error",
+        "text.metadata", "image.metadata", "document.metadata", "tool_call.metadata", "tool_result.metadata",
+        "reasoning.summary", "tool_call.rawArguments", "tool_result.name", "tool_result.status",
+        "tool.outputSchema", "tool.title", "tool.annotations",
+    )
+)  # fmt: skip
 
 DIALECT = Dialect(
     name=NAME,
@@ -189,19 +185,13 @@ DIALECT = Dialect(
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    write=write,
+    fit={"request": (*MESSAGES, policy.leading_instructions), "list": (*MESSAGES, roles({"developer": "system"})), "response": ANSWER},
+    form_of=form_of,
     rules=RULES,
     plain=PLAIN,
-    conventions=(
-        Convention(
-            express,
-            {
-                "data": ("changed", "a result holds text or blocks: the data is written as JSON"),
-                "error": ("changed", "a result holds text or blocks: the data is written as JSON"),
-                "multimodal": ("changed", "a result of one text is the same as that text"),
-            },
-        ),
-    ),
+    conventions=(policy.RESULTS,),
+    lacks={"request": LACKING | {"id"}, "list": LACKING | {"id", "model", "tools", "toolChoice", "settings"}, "response": LACKING},
     reasons={
         "reasoning": "Anthropic takes back only thinking that it signed",
         "reasoning.summary": "thinking has no summary",

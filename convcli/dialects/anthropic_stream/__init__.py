@@ -18,21 +18,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.dialects.anthropic_stream.rules import RULES
-from convcli.families.anthropic.blocks import BlockReader, BlockWriter
-from convcli.families.anthropic.messages import NAME as SIBLING
+from convcli.families.anthropic import policy
+from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
+from convcli.families.anthropic.messages import Turns
 from convcli.families.anthropic.places import ENVELOPE, PLACES
-from convcli.families.anthropic.response import as_allowed, lift_response, lower_response
+from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import streams
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import on_each_message, on_parts, without
 from convcli.kit.objects import Native, carried_by, extras_of
-from convcli.kit.pairing import Pairing
 from convcli.kit.streams import Growing, Pieces, Slots, fragments
 from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Origin, Path, ToolCall, Transcript
+from convcli.model.transcript import Message, Origin, Part, Path, ToolCall, Transcript
 
-NAME = "anthropic-stream"
+NAME, SIBLING = "anthropic-stream", "anthropic"
+TURNS = Turns(Blocks(SIBLING, READERS, WRITERS))
+
 BLOCK_KINDS = ("content_block_start", "content_block_delta", "content_block_stop")
 KINDS = frozenset(("message_start", "message_delta", "message_stop", *BLOCK_KINDS))
 GROWS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
@@ -192,15 +198,11 @@ def lift(document: Any) -> Transcript:
     answer = _Answer()
     for at, event in enumerate(document):
         answer.take(event, at)
-    origin = Origin(NAME, spot=("content",))
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
-    transcript = Transcript([], origin=origin)
-    lift_response(answer.whole(), BlockReader(SIBLING, origin, pairing), transcript)
-    _lift_raw(answer, transcript.messages, origin)
+    context = LiftContext(NAME, document, owner=SIBLING)
+    transcript = lift_response(answer.whole(), context, TURNS)
+    context.origin.form, context.origin.routes = "", answer.places()
+    _lift_raw(answer, transcript.messages, context.origin)
     _lift_end(answer, transcript.messages[0])
-    origin.routes = answer.places()
-    streams.keep(origin, document)
     return transcript
 
 
@@ -226,25 +228,13 @@ def _lift_end(answer: _Answer, message: Message) -> None:
             message.extras = extras_of(SIBLING, {**carried_by(message.extras, SIBLING), "error": rest})
 
 
-# ---------------------------------------------------------------- lower
+# ---------------------------------------------------------------- write
 
 
-def lower(transcript: Transcript, options: Options) -> Rows:
-    """The events of the answer, as they came unless the transcript or the wish for fragments is another."""
-    rows = None if options.chunk else streams.kept(transcript, NAME, lift)
-    if rows is not None:
-        return rows
-    answer = streams.as_response(transcript, streams.answers(transcript)[:1], NAME, SIBLING)
-    own = answer.origin is not None and answer.origin.dialect == SIBLING
-    messages = answer.messages
-    if not own:
-        answer, messages = as_allowed(answer)
-    response = lower_response(answer, messages, BlockWriter(SIBLING, answer.spelling(SIBLING), own=own))
-    if not own:  # marks for the cache are for requests
-        blocks = response["content"]
-        response["content"] = [{key: block[key] for key in block if key != "cache_control"} for block in blocks]
-    message = messages[0] if messages else Message("assistant", [])
-    return Rows(list(_events(response, message, options.chunk)))
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The events of the answer."""
+    message = transcript.messages[0] if transcript.messages else Message("assistant", [])
+    return Rows(list(_events(write_response(transcript, TURNS), message, options.chunk)))
 
 
 def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
@@ -259,13 +249,20 @@ def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
         yield from _block_events(block, next(raw, None) if block["type"] == "tool_use" else None, index, size)
     if not broken:
         yield _end(response, usage)
-    rest = carried_by(message.extras, SIBLING).get("error")
-    if message.error is not None or rest:
-        said = {} if message.error is None else {"message": message.error}
-        error = {"type": FAILURE, **(rest if isinstance(rest, dict) else {}), **said}
+    error = _error(message)
+    if error:
         yield {"type": "error", "error": error, **({} if request is None else {"request_id": request})}
     elif not broken:
         yield {"type": "message_stop"}
+
+
+def _error(message: Message) -> Native:
+    """What an error event says; nothing where none broke off the message."""
+    carried = carried_by(message.extras, SIBLING).get("error")
+    if message.error is None and not carried:
+        return {}
+    words = {} if message.error is None else {"message": message.error}
+    return {"type": FAILURE, **(carried if isinstance(carried, dict) else {}), **words}
 
 
 LATE = ("stop_reason", "stop_sequence", "stop_details", "container")
@@ -283,9 +280,7 @@ def _start(response: Native, usage: Native, so_far: Native) -> Native:
 
 
 def _end(response: Native, usage: Native) -> Native:
-    called = any(block["type"] == "tool_use" for block in response["content"])
-    reason = response.get("stop_reason") or ("tool_use" if called else "end_turn")
-    delta = {"stop_reason": reason, "stop_sequence": None}
+    delta = {"stop_reason": response["stop_reason"], "stop_sequence": None}
     delta |= {key: response[key] for key in LATE[1:] if response.get(key) is not None}
     native = {"type": "message_delta", "delta": delta}
     counts = {key: usage[key] for key in LATE_COUNTS if key in usage}
@@ -331,6 +326,56 @@ CUT = {"text": _text, "thinking": _thinking, "tool_use": _input, "server_tool_us
 """By kind of block: how it begins, and the deltas by which it grows."""
 
 
+# ---------------------------------------------------------------- fit
+
+
+def one_answer(transcript: Transcript) -> Transcript:
+    """What a stream can hold: one turn of the assistant, the last or the first of several alternatives."""
+    answers = streams.answers(transcript)[:1]
+    return replace(transcript, messages=answers or [Message("assistant", [])], head=None)
+
+
+def _ended(message: Message) -> Message:
+    """A message ends with a stop reason."""
+    if message.stop_reason is not None:
+        return message
+    called = any(isinstance(part, ToolCall) for part in message.parts)
+    return replace(message, stop_reason="tool_calls" if called else "stop")
+
+
+def _unmarked(part: Part, _: Message) -> Part:
+    """Marks for the cache are for requests."""
+    carried = carried_by(part.extras, SIBLING)
+    if "cache_control" not in carried:
+        return part
+    rest = {key: value for key, value in carried.items() if key != "cache_control"}
+    return replace(part, extras={**(part.extras or {}), SIBLING: rest} if rest else None)
+
+
+def _with_input(part: Part, _: Message) -> Part:
+    """An input of no text is that of no pieces."""
+    is_empty = isinstance(part, ToolCall) and part.raw_arguments == "" and not part.arguments
+    return replace(part, raw_arguments=None) if is_empty else part
+
+
+FIT = (
+    one_answer,
+    *policy.paired_turns,
+    *policy.taken_parts(TURNS.blocks),
+    on_parts(_unmarked),
+    on_parts(_with_input),
+    policy.finished(("error",)),
+    on_each_message(_ended),
+    without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
+)
+
+LACKING = frozenset(
+    (
+        "title", "cwd", "createdAt", "updatedAt", "message.name", "message.parentId", "message.createdAt",
+        "text.metadata", "tool_call.metadata", "reasoning.summary",
+    )
+)  # fmt: skip
+
 DIALECT = Dialect(
     name=NAME,
     family=SIBLING,
@@ -340,7 +385,10 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    write=write,
+    fit=FIT,
+    lacks=LACKING,
+    repeats=frozenset(("/*/index", "/*/message/usage/output_tokens", "/*/content_block/signature")),
     rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",
