@@ -1,10 +1,11 @@
 """Anthropic Messages: requests, responses and bare lists of messages.
 
-Specification: the Messages API reference, as typed by the Python SDK `anthropic` 2.10.0; read 2026-11-20.
+Specification: https://platform.claude.com/docs/en/api/messages, as typed by the Python SDK `anthropic` 2.10.0; read
+2026-11-20.
 
 Quirks
 - Results are blocks of a user message: all those of one assistant turn in one message, before any text. Here each is a
-  message of its own; how a message was divided is a spelling (`join`).
+  message of its own.
 - System text stands beside the messages; newer models also take a `system` message in mid-conversation.
 - Thinking is signed. It comes back only with its signature, even where its text is empty, and cannot be made up.
 - Ids of calls are unique in the whole request; no text is blank; a failed result has content.
@@ -138,28 +139,29 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _write_request(transcript: Transcript) -> Native:
     carried = dict(carried_by(transcript.extras, NAME))
+    tools = transcript.tools
     system, messages = split_system(transcript.messages, TURNS)
-    tools = transcript.tools and [common.write_tool(tool, NAME) for tool in transcript.tools]
     native = {
         **common.write_settings(transcript, carried.pop("output_config", {})),
         "model": transcript.model,
         "system": system,
-        "tools": tools,
+        "tools": None if tools is None else [common.write_tool(tool, NAME) for tool in tools],
         "tool_choice": common.write_choice(transcript, carried.pop("tool_choice", {})),
         "messages": TURNS.write(messages),
     }
     return REQUEST.put({key: value for key, value in native.items() if value is not None}, carried, sort=True)
 
 
-MESSAGES = (
-    *policy.paired_turns,
-    *policy.taken_parts(BLOCKS),
-    policy.said_by_users,
+MESSAGES = (*policy.paired_turns, *policy.taken_parts(BLOCKS), policy.said_by_users)
+REQUESTED = (
+    *MESSAGES,
     without("message.id", "message.model", "message.stop_reason", "message.usage", "message.extras"),
+    policy.leading_instructions,
     policy.typed_schemas(NAME),
     policy.choice_of_tools,
     policy.taken_settings,
 )
+LISTED = (*MESSAGES, policy.finished(), roles({"developer": "system"}))
 ANSWER = (
     *policy.paired_turns,
     policy.last_answer,
@@ -186,12 +188,16 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     write=write,
-    fit={"request": (*MESSAGES, policy.leading_instructions), "list": (*MESSAGES, roles({"developer": "system"})), "response": ANSWER},
+    fit={"request": REQUESTED, "list": LISTED, "response": ANSWER},
     form_of=form_of,
     rules=RULES,
     plain=PLAIN,
     conventions=(policy.RESULTS,),
-    lacks={"request": LACKING | {"id"}, "list": LACKING | {"id", "model", "tools", "toolChoice", "settings"}, "response": LACKING},
+    lacks={
+        "request": LACKING | {"id"},
+        "list": LACKING | {"id", "model", "tools", "toolChoice", "settings"},
+        "response": LACKING,
+    },
     reasons={
         "reasoning": "Anthropic takes back only thinking that it signed",
         "reasoning.summary": "thinking has no summary",
@@ -200,11 +206,7 @@ DIALECT = Dialect(
         "message": "a user message must hold something that the API takes",
         "message.role": "Anthropic has the roles user, assistant and system",
         "message.grouping": "the API has one system text",
-        "message.error": "a message has no field for a failed turn",
         "message.id": "messages of a request have no id",
-        "message.parentId": "messages have no parent",
-        "message.createdAt": "messages have no time",
-        "message.name": "messages have no name",
         "message.model": "messages of a request have no model of their own",
         "message.usage": "only a response has usage",
         "message.usage.totalTokens": "usage has no total",
@@ -213,30 +215,22 @@ DIALECT = Dialect(
         "document": "documents are PDF as base64 or plain text, or come from the web or the Files API, in user turns",
         "audio": "the Messages API takes no audio",
         "video": "the Messages API takes no video",
-        "image.name": "images have no name",
-        "image.detail": "images have no detail",
         "opaque": "the block belongs to another vendor",
         "tool_call": "only an assistant calls tools",
         "tool_call.id": "ids are letters, digits, _ and -, unique in the request",
         "tool_call.name": "names are letters, digits, _ and -, at most 128",
         "tool_call.rawArguments": "the input of a call is an object",
-        "tool_result.name": "a result names its call, not its tool",
-        "tool_result.status": "a result has no status",
         "tool_result.toolCallId": "ids are letters, digits, _ and -, unique in the request",
         "tool_result.value": "a result holds text, images and documents; a failed one is not empty",
         "tool": "a tool that another vendor runs",
         "tool.name": "names are letters, digits, _ and -, at most 128",
         "tool.parameters": "input_schema must have the type object",
-        "tool.outputSchema": "a tool has no schema for its results",
-        "tool.title": "a tool has no title",
-        "tool.annotations": "a tool has no annotations",
         "toolChoice": "a choice is auto, any, none or one tool, and only where there are tools",
         "settings.parallelToolCalls": "it is said in tool_choice, which needs tools",
         "settings.reasoningEffort": "effort is low, medium, high, xhigh or max",
         "settings.responseFormat": "only JSON by a schema, without a name, can be asked for",
         "settings.seed": "the Messages API has no seed",
         "moved": "results stand right behind their calls, instructions before the messages",
-        "event": "no model ever saw this row",
     },
     places=PLACES,
     envelope=ENVELOPE,

@@ -81,7 +81,7 @@ class Turns(NamedTuple):
             self.lift(native, (*prefix, i), context)
 
     def lift(self, native: Native, path: Path, context: LiftContext) -> None:
-        """A message for each result and for each run of other blocks of one message; the facts are those of the first."""
+        """A message for each result and for each run of other blocks; the first has the facts."""
         pieces = self._pieces(native, context)
         for role, parts, spots in pieces:
             context.add(Message(role, parts), path, spots)
