@@ -152,7 +152,7 @@ def _write_request(transcript: Transcript) -> Native:
     return REQUEST.put({key: value for key, value in native.items() if value is not None}, carried, sort=True)
 
 
-MESSAGES = (*policy.paired_turns, *policy.taken_parts(BLOCKS), policy.said_by_users)
+MESSAGES = (*policy.paired_turns(), *policy.taken_parts(BLOCKS), policy.said_by_users)
 REQUESTED = (
     *MESSAGES,
     without("message.id", "message.model", "message.stop_reason", "message.usage", "message.extras"),
@@ -163,7 +163,7 @@ REQUESTED = (
 )
 LISTED = (*MESSAGES, policy.finished(), roles({"developer": "system"}))
 ANSWER = (
-    *policy.paired_turns,
+    *policy.paired_turns(),
     policy.last_answer,
     *policy.taken_parts(BLOCKS),
     policy.finished(),

@@ -360,7 +360,7 @@ def _with_input(part: Part, _: Message) -> Part:
 
 FIT = (
     one_answer,
-    *policy.paired_turns,
+    *policy.paired_turns(),
     *policy.taken_parts(TURNS.blocks),
     on_parts(_unmarked),
     on_parts(_with_input),

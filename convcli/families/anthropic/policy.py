@@ -27,7 +27,7 @@ from convcli.kit.fitting import (
     single_results,
 )
 from convcli.kit.objects import carried_by
-from convcli.kit.renaming import distinct_ids, renaming
+from convcli.kit.renaming import Alphabet, distinct_ids, renaming
 from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import (
     Media,
@@ -142,11 +142,15 @@ def with_words(result: ToolResult) -> ToolResult:
     return result
 
 
-def _taken_value(result: ToolResult, table: Mapping[type, Callable[[Any], Part | None]]) -> ToolResult:
+INNER = (Text, Media)
+"""What the value of a result can hold."""
+
+
+def taken_value(result: ToolResult, table: Mapping[type, Callable[[Any], Part | None]]) -> ToolResult:
     """Of the parts of a value, texts and media that the API takes."""
     if result.kind != "multimodal":
         return result
-    parts = [table[part.__class__](part) if part.__class__ in (Text, Media) else None for part in result.value]
+    parts = [table[part.__class__](part) if part.__class__ in INNER else None for part in result.value]
     value = shared(result.value, parts)
     return result if value is result.value else replace(result, value=value)
 
@@ -160,7 +164,7 @@ def taken_parts(blocks: Blocks) -> tuple[Pass, ...]:
         Media: lambda media: taken_media(media, blocks.owner),
         Opaque: lambda part: part if part.dialect == blocks.owner and blocks.is_unknown(part.value) else None,
     }
-    table[ToolResult] = lambda result: _taken_value(result, table)
+    table[ToolResult] = lambda result: taken_value(result, table)
     return parts_in_roles(PARTS_IN_ROLES), by_type(table), expressed(RESULTS), on_results(with_words)
 
 
@@ -185,14 +189,10 @@ def _says_nothing(message: Message) -> bool:
 said_by_users = on_each_message(lambda message: None if _says_nothing(message) else message)
 """A message of the user holds something."""
 
-paired_turns = (
-    renaming(NAMES, IDS),
-    linear,
-    on_messages(results_first),
-    on_messages(single_results),
-    distinct_ids(IDS),
-)
-"""Names and ids that the API takes, each result behind its call."""
+def paired_turns(names: Alphabet = NAMES, ids: Alphabet = IDS) -> tuple[Pass, ...]:
+    """Names and ids that the API takes, each result behind its call."""
+    results = on_messages(results_first), on_messages(single_results)
+    return renaming(names, ids), linear, *results, distinct_ids(ids)
 
 
 def last_answer(transcript: Transcript) -> Transcript:
@@ -217,7 +217,12 @@ def finished(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
 # ---------------------------------------------------------------- tools and settings
 
 
-def typed_schemas(owner: str) -> Pass:
+def typed_object(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema has a type."""
+    return schema if "type" in schema else {"type": "object", **schema}
+
+
+def typed_schemas(owner: str, typed: Callable[[dict[str, Any]], dict[str, Any]] = typed_object) -> Pass:
     """Every function has a schema with a type; tools that another vendor runs are left out."""
 
     def fits(tool: ToolDefinition) -> ToolDefinition | None:
@@ -225,8 +230,8 @@ def typed_schemas(owner: str) -> Pass:
             return tool
         if is_foreign_builtin(tool):
             return None
-        parameters = tool.parameters or {}
-        return tool if "type" in parameters else replace(tool, parameters={"type": "object", **parameters})
+        schema = typed(tool.parameters or {})
+        return tool if schema is tool.parameters else replace(tool, parameters=schema)
 
     return on_tools(fits)
 
