@@ -167,6 +167,7 @@ ANSWER = (
     policy.last_answer,
     *policy.taken_parts(BLOCKS),
     policy.finished(),
+    policy.named_model,
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
 LACKING = frozenset(
@@ -195,7 +196,7 @@ DIALECT = Dialect(
     conventions=(policy.RESULTS,),
     lacks={
         "request": LACKING | {"id"},
-        "list": LACKING | {"id", "model", "tools", "toolChoice", "settings"},
+        "list": LACKING | {"id", "model", "tool", "tools", "toolChoice", "settings"},
         "response": LACKING,
     },
     reasons={

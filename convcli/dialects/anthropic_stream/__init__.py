@@ -366,6 +366,7 @@ FIT = (
     on_parts(_with_input),
     policy.finished(("error",)),
     on_each_message(_ended),
+    policy.named_model,
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
 

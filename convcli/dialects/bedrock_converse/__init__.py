@@ -193,7 +193,7 @@ ANSWER = (
     answers_only,
     *policy.TURNS,
     policy.joined,
-    policy.answered,
+    shared.last_answer,
     policy.finished,
     without("tools", "tool_choice", "settings", "model"),
 )
@@ -201,7 +201,8 @@ LACKING = frozenset(
     (
         "title", "cwd", "createdAt", "updatedAt", "head", "id", "image.name", "image.detail", "document.detail",
         "audio.name", "audio.detail", "video.name", "video.detail", "message.id", "message.parentId",
-        "message.createdAt", "message.name", "message.model", "message.error", "metadata", "reasoning.summary",
+        "message.createdAt", "message.name", "message.model", "message.error", "reasoning.summary", "text.metadata", "tool_call.metadata", "tool_result.metadata",
+        "image.metadata", "document.metadata", "audio.metadata", "video.metadata",
         "tool_call.rawArguments", "tool_result.name", "tool_result.status", "tool.outputSchema", "tool.title",
         "tool.annotations",
     )
@@ -222,7 +223,7 @@ DIALECT = Dialect(
     conventions=(policy.RESULTS,),
     lacks={
         "request": LACKING,
-        "list": LACKING | {"model", "tools", "toolChoice", "settings", "message.stopReason", "message.usage"},
+        "list": LACKING | {"model", "tool", "tools", "toolChoice", "settings", "message.stopReason", "message.usage"},
         "response": LACKING,
     },
     reasons={

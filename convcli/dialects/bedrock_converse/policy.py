@@ -121,7 +121,7 @@ def _read_as_opaque(part: Part, message: Message) -> Part | None:
 def _taken_result(result: ToolResult) -> ToolResult:
     """A result holds no blank text; of media all but audio."""
     if result.kind == "multimodal":
-        return policy.taken_value(result, {Text: policy.not_blank, Media: _inner_media})
+        return policy.taken_value(result, NAME, _inner_media)
     is_blank = result.kind != "data" and result.value and not result.value.strip()
     return replace(result, value="") if is_blank else result
 
@@ -223,12 +223,8 @@ def finished(transcript: Transcript) -> Transcript:
     return on_each_message(fits)(transcript)
 
 
-def answered(transcript: Transcript) -> Transcript:
-    """A response holds a message, even one without content."""
-    return transcript if transcript.messages else replace(transcript, messages=[Message("assistant", [])])
-
-
 TURNS = (
+    policy.named_model,
     *policy.paired_turns(NAMES, IDS),
     parts_in_roles(PARTS_IN_ROLES),
     by_type(PARTS),
@@ -255,7 +251,7 @@ def taken_settings(transcript: Transcript) -> Transcript:
     if format_ is not None:
         settings["responseFormat"] = lift_format(format_)
     choice = None if transcript.tool_choice == "none" else transcript.tool_choice
-    if choice == transcript.tool_choice and settings == (transcript.settings or {}):
+    if choice == transcript.tool_choice and (settings or None) == transcript.settings:
         return transcript
     return replace(transcript, settings=settings or None, tool_choice=choice)
 

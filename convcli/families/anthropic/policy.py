@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any
 
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ from convcli.kit.fitting import (
     shared,
     single_results,
 )
-from convcli.kit.objects import carried_by
+from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.renaming import Alphabet, distinct_ids, renaming
 from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import (
@@ -142,29 +142,39 @@ def with_words(result: ToolResult) -> ToolResult:
     return result
 
 
-INNER = (Text, Media)
-"""What the value of a result can hold."""
-
-
-def taken_value(result: ToolResult, table: Mapping[type, Callable[[Any], Part | None]]) -> ToolResult:
-    """Of the parts of a value, texts and media that the API takes."""
+def taken_value(result: ToolResult, owner: str, media: Callable[[Media], Media | None]) -> ToolResult:
+    """Of the parts of a value, texts and media that the API takes, with what it has fields for."""
     if result.kind != "multimodal":
         return result
-    parts = [table[part.__class__](part) if part.__class__ in INNER else None for part in result.value]
-    value = shared(result.value, parts)
+    value = shared(result.value, [_inner(part, owner, media) for part in result.value])
     return result if value is result.value else replace(result, value=value)
+
+
+def _inner(part: Part, owner: str, media: Callable[[Media], Media | None]) -> Part | None:
+    taken = not_blank(part) if isinstance(part, Text) else media(part) if isinstance(part, Media) else None
+    if taken is None:
+        return None
+    beside: dict[str, Any] = {"metadata": None, "extras": extras_of(owner, carried_by(taken.extras, owner))}
+    if isinstance(taken, Media):
+        beside |= {"name": taken.name if taken.type == "document" else None, "detail": None}
+    return taken if all(getattr(taken, key) == beside[key] for key in beside) else replace(taken, **beside)
 
 
 def taken_parts(blocks: Blocks) -> tuple[Pass, ...]:
     """Parts that the API has blocks for, where it takes them."""
+    owner = blocks.owner
+
+    def media(part: Media) -> Media | None:
+        return taken_media(part, owner)
+
     table: dict[type, Callable[[Any], Part | None]] = {
         Text: not_blank,
         Refusal: as_text,
         Reasoning: signed,
-        Media: lambda media: taken_media(media, blocks.owner),
-        Opaque: lambda part: part if part.dialect == blocks.owner and blocks.is_unknown(part.value) else None,
+        Media: media,
+        ToolResult: lambda result: taken_value(result, owner, media),
+        Opaque: lambda part: part if part.dialect == owner and blocks.is_unknown(part.value) else None,
     }
-    table[ToolResult] = lambda result: taken_value(result, table)
     return parts_in_roles(PARTS_IN_ROLES), by_type(table), expressed(RESULTS), on_results(with_words)
 
 
@@ -189,6 +199,7 @@ def _says_nothing(message: Message) -> bool:
 said_by_users = on_each_message(lambda message: None if _says_nothing(message) else message)
 """A message of the user holds something."""
 
+
 def paired_turns(names: Alphabet = NAMES, ids: Alphabet = IDS) -> tuple[Pass, ...]:
     """Names and ids that the API takes, each result behind its call."""
     results = on_messages(results_first), on_messages(single_results)
@@ -196,9 +207,15 @@ def paired_turns(names: Alphabet = NAMES, ids: Alphabet = IDS) -> tuple[Pass, ..
 
 
 def last_answer(transcript: Transcript) -> Transcript:
-    """The last turn of the assistant, which is what a response holds."""
+    """The last turn of the assistant, which is what a response holds; one without content where there is none."""
     answers = [message for message in transcript.messages if message.role == "assistant"][-1:]
-    return transcript if len(answers) == len(transcript.messages) else replace(transcript, messages=answers)
+    is_same = len(answers) == len(transcript.messages) == 1
+    return transcript if is_same else replace(transcript, messages=answers or [Message("assistant", [])])
+
+
+def named_model(transcript: Transcript) -> Transcript:
+    """An empty name of a model is none."""
+    return replace(transcript, model=None) if transcript.model == "" else transcript
 
 
 def finished(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
@@ -223,7 +240,7 @@ def typed_object(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def typed_schemas(owner: str, typed: Callable[[dict[str, Any]], dict[str, Any]] = typed_object) -> Pass:
-    """Every function has a schema with a type; tools that another vendor runs are left out."""
+    """Every function has a schema with a type, and no empty description; tools of other vendors are left out."""
 
     def fits(tool: ToolDefinition) -> ToolDefinition | None:
         if tool.parameters is None and "tool" in carried_by(tool.extras, owner):
@@ -231,7 +248,9 @@ def typed_schemas(owner: str, typed: Callable[[dict[str, Any]], dict[str, Any]] 
         if is_foreign_builtin(tool):
             return None
         schema = typed(tool.parameters or {})
-        return tool if schema is tool.parameters else replace(tool, parameters=schema)
+        if schema is tool.parameters and tool.description != "":
+            return tool
+        return replace(tool, parameters=schema, description=tool.description or None)
 
     return on_tools(fits)
 
@@ -266,7 +285,7 @@ def taken_settings(transcript: Transcript) -> Transcript:
         settings.pop("reasoningEffort", None)
     format_ = write_format(settings.pop("responseFormat", None) or {})
     settings |= {"responseFormat": format_} if format_ is not None else {}
-    return transcript if settings == (transcript.settings or {}) else replace(transcript, settings=settings or None)
+    return transcript if (settings or None) == transcript.settings else replace(transcript, settings=settings or None)
 
 
 KNOWN_SETTINGS = frozenset(

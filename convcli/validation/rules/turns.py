@@ -220,10 +220,10 @@ def results_in_roles(*roles: str) -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, _ in survey.parts["tool_result"]:
-            native = survey.native(At(i))
+            is_first = not i or not survey.is_one_turn(i - 1, i)
+            native = survey.native(At(i)) if is_first else {"role": survey.messages[i - 1].role}
             role = native.get("role") if isinstance(native, dict) else None
-            inside = i and survey.messages[i - 1].role == "assistant" and survey.is_one_turn(i - 1, i)
-            if inside or (role is not None and role not in roles):
+            if role == "assistant" or (is_first and role is not None and role not in roles):
                 help_text = f"it belongs into a turn with the role {roles[0]}"
                 yield Breach("misplaced-part", At(i, k), "a tool result cannot stand here", help=help_text)
 
