@@ -27,7 +27,7 @@ from convcli.families.anthropic.messages import ROLES, Turns, lift_system, split
 from convcli.families.anthropic.places import ENVELOPE, PLACES
 from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import is_response, roles, without
+from convcli.kit.fitting import fused, is_response, last_answer, roles, without
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
@@ -164,7 +164,7 @@ REQUESTED = (
 LISTED = (*MESSAGES, policy.finished(), roles({"developer": "system"}))
 ANSWER = (
     *policy.paired_turns(),
-    policy.last_answer,
+    last_answer,
     *policy.taken_parts(BLOCKS),
     policy.finished(),
     policy.named_model,
@@ -189,7 +189,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     write=write,
-    fit={"request": REQUESTED, "list": LISTED, "response": ANSWER},
+    fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},
     form_of=form_of,
     rules=RULES,
     plain=PLAIN,

@@ -29,7 +29,7 @@ from convcli.families.anthropic.places import ENVELOPE, PLACES
 from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import on_each_message, on_parts, without
+from convcli.kit.fitting import fused, on_each_message, on_parts, without
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
@@ -248,7 +248,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     write=write,
-    fit=FIT,
+    fit=fused(*FIT),
     lacks=LACKING,
     repeats=frozenset(("/*/index", "/*/message/usage/output_tokens", "/*/content_block/signature")),
     rules=RULES,

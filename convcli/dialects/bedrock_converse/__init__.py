@@ -30,7 +30,7 @@ from convcli.dialects.bedrock_converse.rules import RULES
 from convcli.families.anthropic import policy as shared
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import answers_only, is_response, roles, some_tools, without
+from convcli.kit.fitting import answers_only, fused, is_response, last_answer, roles, some_tools, without
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Message, Transcript
@@ -193,7 +193,7 @@ ANSWER = (
     answers_only,
     *policy.TURNS,
     policy.joined,
-    shared.last_answer,
+    last_answer,
     policy.finished,
     without("tools", "tool_choice", "settings", "model"),
 )
@@ -217,7 +217,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     write=write,
-    fit={"request": REQUESTED, "list": LISTED, "response": ANSWER},
+    fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},
     form_of=form_of,
     rules=RULES,
     conventions=(policy.RESULTS,),

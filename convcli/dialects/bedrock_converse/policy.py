@@ -19,11 +19,21 @@ from convcli.families.anthropic import policy
 from convcli.families.anthropic.blocks import is_bare
 from convcli.families.anthropic.usage import taken_usage
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import by_type, expressed, on_each_message, on_messages, on_parts, parts_in_roles, shared
+from convcli.kit.fitting import (
+    MEDIA,
+    expressed,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    parts_in_roles,
+    refusals_as_texts,
+    shared,
+)
 from convcli.kit.objects import carried_by
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, Renaming
 from convcli.model.dialect import Convention
-from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Refusal, Text, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, ToolResult, Transcript
 from convcli.wire import exact_json
 
 PARTS_IN_ROLES = {
@@ -107,10 +117,8 @@ def _format(media: Media) -> str:
     return next((name for name in guesses if name in TYPES[media.type]), "")
 
 
-def _read_as_opaque(part: Part, message: Message) -> Part | None:
+def _read_as_opaque(part: Opaque, message: Message) -> Opaque | None:
     """A block of Converse that is read back as opaque."""
-    if not isinstance(part, Opaque):
-        return part
     value = part.value
     kind = kind_of(value) if part.dialect == NAME and isinstance(value, dict) and "type" not in value else ""
     if not kind or kind == "cachePoint" or (kind == "toolResult" and message.role == "user"):
@@ -151,14 +159,6 @@ RESULTS = Convention(
         "multimodal": ("changed", "a result of one text is the same as that text"),
     },
 )
-
-PARTS: dict[type, Callable[[Any], Part | None]] = {
-    Text: policy.not_blank,
-    Refusal: policy.as_text,
-    Reasoning: _signed,
-    Media: _taken_media,
-    ToolResult: _taken_result,
-}
 
 
 def named_documents(transcript: Transcript) -> Transcript:
@@ -227,8 +227,12 @@ TURNS = (
     policy.named_model,
     *policy.paired_turns(NAMES, IDS),
     parts_in_roles(PARTS_IN_ROLES),
-    by_type(PARTS),
-    on_parts(_read_as_opaque),
+    refusals_as_texts,
+    on_parts(lambda part, _: policy.not_blank(part), "text"),
+    on_parts(lambda part, _: _signed(part), "reasoning"),
+    on_parts(lambda part, _: _taken_media(part), *MEDIA),
+    on_parts(_read_as_opaque, "opaque"),
+    on_results(_taken_result),
     expressed(RESULTS),
     named_documents,
 )

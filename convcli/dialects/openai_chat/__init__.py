@@ -20,19 +20,20 @@ from msgspec.structs import replace
 
 from convcli.dialects.openai_chat.shortcut import PLAIN
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import is_custom, media_behind_results
+from convcli.families.openai.calls import is_custom, kind_in_turn, media_behind_results
 from convcli.families.openai.messages import (
     express,
     lift_any,
     lift_message,
     texts_only,
+    without_empty_text,
     write_message,
 )
 from convcli.families.openai.parts import IDS, NAMES, write_answer_audio, write_media
 from convcli.families.openai.places import PLACES
 from convcli.families.openai.response import (
-    CONTENT_TYPES,
     Answers,
+    created_in_seconds,
     joined_text,
     known_finish,
     lift_response,
@@ -41,11 +42,14 @@ from convcli.families.openai.response import (
 )
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
+    MEDIA,
     answers_only,
     expressed,
     functions_only,
+    fused,
     is_response,
     linear,
+    named,
     on_each_message,
     on_messages,
     on_parts,
@@ -59,9 +63,8 @@ from convcli.kit.fitting import (
 )
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.renaming import renaming
-from convcli.kit.values import epoch_of_time
 from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Media, Message, Part, Text, Transcript
+from convcli.model.transcript import Media, Message, Part, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
 from convcli.validation.survey import when_sent
 
@@ -202,34 +205,19 @@ def _spoken_or_shown(part: Part, message: Message) -> Part | None:
     return part if usual == part.media_type else replace(part, media_type=usual)
 
 
-def _said_something(message: Message) -> Message:
-    """A text that is empty and alone is no part."""
-    contents = [part for part in message.parts if part.type in CONTENT_TYPES]
-    if len(contents) != 1 or contents[0] != Text(""):
-        return message
-    return replace(message, parts=[part for part in message.parts if part is not contents[0]])
-
-
-def _created_in_seconds(transcript: Transcript) -> Transcript:
-    """The time of a response is a count of seconds."""
-    created = transcript.created_at
-    if created is None or epoch_of_time(created) is not None:
-        return transcript
-    return replace(transcript, created_at=None)
-
-
 PARTS = (
     parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ()}),
-    on_parts(_spoken_or_shown),
+    on_parts(_spoken_or_shown, *MEDIA),
     only_own_opaque(NAME),
-    on_each_message(_said_something),
-    ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call"),
+    without_empty_text(NAME),
+    ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
 )
-MESSAGES = (
+MESSAGES = fused(
     renaming(NAMES, IDS),
     linear,
     on_messages(results_first),
     on_messages(single_results),
+    on_each_message(named),
     on_messages(media_behind_results(_is_written)),
     on_results(texts_only),
     expressed(RESULTS),
@@ -237,15 +225,16 @@ MESSAGES = (
     functions_only(NAME),
     some_tools,
     common.named_format,
+    common.REQUEST_SETTINGS.fits,
 )
-ANSWER = (
+ANSWER = fused(
     renaming(NAMES, IDS),
     answers_only,
     *PARTS,
     known_finish(ANSWERS),
     on_each_message(joined_text),
     usage_of_response(ANSWERS),
-    _created_in_seconds,
+    created_in_seconds,
 )
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 

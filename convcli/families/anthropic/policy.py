@@ -13,15 +13,17 @@ from convcli.families.anthropic.request import CHOICE_OF, OUTPUT_SETTINGS, SETTI
 from convcli.families.anthropic.response import IDS, NAMES
 from convcli.families.anthropic.usage import USAGE, Counts, taken_usage
 from convcli.kit.fitting import (
-    by_type,
+    MEDIA,
     expressed,
     is_foreign_builtin,
     linear,
     on_each_message,
     on_messages,
+    on_parts,
     on_results,
     on_tools,
     parts_in_roles,
+    refusals_as_texts,
     results_first,
     shared,
     single_results,
@@ -35,7 +37,6 @@ from convcli.model.transcript import (
     Opaque,
     Part,
     Reasoning,
-    Refusal,
     Text,
     ToolDefinition,
     ToolResult,
@@ -76,11 +77,6 @@ EFFORTS = frozenset(("low", "medium", "high", "xhigh", "max"))
 def not_blank(part: Text) -> Text | None:
     """The API takes no blank text."""
     return part if part.text and not part.text.isspace() else None
-
-
-def as_text(part: Refusal) -> Text | None:
-    """There is no block for a refusal."""
-    return not_blank(Text(part.text, part.metadata, part.extras))
 
 
 def signed(part: Reasoning) -> Reasoning | None:
@@ -167,15 +163,20 @@ def taken_parts(blocks: Blocks) -> tuple[Pass, ...]:
     def media(part: Media) -> Media | None:
         return taken_media(part, owner)
 
-    table: dict[type, Callable[[Any], Part | None]] = {
-        Text: not_blank,
-        Refusal: as_text,
-        Reasoning: signed,
-        Media: media,
-        ToolResult: lambda result: taken_value(result, owner, media),
-        Opaque: lambda part: part if part.dialect == owner and blocks.is_unknown(part.value) else None,
-    }
-    return parts_in_roles(PARTS_IN_ROLES), by_type(table), expressed(RESULTS), on_results(with_words)
+    def opaque(part: Opaque, _: Message) -> Opaque | None:
+        return part if part.dialect == owner and blocks.is_unknown(part.value) else None
+
+    return (
+        parts_in_roles(PARTS_IN_ROLES),
+        refusals_as_texts,
+        on_parts(lambda part, _: not_blank(part), "text"),
+        on_parts(lambda part, _: signed(part), "reasoning"),
+        on_parts(lambda part, _: media(part), *MEDIA),
+        on_parts(opaque, "opaque"),
+        on_results(lambda result: taken_value(result, owner, media)),
+        expressed(RESULTS),
+        on_results(with_words),
+    )
 
 
 # ---------------------------------------------------------------- messages
@@ -204,13 +205,6 @@ def paired_turns(names: Alphabet = NAMES, ids: Alphabet = IDS) -> tuple[Pass, ..
     """Names and ids that the API takes, each result behind its call."""
     results = on_messages(results_first), on_messages(single_results)
     return renaming(names, ids), linear, *results, distinct_ids(ids)
-
-
-def last_answer(transcript: Transcript) -> Transcript:
-    """The last turn of the assistant, which is what a response holds; one without content where there is none."""
-    answers = [message for message in transcript.messages if message.role == "assistant"][-1:]
-    is_same = len(answers) == len(transcript.messages) == 1
-    return transcript if is_same else replace(transcript, messages=answers or [Message("assistant", [])])
 
 
 def named_model(transcript: Transcript) -> Transcript:

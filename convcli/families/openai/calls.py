@@ -65,6 +65,12 @@ def is_custom(call: ToolCall) -> bool:
     return any(carried.get("type") in CUSTOM_TYPES for carried in (call.extras or {}).values())
 
 
+def kind_in_turn(part: Part) -> str:
+    """The type of a part, as its place in a turn shows it: a call of an unknown kind has an id, as calls have."""
+    is_call = isinstance(part, Opaque) and isinstance(part.value, dict) and "id" in part.value
+    return ToolCall.type if is_call else part.type
+
+
 def write_call(call: ToolCall, dialect: str) -> Native:
     """The call with its arguments as JSON in a string."""
     carried = carried_by(call.extras, dialect)

@@ -6,9 +6,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from convcli.families.openai.calls import (
     ARGUMENTS,
     is_bare_text,
+    kind_in_turn,
     lift_call,
     of_message,
     read_call,
@@ -23,7 +26,9 @@ from convcli.families.openai.parts import (
     write_text,
 )
 from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import on_each_message
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.dialect import Pass
 from convcli.model.transcript import (
     Media,
     Message,
@@ -205,8 +210,7 @@ class Draft:
         elif isinstance(part, Refusal):
             self._add_refusal(part)
         elif isinstance(part, Opaque):
-            # what the API counts among the calls has an id, what it counts among the contents has none
-            (self.calls if isinstance(part.value, dict) and "id" in part.value else self.content).append(part.value)
+            (self.calls if kind_in_turn(part) == ToolCall.type else self.content).append(part.value)
 
     def _add_media(self, media: Media) -> None:
         is_answer = self.role == "assistant" and media.type == "audio" and self.audio is None
@@ -296,3 +300,24 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
         return None  # the API has a field for texts, and no convention keeps what it cannot say
     fitted = texts_only(result)
     return fitted.kind, fitted.value
+
+
+def without_empty_text(owner: str) -> Pass:
+    """A text that is empty and alone is no part, unless it carries something of the owner's."""
+
+    def fits(message: Message) -> Message:
+        if not any(map(_is_empty, message.parts)):
+            return message
+        contents = [part for part in message.parts if part.type in CONTENT_TYPES]
+        if len(contents) != 1 or not _is_empty(contents[0]) or carried_by(contents[0].extras, owner):
+            return message
+        return replace(message, parts=[part for part in message.parts if part is not contents[0]])
+
+    return on_each_message(fits)
+
+
+def _is_empty(part: Part) -> bool:
+    return part.__class__ is Text and not part.text
+
+
+CONTENT_TYPES = ("text", "image", "document", "opaque")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from convcli.families.openai import request as common
+from convcli.families.openai.messages import CONTENT_TYPES
 from convcli.kit.contexts import LiftContext, LiftOne
 from convcli.kit.fitting import on_each_message
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
@@ -123,12 +124,24 @@ def _write_choice(message: Message, index: int, answers: Answers) -> Native:
 # ---------------------------------------------------------------- fit
 
 
-def known_finish(answers: Answers) -> Pass:
-    """A stop reason that the vendor has no word for is an ordinary stop."""
+def created_in_seconds(transcript: Transcript) -> Transcript:
+    """The time of a response is a count of seconds."""
+    created = transcript.created_at
+    if created is None or epoch_of_time(created) is not None:
+        return transcript
+    return replace(transcript, created_at=None)
+
+
+def known_finish(answers: Answers, kept: Collection[str] = ()) -> Pass:
+    """A stop reason that the vendor has no word for is an ordinary stop, unless it is `kept`."""
 
     def fits(message: Message) -> Message:
         reason = message.stop_reason
-        if reason is None or "finish_reason" in carried_by(message.extras, answers.dialect).get("choice", {}):
+        if (
+            reason is None
+            or reason in kept
+            or "finish_reason" in carried_by(message.extras, answers.dialect).get("choice", {})
+        ):
             return message
         written = answers.finish_of.get(reason, "stop")
         ours = answers.finish.get(written, written)
@@ -145,9 +158,6 @@ def joined_text(message: Message) -> Message:
     joined = Text("".join(text.text for text in texts))
     others = [part for part in message.parts if part is texts[0] or not isinstance(part, Text)]
     return replace(message, parts=[joined if part is texts[0] else part for part in others])
-
-
-CONTENT_TYPES = ("text", "image", "document", "opaque")
 
 
 def usage_of_response(answers: Answers) -> Pass:
