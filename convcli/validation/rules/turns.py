@@ -240,17 +240,14 @@ def stopped_with(*words: str, form: str) -> Rule:
 
 
 def results_in_roles(*roles: str) -> Rule:
-    """The document has results only in turns that have one of these roles there, or none.
-
-    The lift has left behind a role that results usually do not have.
-    """
+    """The document has results only in turns that have one of these roles there, or none."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        messages, spellings = survey.messages, survey.spellings
         for i, k, _ in survey.parts["tool_result"]:
-            role = spellings.get(id(messages[i]), {}).get("role") if spellings else None
-            inside = i and messages[i - 1].role == "assistant" and survey.is_one_turn(i - 1, i)
-            if inside or (role is not None and role not in roles):
+            is_first = not i or not survey.is_one_turn(i - 1, i)
+            native = survey.native(At(i)) if is_first else {"role": survey.messages[i - 1].role}
+            role = native.get("role") if isinstance(native, dict) else None
+            if role == "assistant" or (is_first and role is not None and role not in roles):
                 help_text = f"it belongs into a turn with the role {roles[0]}"
                 yield Breach("misplaced-part", At(i, k), "a tool result cannot stand here", help=help_text)
 
