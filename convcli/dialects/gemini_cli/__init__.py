@@ -23,9 +23,9 @@ from convcli.dialects.gemini_cli.log import REWIND, UPDATE, in_order, kind_of, r
 from convcli.dialects.gemini_cli.new_session import new_session
 from convcli.dialects.gemini_cli.records import lift_record, lower_record, role_of
 from convcli.dialects.gemini_cli.thoughts import TOKENS
-from convcli.families.google import places
-from convcli.families.google.contents import adopt
-from convcli.families.google.keys import Writer
+from convcli.families.google_old import places
+from convcli.families.google_old.contents import adopt
+from convcli.families.google_old.keys import Writer
 from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows

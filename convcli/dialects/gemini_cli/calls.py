@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from convcli.families.google.keys import Flavor, Reader, Writer, names
-from convcli.families.google.parts import lift_part, take_part
-from convcli.families.google.results import lift_result, lower_result
+from convcli.families.google_old.keys import Flavor, Reader, Writer, names
+from convcli.families.google_old.parts import lift_part, take_part
+from convcli.families.google_old.results import lift_result, lower_result
 from convcli.kit.objects import Keys, Native, Spelling, carried_by, says_something
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
 from convcli.wire import exact_json

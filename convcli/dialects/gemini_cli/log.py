@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, NamedTuple
 
-from convcli.families.google.keys import words
+from convcli.families.google_old.keys import words
 from convcli.kit.objects import Native
 from convcli.model.transcript import Path
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from convcli.dialects.gemini_cli.calls import FLAVOR, NAME
 from convcli.dialects.gemini_cli.log import OF_A_LOG, kind_of
 from convcli.dialects.gemini_cli.records import SHOWN, lower_record
-from convcli.families.google.keys import Writer
+from convcli.families.google_old.keys import Writer
 from convcli.kit.fitting import results_apart, results_first
 from convcli.kit.objects import Native, carried_by
 from convcli.model.branches import active

@@ -9,9 +9,9 @@ from typing import Any
 from convcli.dialects.gemini_cli.calls import NAME, Answers, Context, carry, lift_entry, lower_entry, settle
 from convcli.dialects.gemini_cli.log import OF_A_LOG
 from convcli.dialects.gemini_cli.thoughts import lift_thought, lower_thought, lower_tokens, read_tokens
-from convcli.families.google.keys import Writer
-from convcli.families.google.parts import DATA, PART, Piece, lift_part, lower_part, take_part
-from convcli.families.google.results import asked, lift_result, lower_result
+from convcli.families.google_old.keys import Writer
+from convcli.families.google_old.parts import DATA, PART, Piece, lift_part, lower_part, take_part
+from convcli.families.google_old.results import asked, lift_result, lower_result
 from convcli.kit.objects import Keys, Native, Spelling, carried_by, says_something
 from convcli.kit.pairing import Twins
 from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult

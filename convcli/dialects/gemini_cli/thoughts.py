@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects.gemini_cli.calls import NAME, Context, carry
-from convcli.families.google.keys import Writer
+from convcli.families.google_old.keys import Writer
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.model.transcript import Message, Reasoning
 
