@@ -154,12 +154,14 @@ def parts_in_roles(allowed: Mapping[str, Collection[str]]) -> Pass:
     return on_parts(fits)
 
 
-def ordered_parts(*order: str, kind: Callable[[Part], str] = attrgetter("type")) -> Pass:
-    """The parts of an assistant's turn in the order in which the format holds them, by their types or another kind."""
+def ordered_parts(
+    *order: str, kind: Callable[[Part], str] = attrgetter("type"), of: Collection[str] = ("assistant",)
+) -> Pass:
+    """The parts of turns of these roles in the order in which the format holds them, by their types or another kind."""
     ranks = {kind: rank for rank, kinds in enumerate(order) for kind in kinds.split()}
 
     def fits(message: Message) -> Message:
-        if message.role != "assistant" or len(message.parts) < 2:
+        if message.role not in of or len(message.parts) < 2:
             return message
         parts = sorted(message.parts, key=lambda part: ranks.get(kind(part), 0))
         return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)

@@ -75,21 +75,31 @@ class Settings:
         reading = setting.lift(carried)
         return ours is None if reading is None else exact_json.exact(reading, ours)
 
-    def fits(self, transcript: Transcript) -> Transcript:
-        """The pass that leaves of the settings what comes back when it is written."""
+    def fits(self, transcript: Transcript, *beside: Settings) -> Transcript:
+        """The pass that leaves of the settings what comes back when it is written; `beside` are further tables."""
         if not transcript.settings:
             return transcript
-        settings, _ = self.lift(self.write(transcript.settings, {}))
-        same = exact_json.exact({name: settings.get(name) for name in transcript.settings}, transcript.settings)
-        return transcript if same else replace(transcript, settings=settings or None)
+        kept: dict[str, Any] = {}
+        for table in (self, *beside):
+            kept |= table.lift(table.write(transcript.settings, {}))[0]
+        settings = {name: kept[name] for name in transcript.settings if name in kept}
+        return (
+            transcript
+            if exact_json.exact(settings, transcript.settings)
+            else replace(transcript, settings=settings or None)
+        )
 
     def rest(self, carried: Native) -> Native:
         """What was carried beside the settings."""
         return {key: value for key, value in carried.items() if key not in self._settings}
 
-    def places(self) -> dict[str, tuple[str, ...]]:
+    def keys(self) -> tuple[str, ...]:
+        """The vendor's keys."""
+        return tuple(self._settings)
+
+    def places(self, *prefix: str) -> dict[str, tuple[str, ...]]:
         """Where each setting stands."""
-        return {f"settings.{name}": (key,) for name, key in self._first.items()}
+        return {f"settings.{name}": (*prefix, key) for name, key in self._first.items()}
 
 
 def _setting(one: str | Setting) -> Setting:
