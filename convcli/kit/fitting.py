@@ -8,13 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter, is_
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
 from convcli.model.branches import active
 from convcli.model.dialect import Convention, Pass
-from convcli.model.transcript import Message, Opaque, Part, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import (
+    Message,
+    Opaque,
+    Part,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+from convcli.wire import exact_json
 
 Record = TypeVar("Record", Message, Part, ToolDefinition)
 
@@ -352,3 +363,91 @@ results_behind_calls = on_messages(results_first)
 
 separate_results = on_messages(lambda messages: shared_all(messages, results_apart))
 """Every result in a message of its own."""
+
+
+# ---------------------------------------------------------------- texts for what has no field
+
+
+def refusal_as_text(part: Part, _: Message) -> Part:
+    """The words of a refusal as a text."""
+    return Text(part.text, part.metadata, part.extras) if part.__class__ is Refusal else part
+
+
+refusals_as_texts = on_parts(refusal_as_text)
+"""Refusals are written as texts."""
+
+
+def has_failed(result: ToolResult) -> bool:
+    """Does the result say that its tool failed?"""
+    return result.kind == "error" or bool(result.is_error)
+
+
+def has_media(result: ToolResult) -> bool:
+    """Does the result hold anything that no text says?"""
+    return result.kind == "multimodal" and any(not isinstance(part, Text) for part in result.value)
+
+
+def in_words(result: ToolResult) -> str:
+    """What a model can read of a result in a format that has only text: data as JSON, the texts among media."""
+    if result.kind == "multimodal":
+        return "\n".join(part.text for part in result.value if isinstance(part, Text))
+    return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
+
+
+class ResultTexts(NamedTuple):
+    """Results in a format that has one text for them and no field for a failure.
+
+    `failure` stands before the text of a failure · `data`: any JSON but a string, which is text, may stand there too.
+    """
+
+    failure: str
+    data: bool = False
+
+    def value(self, result: ToolResult) -> Any:
+        """What is written of a result."""
+        if self._is_data(result):
+            return result.value
+        text = in_words(result)
+        return self.failure + text if has_failed(result) and not text.startswith(self.failure) else text
+
+    def fits(self, result: ToolResult) -> ToolResult:
+        """The result as it is read back, without its media."""
+        if result.kind == "text" or self._is_data(result):
+            return result
+        return replace(result, kind="text", value=self.value(result), is_error=None)
+
+    def express(self, result: ToolResult) -> tuple[str, Any] | None:
+        """The convention: how a result comes back that holds no media and is neither text nor data."""
+        return None if self.fits(result) is result or has_media(result) else ("text", self.value(result))
+
+    def convention(self, failure: str) -> Convention:
+        """The same with its reasons; `failure` is that for the mark."""
+        one = "a string is always text" if self.data else "a result is a string"
+        joined = "a result holds one text" if self.data else "a result is a string"
+        return Convention(
+            self.express,
+            {
+                "error": ("encoded", f"a result has no field for a failure: {failure}"),
+                "data": ("changed", f"{one}: the data is written as JSON"),
+                "multimodal": ("changed", f"{joined}: its texts are joined"),
+            },
+        )
+
+    def _is_data(self, result: ToolResult) -> bool:
+        return self.data and result.kind == "data" and not isinstance(result.value, str) and not result.is_error
+
+
+def bare_system(messages: list[Message]) -> list[Message]:
+    """A leading instruction as one text with nothing beside it, for formats that keep it apart from the messages."""
+    first = messages[0] if messages else None
+    if first is None or first.role != "system" or bare_text(first):
+        return messages
+    text = "\n\n".join(part.text for part in first.parts if isinstance(part, Text))
+    return [*([Message("system", [Text(text)])] if text else []), *messages[1:]]
+
+
+def bare_text(message: Message) -> str:
+    """The text of a message that says nothing else; empty for any other."""
+    part = message.parts[0] if message.parts else None
+    bare = isinstance(part, Text) and message == Message(message.role, [Text(part.text)])
+    return part.text if bare and isinstance(part, Text) else ""
