@@ -68,7 +68,7 @@ OF_ANSWER = Carried(
 def known(service: Service, of_whole: Carried, of_message: Carried) -> Pass:
     """Of what is carried for the owner only what this service may know."""
     in_messages = on_each_message(lambda message: _known(message, of_message, service))
-    in_parts = on_parts(lambda part, _: _known_part(part, service))
+    in_parts = on_parts(lambda part, message: part if message.role == "event" else _known_part(part, service))
     in_tools = on_tools(lambda tool: _known_tool(tool, service))
     return lambda transcript: in_tools(in_parts(in_messages(_known(transcript, of_whole, service))))
 

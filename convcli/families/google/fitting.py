@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Collection
+from operator import is_
 from typing import Any
 
 from msgspec.structs import replace
@@ -105,7 +106,7 @@ def _media(media: Media) -> Media | None:
 def _result(result: ToolResult) -> ToolResult:
     """A result as it reads when it is written as one object with media beside it."""
     kept = [_media(part) for part in result.value if isinstance(part, Media)] if result.kind == "multimodal" else []
-    media = [_signed(one) for one in kept if one is not None]
+    media = [one for one in kept if one is not None]
     response = write_response(result)
     kind, value, failed = with_media(response, media) if media else read_response(response)
     if (kind, failed or None) == (result.kind, result.is_error) and value == result.value:
@@ -113,8 +114,10 @@ def _result(result: ToolResult) -> ToolResult:
     return replace(result, kind=kind, value=value, is_error=failed or None)
 
 
-def _signed(part: Any) -> Any:
-    """A part with nothing beside it but a signature of Google."""
+def _only_signed(part: Any, _: Any = None) -> Any:
+    if isinstance(part, ToolResult) and part.kind == "multimodal":
+        value = [_only_signed(one) for one in part.value]
+        part = part if all(map(is_, value, part.value)) else replace(part, value=value)
     metadata = part.metadata
     if metadata is None:
         return part
@@ -126,13 +129,15 @@ def _signed(part: Any) -> Any:
 
 def _fitted_part(part: Part, message: Message) -> Part | None:
     if isinstance(part, ToolResult):
-        return _signed(_result(part)) if message.role == "tool" else None
-    one = _part(part, message)
-    return None if one is None else _signed(one)
+        return _result(part) if message.role == "tool" else None
+    return _part(part, message)
 
 
 expressible_parts = on_parts(_fitted_part)
 """Parts that Google has fields for, in the turns where it takes them."""
+
+only_signed = on_parts(_only_signed)
+"""Nothing stands beside a part but a signature of Google."""
 
 
 # ---------------------------------------------------------------- tools and settings
@@ -249,6 +254,7 @@ TURNS: tuple[Pass, ...] = (
     results_behind_calls,
     roles({"developer": "system"}),
     expressible_parts,
+    only_signed,
     on_messages(turns.one_system),
     on_messages(turns.joined),
     on_messages(turns.in_order_of_calls),
@@ -283,6 +289,7 @@ def answer(service: Service, of_answer: Carried, reasons: Collection[str] = ()) 
         without("tools", "tool_choice", "settings"),
         known(service, OF_RESPONSE, of_answer),
         expressible_parts,
+        only_signed,
         _reasons(service, reasons),
         _one_usage(service),
     )
