@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter, is_
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -16,7 +16,6 @@ from convcli.model.branches import active
 from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import (
     Message,
-    Opaque,
     Part,
     Refusal,
     Text,
@@ -69,19 +68,75 @@ def on_each_message(fits: Callable[[Message], Message | None]) -> Pass:
     return on_messages(lambda messages: shared(messages, [fits(message) for message in messages]))
 
 
-def on_parts(fits: Callable[[Part, Message], Part | None]) -> Pass:
-    """A pass that looks at one part at a time, with its message; None takes it out."""
+PartFit: TypeAlias = Callable[[Any, Message], Part | None]
+"""A part, with its message, as the target takes it; None takes it out."""
 
-    def fitted(message: Message) -> Message:
-        parts = shared(message.parts, [fits(part, message) for part in message.parts])
+
+class PartPass:
+    """A pass that looks at one part at a time, of these types or of any.
+
+    Passes that follow each other walk a transcript once (`fused`), and pass over messages without such parts.
+    """
+
+    __slots__ = ("_steps", "_types")
+
+    def __init__(self, *steps: tuple[frozenset[str], PartFit]) -> None:
+        self._steps = steps
+        self._types = frozenset[str]().union(*(types for types, _ in steps))
+
+    def __call__(self, transcript: Transcript) -> Transcript:
+        messages = [self._fitted(message) for message in transcript.messages]
+        if all(map(is_, messages, transcript.messages)):
+            return transcript
+        return replace(transcript, messages=messages)
+
+    def _fitted(self, message: Message) -> Message:
+        types = self._types
+        for part in message.parts:
+            if part.type in types:
+                break
+        else:
+            return message
+        parts = shared(message.parts, [self._step(part, message) for part in message.parts])
         return message if parts is message.parts else replace(message, parts=parts)
 
-    return on_each_message(fitted)
+    def _step(self, part: Part | None, message: Message) -> Part | None:
+        for types, fits in self._steps:
+            if part is None:
+                return None
+            if part.type in types:
+                part = fits(part, message)
+        return part
+
+    def then(self, other: PartPass) -> PartPass:
+        """Both, in one walk."""
+        return PartPass(*self._steps, *other._steps)
 
 
-def on_results(fits: Callable[[ToolResult], ToolResult]) -> Pass:
+MEDIA = ("image", "audio", "video", "document")
+PART_TYPES = ("text", "reasoning", "refusal", *MEDIA, "tool_call", "tool_result", "opaque")
+
+
+def on_parts(fits: PartFit, *types: str) -> PartPass:
+    """A pass that looks at one part at a time, with its message; of these types, or of any. None takes it out."""
+    return PartPass((frozenset(types or PART_TYPES), fits))
+
+
+def on_results(fits: Callable[[ToolResult], ToolResult]) -> PartPass:
     """A pass that looks at results only."""
-    return on_parts(lambda part, _: fits(part) if part.__class__ is ToolResult else part)
+    return on_parts(lambda result, _: fits(result), "tool_result")
+
+
+def fused(*passes: Pass) -> tuple[Pass, ...]:
+    """The passes, of which those of parts that follow each other are one."""
+    fused_passes: list[Pass] = []
+    for one in passes:
+        before = fused_passes[-1] if fused_passes else None
+        if isinstance(one, PartPass) and isinstance(before, PartPass):
+            fused_passes[-1] = before.then(one)
+        else:
+            fused_passes.append(one)
+    return tuple(fused_passes)
 
 
 def on_tools(fits: Callable[[ToolDefinition], ToolDefinition | None]) -> Pass:
@@ -156,13 +211,13 @@ def roles(names: Mapping[str, str]) -> Pass:
     )
 
 
-def parts_in_roles(allowed: Mapping[str, Collection[str]]) -> Pass:
+def parts_in_roles(allowed: Mapping[str, Collection[str]]) -> PartPass:
     """Parts of these types stand only in messages of these roles; elsewhere they are left out."""
 
     def fits(part: Part, message: Message) -> Part | None:
-        return part if message.role in allowed.get(part.type, (message.role,)) else None
+        return part if message.role in allowed[part.type] else None
 
-    return on_parts(fits)
+    return on_parts(fits, *allowed)
 
 
 def ordered_parts(
@@ -220,18 +275,12 @@ def _without(message: Message, fields: Collection[str]) -> Message:
     return replace(message, **gone) if gone else message
 
 
-def only_own_opaque(owner: str) -> Pass:
-    """Opaque parts of other vendors are left out, those in results too."""
-
-    def fits(part: Part, _: Message) -> Part | None:
-        if part.__class__ is Opaque:
-            return part if part.dialect == owner else None
-        return part
-
-    return on_parts(fits)
+def only_own_opaque(owner: str) -> PartPass:
+    """Opaque parts of other vendors are left out."""
+    return on_parts(lambda part, _: part if part.dialect == owner else None, "opaque")
 
 
-def expressed(*conventions: Convention) -> Pass:
+def expressed(*conventions: Convention) -> PartPass:
     """Results for which the vendor has no field are written by a convention."""
 
     def fits(result: ToolResult) -> ToolResult:

@@ -3,8 +3,8 @@
 A session is a header and rows. Lifting: `Envelope` (which keys of a header or a row are fields, which are carried),
 `add_event` (a row that no model saw, in its place), `head_of` (the active branch of a tree), `joined` (rows that are
 one message) and `Repeats` (rows that only repeat others). What a new session must have and a transcript of strangers
-has not is made by passes of `fit` (`with_models`, `with_ids` or `chained`, `timed`, `with_session_id`), so that `write`
-invents nothing; what a pass made up is found as `invented` when the output is read back.
+has not is made by passes of `fit` (`with_models`, `with_ids` or `chained`, `timed`, `with_rows`, `with_session_id`), so
+that `write` invents nothing; what a pass made up is found as `invented` when the output is read back.
 """
 
 from __future__ import annotations
@@ -51,23 +51,23 @@ class Envelope:
     def lift(self, native: Native, record: Transcript | Message) -> Native | None:
         """Set the fields of the record; what must be carried."""
         carried = self._keys.carried(native) or {}
-        for key, (name, lift, write) in self._fields.items():
+        for key, field in self._fields.items():
             value = native.get(key)
             if value is None or value == "":
                 continue
-            ours = lift(value)
-            setattr(record, name, ours)
-            if ours is None or not exact_json.exact(write(ours), value):
+            ours = field.lift(value)
+            setattr(record, field.name, ours)
+            if ours is None or not exact_json.exact(field.write(ours), value):
                 carried = {**carried, key: value}
         return carried or None
 
     def write(self, record: Transcript | Message, carried: Native | None = None, **content: Any) -> Native:
         """The object, in the order of the vendor; what was carried of a field only where it still says the same."""
         native: Native = {key: value for key, value in (carried or {}).items() if key not in self._fields}
-        for key, (name, lift, write) in self._fields.items():
-            value = getattr(record, name)
-            same = carried is not None and key in carried and exact_json.exact(lift(carried[key]), value)
-            written = carried[key] if same and carried else None if value is None else write(value)
+        for key, field in self._fields.items():
+            value = getattr(record, field.name)
+            same = carried is not None and key in carried and exact_json.exact(field.lift(carried[key]), value)
+            written = carried[key] if same and carried else None if value is None else field.write(value)
             if written is not None:
                 native[key] = written
         return self._keys.put({**native, **content}, None, sort=True)
@@ -186,6 +186,19 @@ def _key(value: Any) -> str:
 
 
 # ---------------------------------------------------------------- passes: what a new session must have
+
+
+def with_rows(row_of: Callable[[Message], Any]) -> Pass:
+    """Events hold their rows as they are written: with the ids, parents and times that their messages have now."""
+
+    def fits(message: Message) -> Message:
+        part = message.parts[0] if message.role == "event" and len(message.parts) == 1 else None
+        if not isinstance(part, Opaque):
+            return message
+        row = row_of(message)
+        return message if row is None or row == part.value else replace(message, parts=[replace(part, value=row)])
+
+    return on_each_message(fits)
 
 
 def active_branch(transcript: Transcript) -> Transcript:

@@ -27,8 +27,10 @@ from convcli.families.openai.calls import kind_in_turn, media_behind_results
 from convcli.families.openai.messages import texts_only
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
+    MEDIA,
     expressed,
     functions_only,
+    fused,
     is_response,
     known_finish,
     last_answer,
@@ -279,12 +281,12 @@ def _required_or_none(transcript: Transcript) -> Transcript:
 
 PARTS = (
     parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
-    on_parts(_shown),
-    on_parts(_words),
+    on_parts(_shown, *MEDIA),
+    on_parts(_words, "text", "reasoning", "refusal"),
     only_own_opaque(NAME),
     ordered_parts("text reasoning image opaque", "tool_call", kind=kind_in_turn),
 )
-MESSAGES = (
+MESSAGES = fused(
     renaming(NAMES),
     with_parameters(typed=True),
     linear,
@@ -302,7 +304,7 @@ MESSAGES = (
     _required_or_none,
     SETTINGS.fits,
 )
-ANSWER = (
+ANSWER = fused(
     renaming(NAMES),
     last_answer,
     parts_in_roles({"tool_result": ()}),

@@ -47,9 +47,11 @@ from convcli.families.openai.response import (
 )
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
+    MEDIA,
     answers_only,
     expressed,
     functions_only,
+    fused,
     is_response,
     linear,
     on_each_message,
@@ -236,7 +238,7 @@ def _spoken_or_shown(part: Part, message: Message) -> Part | None:
     return part
 
 
-MESSAGES = (
+MESSAGES = fused(
     renaming(NAMES, IDS),
     linear,
     on_messages(results_first),
@@ -247,9 +249,9 @@ MESSAGES = (
     on_results(texts_only),
     expressed(RESULTS),
     parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
-    on_parts(_spoken_or_shown),
+    on_parts(_spoken_or_shown, "refusal", *MEDIA),
     only_own_opaque(NAME),
-    on_each_message(without_empty_text),
+    without_empty_text(NAME),
     ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
     functions_only(NAME),
     with_parameters(),
@@ -257,13 +259,13 @@ MESSAGES = (
     _known_effort,
     _one_choice,
 )
-ANSWER = (
+ANSWER = fused(
     renaming(NAMES, IDS),
     answers_only,
     parts_in_roles({"tool_result": ()}),
-    on_parts(_spoken_or_shown),
+    on_parts(_spoken_or_shown, "refusal", *MEDIA),
     only_own_opaque(NAME),
-    on_each_message(without_empty_text),
+    without_empty_text(NAME),
     ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
     known_finish(ANSWERS),
     on_each_message(joined_text),

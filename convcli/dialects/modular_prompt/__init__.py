@@ -36,12 +36,13 @@ from convcli.families.openai import request as common
 from convcli.families.openai.messages import without_empty_text
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
+    MEDIA,
     expressed,
     functions_only,
+    fused,
     is_response,
     known_finish,
     linear,
-    on_each_message,
     on_messages,
     on_parts,
     on_results,
@@ -242,22 +243,22 @@ def _joined(message: Message) -> Message:
     return message if parts == message.parts else replace(message, parts=parts)
 
 
-MESSAGES = (
+MESSAGES = fused(
     renaming(NAMES),
     linear,
     on_messages(single_results),
     roles({"developer": "system"}),
     expressed(RESULTS),
     on_results(attached),
-    on_parts(as_attachment),
+    on_parts(as_attachment, "refusal", "reasoning", *MEDIA),
     only_own_opaque(NAME),
     ordered_parts("text image audio video document opaque", "tool_call", of=("system", "user", "assistant")),
-    on_each_message(without_empty_text),
+    without_empty_text(NAME),
     functions_only(NAME),
     _some_tool,
     SETTINGS.fits,
 )
-ANSWER = (renaming(NAMES), linear, _one_answer, known_finish({}, FINISH_OF, "stop"))
+ANSWER = fused(renaming(NAMES), linear, _one_answer, known_finish({}, FINISH_OF, "stop"))
 FIT = {"request": MESSAGES, "list": MESSAGES, "result": ANSWER}
 
 

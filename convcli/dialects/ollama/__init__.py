@@ -33,7 +33,9 @@ from convcli.dialects.ollama.messages import (
 from convcli.families.openai import request as common
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
+    MEDIA,
     functions_only,
+    fused,
     is_response,
     known_finish,
     last_answer,
@@ -213,12 +215,12 @@ TURNS = (
     on_messages(single_results),
     on_results(read_again),
     parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",), "opaque": ()}),
-    on_parts(as_pictures),
+    on_parts(as_pictures, "refusal", *MEDIA),
     on_messages(one_text),
     on_each_message(one_thought),
     ordered_parts("reasoning", "text", "image", "tool_call", of=("system", "user", "assistant")),
 )
-MESSAGES = (
+MESSAGES = fused(
     with_parameters(),
     linear,
     on_messages(results_first),
@@ -228,7 +230,7 @@ MESSAGES = (
     on_tools(_without_strict),
     lambda transcript: OPTIONS.fits(transcript, SETTINGS),
 )
-ANSWER = (last_answer, parts_in_roles({"tool_result": ()}), *TURNS, known_finish({}, FINISH, "stop"))
+ANSWER = fused(last_answer, parts_in_roles({"tool_result": ()}), *TURNS, known_finish({}, FINISH, "stop"))
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 
 

@@ -42,9 +42,11 @@ from convcli.families.openai.response import (
 )
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
+    MEDIA,
     answers_only,
     expressed,
     functions_only,
+    fused,
     is_response,
     linear,
     on_each_message,
@@ -204,12 +206,12 @@ def _spoken_or_shown(part: Part, message: Message) -> Part | None:
 
 PARTS = (
     parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ()}),
-    on_parts(_spoken_or_shown),
+    on_parts(_spoken_or_shown, *MEDIA),
     only_own_opaque(NAME),
-    on_each_message(without_empty_text),
+    without_empty_text(NAME),
     ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
 )
-MESSAGES = (
+MESSAGES = fused(
     renaming(NAMES, IDS),
     linear,
     on_messages(results_first),
@@ -222,7 +224,7 @@ MESSAGES = (
     some_tools,
     common.named_format,
 )
-ANSWER = (
+ANSWER = fused(
     renaming(NAMES, IDS),
     answers_only,
     *PARTS,

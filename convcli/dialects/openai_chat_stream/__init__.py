@@ -37,6 +37,8 @@ from convcli.families.openai.response import (
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
+    MEDIA,
+    fused,
     is_response,
     on_each_message,
     on_messages,
@@ -398,12 +400,12 @@ def _call_deltas(call: Native, index: int, size: int) -> Iterator[Native]:
         yield {"tool_calls": [{"index": index, kind: {key: piece}}]}
 
 
-FIT = (
+FIT = fused(
     streams.one_answer,
     without("tools", "tool_choice", "settings"),
     _answer_of_request,
     parts_in_roles({"tool_result": ()}),
-    on_parts(_spoken),
+    on_parts(_spoken, "opaque", *MEDIA),
     on_each_message(_one_of_each),
     ordered_parts("reasoning", "text", "refusal", "audio", "tool_call", kind=kind_in_turn),
     on_each_message(_ended),

@@ -26,7 +26,9 @@ from convcli.families.openai.parts import (
     write_text,
 )
 from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import on_each_message
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.dialect import Pass
 from convcli.model.transcript import (
     Media,
     Message,
@@ -300,12 +302,22 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     return fitted.kind, fitted.value
 
 
-def without_empty_text(message: Message) -> Message:
-    """A text that is empty and alone is no part."""
-    contents = [part for part in message.parts if part.type in CONTENT_TYPES]
-    if len(contents) != 1 or contents[0] != Text(""):
-        return message
-    return replace(message, parts=[part for part in message.parts if part is not contents[0]])
+def without_empty_text(owner: str) -> Pass:
+    """A text that is empty and alone is no part, unless it carries something of the owner's."""
+
+    def fits(message: Message) -> Message:
+        if not any(map(_is_empty, message.parts)):
+            return message
+        contents = [part for part in message.parts if part.type in CONTENT_TYPES]
+        if len(contents) != 1 or not _is_empty(contents[0]) or carried_by(contents[0].extras, owner):
+            return message
+        return replace(message, parts=[part for part in message.parts if part is not contents[0]])
+
+    return on_each_message(fits)
+
+
+def _is_empty(part: Part) -> bool:
+    return part.__class__ is Text and not part.text
 
 
 CONTENT_TYPES = ("text", "image", "document", "opaque")
