@@ -223,6 +223,7 @@ MESSAGES = fused(
     functions_only(NAME),
     some_tools,
     common.named_format,
+    common.REQUEST_SETTINGS.fits,
 )
 ANSWER = fused(
     renaming(NAMES, IDS),
