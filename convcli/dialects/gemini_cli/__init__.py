@@ -147,10 +147,10 @@ def _goes_back_to_something(survey: Survey) -> Iterator[Breach]:
 
 def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
     transcript = survey.transcript
-    stated = {"sessionId": transcript.id, **carried_by(transcript.extras, NAME)}
-    for key in ("sessionId", "projectHash"):
-        if not stated.get(key):
-            yield Breach("missing-key", At(), f"the program resumes no session without {key}")
+    stated = {"sessionId": transcript.id, "startTime": transcript.created_at, "lastUpdated": transcript.updated_at}
+    for key in ("sessionId", "projectHash", "startTime", "lastUpdated"):
+        if not {**stated, **carried_by(transcript.extras, NAME)}.get(key):
+            yield Breach("missing-key", At(), f"a session that is resumed has {key}")
     for i, message in enumerate(survey.messages):
         native = survey.native(At(i))
         if role_of(native) is not None and not (native.get("id") and native.get("timestamp")):
@@ -168,8 +168,8 @@ LACKS = words(
     "image.detail text.metadata reasoning.metadata image.metadata audio.metadata video.metadata document.metadata "
     "tool_call.metadata tool_result.metadata refusal.metadata"
 )
-REPEATED = words("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated")
-"""Metadata that a later row says again: the last one counts."""
+REPEATED = words("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated /*/tokens/output /messages/*/tokens/output")
+"""Metadata that a later row says again, of which the last one counts, and what is said in a sum."""
 
 DIALECT = Dialect(
     name=NAME,

@@ -11,11 +11,11 @@ from convcli.dialects.gemini_cli.calls import NAME, SERVICE, STATES
 from convcli.dialects.gemini_cli.log import REWIND, kind_of, replay
 from convcli.dialects.gemini_cli.records import role_of
 from convcli.dialects.gemini_cli.thoughts import lift_tokens, write_tokens
-from convcli.dialects.gemini_cli.writing import groups, write_rows
+from convcli.dialects.gemini_cli.writing import groups, needs_content, write_rows
 from convcli.families.google.carried import Carried, known
-from convcli.families.google.fitting import expressible_parts
+from convcli.families.google.fitting import expressible_parts, with_signature
 from convcli.families.google.turns import user_without_result
-from convcli.kit.fitting import on_each_message, on_messages, separate_results, shared, without
+from convcli.kit.fitting import on_each_message, on_messages, on_results, separate_results, shared, without
 from convcli.kit.objects import carried_by
 from convcli.kit.renaming import renaming
 from convcli.kit.sessions import (
@@ -99,7 +99,7 @@ class _Frames:
         self.twice = _twice_answered(messages)
         self.calls: set[str] = set()
         self.before: Message | None = None
-        self.is_user = False
+        self.is_user = self.has_content = False
 
     def framed(self, message: Message) -> Message:
         if message.role in ASIDE:
@@ -113,12 +113,18 @@ class _Frames:
             return message if same else replace(message, id=None, created_at=time)
         called = message.parts if message.role == "assistant" else []
         self.calls = {part.id for part in called if isinstance(part, ToolCall)}
+        self.has_content = needs_content(called)
         return self.begun(message)
 
     def joins(self, message: Message) -> bool:
-        """Does it stand in the record of the answer that called?"""
+        """Does it stand in the record of the answer that called?
+
+        Where calls stand in the content too, the program itself writes records for their results.
+        """
         result = _result_of(message)
         if result is None or result.tool_call_id not in self.calls or id(result) in self.twice:
+            return False
+        if self.has_content and (message.id is not None or self.is_user):
             return False
         self.calls.remove(result.tool_call_id)
         return True
@@ -171,7 +177,7 @@ def _twice_answered(messages: list[Message]) -> set[int]:
 
 
 def _whole(messages: list[Message]) -> list[Message]:
-    """What stands in one record stands together, before the events that were between it."""
+    """What stands in one record stands together, before the events that were between it, results as their calls."""
     whole: list[Message] = []
     between: list[Message] = []
     for message in messages:
@@ -182,7 +188,16 @@ def _whole(messages: list[Message]) -> list[Message]:
         else:
             whole += [*between, message]
             between = []
-    return shared(messages, whole + between)
+    records = [one for group in groups(whole + between) for one in _in_order_of_calls(group)]
+    return shared(messages, records)
+
+
+def _in_order_of_calls(record: list[Message]) -> list[Message]:
+    first = record[0]
+    calls = [part.id for part in first.parts if isinstance(part, ToolCall)] if first.role == "assistant" else []
+    order = {id_: i for i, id_ in reversed(list(enumerate(calls)))}
+    results = [(order.get(result.tool_call_id, 0) if (result := _result_of(one)) else 0, one) for one in record[1:]]
+    return [first, *(one for _, one in sorted(results, key=lambda pair: pair[0]))]
 
 
 def _states(message: Message) -> Message:
@@ -228,6 +243,7 @@ RECORDS: tuple[Pass, ...] = (
     with_models,
     known(SERVICE, Carried(None), Carried(None)),
     expressible_parts,
+    on_results(with_signature),
     on_each_message(_record),
     on_each_message(_states),
     _framed,

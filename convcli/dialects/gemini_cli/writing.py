@@ -51,13 +51,14 @@ def _write_row(group: list[Message], behind: Iterable[list[Message]]) -> Any:
 
 
 def _later(behind: Iterable[list[Message]]) -> dict[str, ToolResult]:
-    """The results in the records of the user up to the next one of the model."""
+    """The first result of each call in the records of the user up to the next one of the model."""
     results: dict[str, ToolResult] = {}
     for group in behind:
         if group[0].role == "assistant":
             break
-        parts = [part for message in group for part in message.parts if isinstance(part, ToolResult)]
-        results |= {part.tool_call_id: part for part in parts}
+        for part in (part for message in group for part in message.parts):
+            if isinstance(part, ToolResult):
+                results.setdefault(part.tool_call_id, part)
     return results
 
 

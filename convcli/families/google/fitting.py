@@ -114,9 +114,10 @@ def _result(result: ToolResult) -> ToolResult:
     return replace(result, kind=kind, value=value, is_error=failed or None)
 
 
-def _only_signed(part: Any, _: Any = None) -> Any:
+def with_signature(part: Any, _: Any = None) -> Any:
+    """The part with nothing beside it but a signature of Google."""
     if isinstance(part, ToolResult) and part.kind == "multimodal":
-        value = [_only_signed(one) for one in part.value]
+        value = [with_signature(one) for one in part.value]
         part = part if all(map(is_, value, part.value)) else replace(part, value=value)
     metadata = part.metadata
     if metadata is None:
@@ -136,7 +137,7 @@ def _fitted_part(part: Part, message: Message) -> Part | None:
 expressible_parts = on_parts(_fitted_part)
 """Parts that Google has fields for, in the turns where it takes them."""
 
-only_signed = on_parts(_only_signed)
+only_signed = on_parts(with_signature)
 """Nothing stands beside a part but a signature of Google."""
 
 
