@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from convcli.families.google import config
 from convcli.families.google import document as documents
 from convcli.families.google.contents import CONTENT
-from convcli.families.google.keys import Service, Shape
+from convcli.families.google.keys import Service, Shape, owned
 from convcli.families.google.parts import BLOB, CALL, FILE, PART
 from convcli.families.google.results import RESPONSE as ANSWER
 from convcli.families.google.schema import PARAMETERS
@@ -89,9 +89,14 @@ def _known_part(part: Part, service: Service) -> Any:
         is_own = part.dialect == service.owner and isinstance(part.value, dict)
         return part if is_own and service.known(PART.name, part.value) == part.value else None
     if isinstance(part, ToolResult) and part.kind == "multimodal":
-        value = [_known(one, OF_PART, service) for one in part.value]
+        value = [_known(_own(one, service.owner), OF_PART, service) for one in part.value]
         part = part if all(map(is_, value, part.value)) else replace(part, value=value)
     return _known(part, OF_PART, service)
+
+
+def _own(part: Part, owner: str) -> Part:
+    others = part.extras is not None and part.extras.keys() - {owner}
+    return replace(part, extras=owned(owner, carried_by(part.extras, owner))) if others else part
 
 
 def _known_tool(tool: ToolDefinition, service: Service) -> ToolDefinition | None:
