@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.objects import Keys, Native, carried_by
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import RARE, Clue, Dialect, Options
 from convcli.model.transcript import (
     Media,
     Message,
@@ -182,4 +182,5 @@ DIALECT = Dialect(
     places=_places(),
     carries_all=True,
     keeps_form=True,
+    has=RARE,
 )

@@ -114,9 +114,9 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None) -> str:
 
 
 def general(field: str) -> Iterator[str]:
-    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, …"""
-    parts = field.split(".")
-    for end in range(len(parts), 0, -1):
-        yield ".".join(parts[:end])
-    if len(parts) > 1:
-        yield ".".join(parts[1:])
+    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, and the same
+    of any node: `metadata.signature`, `metadata`."""
+    steps = field.split(".")
+    for of_node in (steps, steps[1:]):
+        for end in range(len(of_node), 0, -1):
+            yield ".".join(of_node[:end])
