@@ -33,7 +33,7 @@ from convcli.kit.sessions import Envelope, event_of
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.rule import At, Breach, Rule
-from convcli.model.transcript import Path, Transcript
+from convcli.model.transcript import Transcript
 from convcli.validation.rules import links
 from convcli.validation.survey import Survey, when_sent
 
@@ -151,7 +151,7 @@ def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
     for key in ("sessionId", "projectHash", "startTime", "lastUpdated"):
         if not {**stated, **carried_by(transcript.extras, NAME)}.get(key):
             yield Breach("missing-key", At(), f"a session that is resumed has {key}")
-    for i, message in enumerate(survey.messages):
+    for i in range(len(survey.messages)):
         native = survey.native(At(i))
         if role_of(native) is not None and not (native.get("id") and native.get("timestamp")):
             yield Breach("missing-key", At(i), "a record of a session that is resumed has an id and a timestamp")

@@ -1,9 +1,8 @@
-"""What a session of Gemini CLI takes: records with ids and times, results in their calls, and rows that do not count."""
+"""What a session of Gemini CLI takes: records with ids and times, results in their calls, rows that do not count."""
 
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -33,17 +32,17 @@ from convcli.model.transcript import Message, Opaque, ToolCall, ToolResult, Tran
 # ---------------------------------------------------------------- events
 
 
-def _is_own(message: Message) -> bool:
-    part = message.parts[0] if len(message.parts) == 1 else None
-    if not isinstance(part, Opaque) or part.dialect != NAME:
-        return False
-    return message.id is None or kind_of(part.value) == "record"
-
-
-def _counts(message: Message) -> bool:
-    """Does the row of the event count in a document, where every record does?"""
+def _row(message: Message) -> Message:
+    """Of a row that is no record of what the program showed, nothing counts: it has no id and no time of its own."""
+    if message.role != "event" or message.id is None:
+        return message
     row = row_of_event(message, NAME)
-    return isinstance(row, dict) and role_of(row) is None and kind_of(row) in ("record", "unknown")
+    counts = kind_of(row) == "record" and role_of(row) is None
+    return message if counts else replace(message, id=None, parent_id=None, created_at=None)
+
+
+def _without_dead(messages: list[Message]) -> list[Message]:
+    return shared(messages, [None if one.role == "event" and one.id is None else one for one in messages])
 
 
 def _rows_that_count(transcript: Transcript) -> Transcript:
@@ -55,7 +54,7 @@ def _rows_that_count(transcript: Transcript) -> Transcript:
     done = replay([row_of_event(one, NAME) if one.id is None else {"id": one.id} for one in firsts])
     if [row["id"] for _, row in done.live] == [one.id for one in firsts if one.id is not None]:
         return transcript
-    return replace(transcript, messages=[one for one in messages if one.role != "event" or one.id is not None])
+    return replace(transcript, messages=_without_dead(messages))
 
 
 # ---------------------------------------------------------------- records
@@ -130,7 +129,7 @@ class _Frames:
         return True
 
     def continues(self, message: Message, before: Message | None) -> bool:
-        """Does it stand in the record of the user before it? Answers and words of one record say who they are by turns."""
+        """Does it stand in the record of the user before it, which alternates between answers and words?"""
         roles = None if before is None else (before.role, message.role)
         return message.id is None and roles in USER and self.is_user
 
@@ -236,7 +235,8 @@ def _without_instructions(message: Message) -> Message | None:
 RECORDS: tuple[Pass, ...] = (
     renaming(SERVICE.names),
     active_branch,
-    events(_is_own),
+    events(lambda message: row_of_event(message, NAME) is not None),
+    on_each_message(_row),
     separate_results,
     on_each_message(user_without_result),
     results_between_events,
@@ -256,7 +256,7 @@ FIT = {
     "log": (*RECORDS, _rows_that_count, *SESSION),
     "json": (
         *RECORDS,
-        on_messages(lambda messages: [one for one in messages if one.role != "event" or _counts(one)]),
+        on_messages(_without_dead),
         *SESSION,
     ),
 }
