@@ -199,6 +199,23 @@ def _in_order_of_calls(record: list[Message]) -> list[Message]:
     return [first, *(one for _, one in sorted(results, key=lambda pair: pair[0]))]
 
 
+def _own_extras(transcript: Transcript) -> Transcript:
+    """What other dialects carry has no place in a session."""
+    messages = shared(transcript.messages, [_own(_own_parts(message)) for message in transcript.messages])
+    own: Transcript = _own(transcript)
+    return own if messages is own.messages else replace(own, messages=messages)
+
+
+def _own_parts(message: Message) -> Message:
+    parts = shared(message.parts, [_own(part) for part in message.parts])
+    return message if parts is message.parts else replace(message, parts=parts)
+
+
+def _own(record: Any) -> Any:
+    own = {name: carried for name, carried in (record.extras or {}).items() if name in (NAME, SERVICE.owner)}
+    return record if len(own) == len(record.extras or {}) else replace(record, extras=own or None)
+
+
 def _states(message: Message) -> Message:
     """A result says what the state of its call can: that it was cancelled, or is not there yet."""
     result = _result_of(message)
@@ -242,6 +259,7 @@ RECORDS: tuple[Pass, ...] = (
     results_between_events,
     with_models,
     known(SERVICE, Carried(None), Carried(None)),
+    _own_extras,
     expressible_parts,
     on_results(with_signature),
     on_each_message(_record),

@@ -10,6 +10,7 @@ from convcli.kit.objects import Native
 from convcli.model.transcript import Path
 
 UPDATE, REWIND = "$set", "$rewindTo"
+MEMBERS = (UPDATE, "messages")
 
 
 class Replay(NamedTuple):
@@ -83,7 +84,8 @@ def _update(row: Native, i: int, live: dict[str, tuple[Path, Native]], done: Rep
     """Metadata, of which a later value counts; the messages of a `$set` replace all records."""
     is_update = UPDATE in row
     native, place = (row[UPDATE], (i, UPDATE)) if is_update else (row, (i,))
-    done.metadata.append((place, {k: v for k, v in native.items() if k != "messages" and v is not None}))
+    for where, stated in (((i,), row), (place, native))[not is_update :]:
+        done.metadata.append((where, {k: v for k, v in stated.items() if k not in MEMBERS and v is not None}))
     messages = native.get("messages")
     if not isinstance(messages, list):
         return
