@@ -505,3 +505,10 @@ def bare_text(message: Message) -> str:
     part = message.parts[0] if message.parts else None
     bare = isinstance(part, Text) and message == Message(message.role, [Text(part.text)])
     return part.text if bare and isinstance(part, Text) else ""
+
+
+def last_definitions(transcript: Transcript) -> Transcript:
+    """One definition for each name: the last one counts."""
+    tools = transcript.tools or []
+    last = {tool.name: tool for tool in tools}
+    return transcript if len(last) == len(tools) else replace(transcript, tools=list(last.values()))

@@ -96,9 +96,7 @@ Pass: TypeAlias = Callable[[Transcript], Transcript]
 """One piece of policy: a transcript as a target takes it. It does not change its input, and shares what it leaves."""
 
 
-RARE = frozenset(
-    f"message.{field}" for field in ("weight", "label", "replaces", "parentCallId", "cost", "provider")
-)
+RARE = frozenset(f"message.{field}" for field in ("weight", "label", "replaces", "parentCallId", "cost", "provider"))
 """Fields of sessions and training sets, which hardly any format has: a dialect says which it `has`."""
 
 
