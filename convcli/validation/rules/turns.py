@@ -243,11 +243,13 @@ def results_in_roles(*roles: str) -> Rule:
     """The document has results only in turns that have one of these roles there, or none."""
 
     def check(survey: Survey) -> Iterator[Breach]:
+        messages = survey.messages
         for i, k, _ in survey.parts["tool_result"]:
-            is_first = not i or not survey.is_one_turn(i - 1, i)
-            native = survey.native(At(i)) if is_first else {"role": survey.messages[i - 1].role}
+            goes_on = i > 0 and survey.is_one_turn(i - 1, i)
+            inside = goes_on and messages[i - 1].role == "assistant"
+            native = None if goes_on else survey.native(At(i))
             role = native.get("role") if isinstance(native, dict) else None
-            if role == "assistant" or (is_first and role is not None and role not in roles):
+            if inside or (role is not None and role not in roles):
                 help_text = f"it belongs into a turn with the role {roles[0]}"
                 yield Breach("misplaced-part", At(i, k), "a tool result cannot stand here", help=help_text)
 
