@@ -33,7 +33,7 @@ from convcli.kit.fitting import fused, on_each_message, on_parts, without
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options, Pass
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Origin, Part, ToolCall, Transcript
 
@@ -220,7 +220,7 @@ def _cut(part: Part, _: Message) -> Part:
     return replace(part, extras={**part.extras, SIBLING: carried} if carried else None)
 
 
-FIT = (
+FIT: tuple[Pass, ...] = (
     one_answer,
     *policy.paired_turns(),
     *policy.taken_parts(TURNS.blocks),

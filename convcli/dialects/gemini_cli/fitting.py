@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -27,7 +28,7 @@ from convcli.kit.sessions import (
     with_session_id,
 )
 from convcli.model.dialect import Pass
-from convcli.model.transcript import Message, Opaque, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, ToolCall, ToolResult, Transcript
 
 # ---------------------------------------------------------------- events
 
