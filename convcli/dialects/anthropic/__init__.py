@@ -192,6 +192,7 @@ DIALECT = Dialect(
     fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},
     form_of=form_of,
     rules=RULES,
+    repeats=frozenset(("/usage/input_tokens", "/messages/*/usage/input_tokens", "/*/usage/input_tokens")),
     plain=PLAIN,
     conventions=(policy.RESULTS,),
     lacks={
