@@ -54,10 +54,13 @@ class Answer:
 
     def _keep(self, beside: Native, slot: int | None, place: Path) -> None:
         """What else an event says belongs to the block that it is about, or to the message."""
-        node, places = (self.response, self.routes) if slot is None else (self.blocks[slot], self.first[slot])
+        node = self.response if slot is None else self.blocks[slot]
         for key in beside.keys() - node.keys():
             node[key] = beside[key]
-            places.setdefault((key,) if slot is None else key, (*place, key))  # type: ignore[call-overload]
+            if slot is None:
+                self.routes.setdefault((key,), (*place, key))
+            else:
+                self.first[slot].setdefault(key, (*place, key))
 
     def _take(self, event: Native, kind: str, at: int) -> None:
         if kind == "message_start":
