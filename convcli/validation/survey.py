@@ -137,7 +137,7 @@ def path_of(places: Places, at: At) -> Path:
         return at.steps
     else:
         place = ()
-    return (*places.routed(places.field(at.field, place) if at.field else place), *at.steps)
+    return (*places.routed(places.field(at.field, place, present=True) if at.field else place), *at.steps)
 
 
 def shown(word: str) -> str:
