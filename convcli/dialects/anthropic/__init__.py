@@ -194,7 +194,7 @@ DIALECT = Dialect(
     rules=RULES,
     repeats=frozenset(("/usage/input_tokens", "/messages/*/usage/input_tokens", "/*/usage/input_tokens")),
     plain=PLAIN,
-    conventions=(policy.RESULTS,),
+    conventions=(policy.results_of(NAME),),
     lacks={
         "request": LACKING | {"id"},
         "list": LACKING | {"id", "model", "tool", "tools", "toolChoice", "settings"},

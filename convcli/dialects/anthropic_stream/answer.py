@@ -54,12 +54,12 @@ class Answer:
 
     def _keep(self, beside: Native, slot: int | None, place: Path) -> None:
         """What else an event says belongs to the block that it is about, or to the message."""
-        node = self.response if slot is None else self.blocks[slot]
-        for key in beside.keys() - node.keys():
-            node[key] = beside[key]
+        for key, value in beside.items():
             if slot is None:
+                self.response.setdefault(key, value)
                 self.routes.setdefault((key,), (*place, key))
             else:
+                self.blocks[slot].setdefault(key, value)
                 self.first[slot].setdefault(key, (*place, key))
 
     def _take(self, event: Native, kind: str, at: int) -> None:
@@ -144,7 +144,8 @@ class Answer:
         kind, text = native["type"], "".join(self.inputs.get(slot, ()))
         if text:
             arguments, raw = read_arguments(text)
-            native["input"] = arguments
+            begun = native.get("input")
+            native["input"] = {**begun, **arguments} if isinstance(begun, dict) else arguments
             if raw is not None and kind != "tool_use":
                 native["partial_json"] = raw
         for key, value in DEFAULTS.get(kind, {}).items():
