@@ -53,7 +53,7 @@ def test_a_dialect_leaves_facts_only_under_its_own_name_unless_it_says_so(name: 
             assert all(map(dialect.owns, owners)), sample
 
 
-@pytest.mark.parametrize("name", LIFTED)
+@pytest.mark.parametrize("name", names())
 def test_l1a_lift_keeps_what_is_planted_anywhere_in_a_document(name: str) -> None:
     for sample in acceptable_of(name):
         testing.assert_keeps(dialects.get(name), sample.document)
