@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from convcli.model.version import __version__ as __version__
+
 TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the interpreter to start
 if TYPE_CHECKING:
     from typing import Any
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from convcli.model.findings import Finding
     from convcli.model.transcript import Message, ToolCall, ToolDefinition, ToolResult, Transcript
     from convcli.proof.difference import Loss
-
-__version__ = "0.1.0"
 
 __all__ = [
     "ContentError",

@@ -22,7 +22,7 @@ class Near(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         self.name, self.words = name, words
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from convcli.cli._commands import unknown
+        from convcli.validation.wording import unknown
 
         if value not in self.words():
             raise unknown(self.name, str(value), self.words(), f"choose from {', '.join(self.words())}")

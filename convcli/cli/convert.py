@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import click
 
 from convcli.cli import _shared
-from convcli.cli._commands import Command, unknown
+from convcli.cli._commands import Command
 from convcli.cli._types import BRANCH, DIALECT, Near
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, OutputError
@@ -152,6 +152,8 @@ class _Converting:
         if wish.target.lower is None:
             raise JobError("read-only-dialect", f"{wish.target.title} is only read, never written")
         if wish.form is not None and wish.form not in wish.target.forms:
+            from convcli.validation.wording import unknown
+
             forms = list(wish.target.forms)
             raise unknown("form", wish.form, forms, f"{wish.target.name} has {', '.join(forms)}")
         self._check_stream()
@@ -160,7 +162,7 @@ class _Converting:
         return Job(wish.target, options, wish.keep_going, fail_on, framing=wish.framing)
 
     def _check_stream(self) -> None:
-        from convcli.files.outputs import LAYOUTS
+        from convcli.files.framing import LAYOUTS
 
         target = self.wish.target
         ways = [LAYOUTS[framing] for framing in target.framings if framing in LAYOUTS]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from convcli.cli import _shared
-from convcli.cli._commands import Command, unknown
+from convcli.cli._commands import Command
 from convcli.cli._types import format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
@@ -157,6 +157,8 @@ class _Inspecting:
 
 def _column(name: str, known: list[str]) -> str:
     if name not in known:
+        from convcli.validation.wording import unknown
+
         raise unknown("column", name, known, f"choose from {', '.join(known)}")
     return name
 
@@ -183,11 +185,11 @@ class Condition:
         """What to say when it held for no row, with the nearest word of those that the rows have."""
         if self.held or not self.seen:
             return None
-        from difflib import get_close_matches  # dear, and rarely needed
+        from convcli.validation.wording import LOOSE_CUTOFF, nearest
 
-        words = ",".join(self.accepted)
-        near = [match for word in self.accepted for match in get_close_matches(word, sorted(self.seen), 1, 0.5)]
-        hint = f'; did you mean "{safe_text(near[0])}"?' if near else ""
+        words, seen = ",".join(self.accepted), sorted(self.seen)
+        near = next(filter(None, (nearest(word, seen, LOOSE_CUTOFF) for word in self.accepted)), None)
+        hint = f'; did you mean "{safe_text(near)}"?' if near is not None else ""
         return f"note: no row has {self.column}={safe_text(words)}{hint}\n"
 
 

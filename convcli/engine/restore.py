@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli import __version__, dialects
+from convcli import dialects
 from convcli.engine.conversion import lift
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
+from convcli.model.version import __version__
 from convcli.validation import schemas
 from convcli.wire import exact_json
 from convcli.wire.json_patch import apply, patch

@@ -17,12 +17,14 @@ import msgspec
 from convcli.files.packed import Tap, open_file, open_stdin, unpacked
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
-from convcli.wire.exact_json import BEGIN, DuplicateKeys, Place, parse
+from convcli.wire.exact_json import BEGIN, DuplicateKeys, Place, parse, write, write_line
 
 Framing: TypeAlias = Literal["json", "jsonl", "sse"]
 Line: TypeAlias = tuple[int, int, bytes, bool]
 """Number, byte offset, bytes without the newline, and whether a newline ended it."""
 
+LAYOUTS: dict[str, Framing] = {"sse": "sse", "events": "jsonl"}
+"""How rows that are one document are laid out, by the framing that a dialect names."""
 MAX_LINE = 256 << 20
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n"
@@ -298,3 +300,29 @@ def _note(record: Record, field: bytes, value: bytes, comments: list[str]) -> bo
     elif field == b"":
         comments.append(text)
     return field in (b"event", b"id", b"", b"retry")
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def layout(documents: list[Any]) -> str:
+    """How documents are laid out that have no input to be like: one as JSON, more or rows as JSONL."""
+    return ".json" if len(documents) == 1 and not isinstance(documents[0], Rows) else ".jsonl"
+
+
+def encoded(document: Any, suffix: str) -> Iterator[bytes]:
+    """The bytes of one document, as the suffix of its file says."""
+    if suffix == ".sse":
+        yield from map(_event_bytes, document)
+    elif isinstance(document, Rows):
+        yield from map(write_line, document)
+    else:
+        yield write_line(document, indent=suffix == ".json")
+
+
+def _event_bytes(row: Any) -> bytes:
+    """One event of an SSE stream. Streams whose events have a `type` name the event after it; the end mark is bare."""
+    kind = row.get("type") if isinstance(row, dict) else None
+    is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
+    name = f"event: {kind}\n".encode() if is_name else b""
+    return name + b"data: " + (row.encode() if isinstance(row, str) else write(row)) + b"\n\n"

@@ -13,12 +13,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from errno import EINVAL, EISDIR, EOPNOTSUPP, EPERM
-from typing import IO, Any, Protocol
+from typing import IO, Protocol
 
-from convcli.files.framing import Framing
-from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError, JobError, OutputError
-from convcli.wire import exact_json
 
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _CHUNK = 1 << 20
@@ -375,30 +372,3 @@ def _mode(found: os.stat_result | None, inputs: Iterable[str]) -> int:
         if status is not None and stat.S_ISREG(status.st_mode):
             mode &= stat.S_IMODE(status.st_mode) | 0o600
     return mode
-
-
-LAYOUTS: dict[str, Framing] = {"sse": "sse", "events": "jsonl"}
-"""How rows that are one document are laid out, by the framing that a dialect names."""
-
-
-def layout(documents: list[Any]) -> str:
-    """How documents are laid out that have no input to be like: one as JSON, more or rows as JSONL."""
-    return ".json" if len(documents) == 1 and not isinstance(documents[0], Rows) else ".jsonl"
-
-
-def encoded(document: Any, suffix: str) -> Iterator[bytes]:
-    """The bytes of one document, as the suffix of its file says."""
-    if suffix == ".sse":
-        yield from map(_event_bytes, document)
-    elif isinstance(document, Rows):
-        yield from map(exact_json.write_line, document)
-    else:
-        yield exact_json.write_line(document, indent=suffix == ".json")
-
-
-def _event_bytes(row: Any) -> bytes:
-    """One event of an SSE stream. Streams whose events have a `type` name the event after it; the end mark is bare."""
-    kind = row.get("type") if isinstance(row, dict) else None
-    is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
-    name = f"event: {kind}\n".encode() if is_name else b""
-    return name + b"data: " + (row.encode() if isinstance(row, str) else exact_json.write(row)) + b"\n\n"

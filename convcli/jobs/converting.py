@@ -13,8 +13,8 @@ import msgspec
 
 from convcli.engine import conversion
 from convcli.engine.restore import Record, record
-from convcli.files.framing import Framing
-from convcli.files.outputs import LAYOUTS, Output, Part, encoded
+from convcli.files.framing import LAYOUTS, Framing, encoded
+from convcli.files.outputs import Output, Part
 from convcli.jobs.inputs import Document, Input, Item
 from convcli.jobs.judging import finding_of, torn
 from convcli.model.dialect import Dialect, Options

@@ -10,7 +10,8 @@ from functools import partial
 from mmap import mmap
 from typing import Any
 
-from convcli.files.outputs import LAYOUTS, Output, Part
+from convcli.files.framing import LAYOUTS
+from convcli.files.outputs import Output, Part
 from convcli.jobs import converting as one
 from convcli.jobs import workers
 from convcli.jobs.converting import Job, Records, Run, Summary, Tell

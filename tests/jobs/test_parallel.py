@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from convcli import dialects
 from convcli.__main__ import main
 from convcli.engine import conversion, pipeline
-from convcli.files.outputs import LAYOUTS
+from convcli.files.framing import LAYOUTS
 from convcli.jobs import inputs, workers
 from convcli.model.findings import Finding
 from convcli.proof.difference import MISSING, Loss

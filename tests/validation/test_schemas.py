@@ -1,4 +1,4 @@
-"""The catalog finds the schemas, its verdict is exact, and its findings are for people."""
+"""The schemas are found, their verdict is exact, and its findings are for people."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def at_a_glance(name: str, document: Any) -> bool:
     return Glance(1_000_000).passes(schemas.schema(name), document)
 
 
-# ---------------------------------------------------------------- the catalog
+# ---------------------------------------------------------------- the schemas
 
 
 def test_all_schemas_are_found_and_named() -> None:
@@ -140,8 +140,8 @@ def test_a_glance_gives_the_verdict_of_the_validator_on_the_samples_of_all_diale
 
 def test_a_few_small_good_documents_need_no_validator() -> None:
     code = (
-        "import sys; from convcli import catalog;"
-        f"assert all(catalog.accepts(name, document) for name, document in {DOCUMENTS!r}.items());"
+        "import sys; from convcli.validation import schemas;"
+        f"assert all(schemas.accepts(name, document) for name, document in {DOCUMENTS!r}.items());"
         "assert not {'jsonschema', 'jsonschema_rs'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-import convcli
 from convcli.jobs.judging import Verdict
 from convcli.model import codes
 from convcli.model.findings import Finding
+from convcli.model.version import __version__
 from convcli.report.tables import View
 from convcli.report.text import json_text, safe_text
 
@@ -30,7 +30,7 @@ def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
     """The log, written at once: it begins with the rules of all its results."""
     found, left_out = _capped(verdicts)
     known = {code: index for index, code in enumerate(dict.fromkeys(finding.code for finding in found))}
-    driver = {"name": "convcli", "version": convcli.__version__, "rules": [_rule(code) for code in known]}
+    driver = {"name": "convcli", "version": __version__, "rules": [_rule(code) for code in known]}
     run: dict[str, Any] = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
