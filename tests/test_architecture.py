@@ -72,7 +72,8 @@ def test_a_module_imports_only_from_its_own_floor_and_lower_ones(path: Path) -> 
         parts = name.split(".")
         if parts[0] != "convcli":
             continue
-        assert len(parts) > 1 and parts[1] in FLOOR_OF, f"{path.name}:{line} imports {name} from the root"
+        is_placed = len(parts) > 1 and parts[1] in FLOOR_OF
+        assert is_placed, f"{path.name}:{line} imports {name} from the root"
         allowed = parts[1] == mine or FLOOR_OF[parts[1]] < FLOOR_OF[mine] or (mine, parts[1]) in WITHIN
         assert allowed, f"{path.name}:{line} imports {name} from above"
 

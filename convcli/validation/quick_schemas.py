@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sized
 from typing import Any
 
+from convcli.wire.pointers import follow
+
 Schema = dict[str, Any]
 
 
@@ -40,10 +42,7 @@ class Glance:
         return all(CHECKS[keyword](self, node, value) for keyword in node if keyword in CHECKS)
 
     def _refers(self, node: Schema, value: Any) -> bool:
-        target: Any = self._root
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        return self._pass(target, value)
+        return self._pass(follow(self._root, node["$ref"]), value)
 
     def _has_properties(self, node: Schema, value: Any) -> bool:
         if not isinstance(value, dict):

@@ -30,6 +30,7 @@ from convcli.validation.wording import (
     one_of,
     shown_key,
 )
+from convcli.wire.pointers import follow, pointer, resolve
 
 SUFFIX = ".schema.json"
 MOST = 10_000
@@ -173,19 +174,13 @@ def _breaches(name: str, document: Any) -> Iterator[Breach]:
 def _from_gate(root: dict[str, Any], document: Any, error: Any) -> Breach:
     *above, last = error.schema_path
     path = tuple(error.instance_path)
-    node = _at(root, above)
+    node = resolve(root, above)
     refused = node[last] is False  # such a schema has no keyword; its path ends in the name of a property
-    return Breach(path, "not" if refused else last, {} if refused else node, _at(document, path))
+    return Breach(path, "not" if refused else last, {} if refused else node, resolve(document, path))
 
 
 def _from_judge(error: Any) -> Breach:
     return Breach(tuple(error.absolute_path), error.validator or "not", error.schema or {}, error.instance)
-
-
-def _at(value: Any, steps: Iterable[str | int]) -> Any:
-    for step in steps:
-        value = value[int(step)] if isinstance(value, list) else value[step]
-    return value
 
 
 def _tell(name: str, breaches: Iterable[Breach]) -> list[Finding]:
@@ -222,14 +217,14 @@ def _meaning(name: str, breach: Breach) -> Iterator[Told]:
 
 
 def _told(path: Path, weight: tuple[int, int], code: str, message: str, help_text: str = "") -> Told:
-    return Told("", weight, Finding(code, "error", message, where=_pointer(path), help=help_text))
+    return Told("", weight, Finding(code, "error", message, where=pointer(path), help=help_text))
 
 
 def _missing(name: str, path: Path, key: str, value: dict[str, Any]) -> Told:
     """The help looks for a misspelt key: one that the schema never names."""
     near = [other for other in islice(value, 100) if other not in _vocabulary(name)]
     help_text = did_you_mean(key, near, 'found {}: did you mean "' + key + '"?')
-    finding = Finding("missing-key", "error", f'"{key}" is missing', where=_pointer(path), help=help_text)
+    finding = Finding("missing-key", "error", f'"{key}" is missing', where=pointer(path), help=help_text)
     return Told(key, (0, 0), finding)
 
 
@@ -299,7 +294,7 @@ def _named(node: dict[str, Any]) -> Iterator[str]:
 
 def _unknown_key(name: str, path: Path, known: Collection[str]) -> Finding:
     message = f"{_place(path)} is not known to {name} here"
-    return Finding("unknown-key", "warning", message, _pointer(path), help=did_you_mean(str(path[-1]), known))
+    return Finding("unknown-key", "warning", message, pointer(path), help=did_you_mean(str(path[-1]), known))
 
 
 def _applying(name: str, node: Any, value: Any) -> Iterator[dict[str, Any]]:
@@ -308,17 +303,12 @@ def _applying(name: str, node: Any, value: Any) -> Iterator[dict[str, Any]]:
         return
     yield node
     if "$ref" in node:
-        yield from _applying(name, _at(schema(name), node["$ref"].removeprefix("#/").split("/")), value)
+        yield from _applying(name, follow(schema(name), node["$ref"]), value)
     if "if" in node:
         branch = "then" if _judge(name).evolve(schema=node["if"]).is_valid(value) else "else"
         yield from _applying(name, node.get(branch), value)
     for below in node.get("allOf", ()):
         yield from _applying(name, below, value)
-
-
-def _pointer(path: Path) -> str:
-    """RFC 6901."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
 def _place(path: Path) -> str:

@@ -19,7 +19,7 @@ import orjson
 
 from convcli.wire import strict_json
 from convcli.wire.decimals import Decimal
-from convcli.wire.pointers import _steps, pointer, resolve
+from convcli.wire.pointers import steps
 from convcli.wire.strict_json import BEGIN, MAX_DEPTH, DuplicateKeys, Place
 from convcli.wire.surrogates import Spelled
 
@@ -34,9 +34,7 @@ __all__ = [
     "locate_all",
     "parse",
     "parse_text",
-    "pointer",
     "rereader",
-    "resolve",
     "write",
     "write_line",
     "write_text",
@@ -219,7 +217,7 @@ def locate(data: bytes, pointer: str) -> Place:
 
 def locate_all(data: bytes, pointers: Collection[str]) -> dict[str, Place]:
     """`locate` for many pointers in one pass over the document."""
-    paths = {pointer: _steps(pointer) for pointer in pointers}
+    paths = {pointer: steps(pointer) for pointer in pointers}
     found = strict_json.places(data, paths.values())
     return {pointer: found.get(path, strict_json.ABSENT) for pointer, path in paths.items()}
 
@@ -237,7 +235,7 @@ class Order:
     def of(self, pointer: str) -> list[int]:
         """A key to sort pointers by."""
         node, position = self._document, list[int]()
-        for step in _steps(pointer):
+        for step in steps(pointer):
             if isinstance(node, dict) and step in node:
                 position.append(self._rank(node, step))
                 node = node[step]

@@ -109,7 +109,7 @@ def _copy(value: Any) -> Any:
 
 
 def _apply(holder: dict[str, Any], operation: Operation) -> None:
-    kind, path = operation["op"], _steps(operation["path"])
+    kind, path = operation["op"], _path(operation["path"])
     if kind == "remove":
         _take(holder, path)
     elif kind == "test":
@@ -126,7 +126,7 @@ def _apply(holder: dict[str, Any], operation: Operation) -> None:
 def _value(holder: dict[str, Any], operation: Operation) -> Any:
     if operation["op"] == "add":
         return _copy(operation["value"])
-    source = _steps(operation["from"])
+    source = _path(operation["from"])
     if operation["op"] == "move":
         return _take(holder, source)
     if operation["op"] == "copy":
@@ -134,10 +134,9 @@ def _value(holder: dict[str, Any], operation: Operation) -> Any:
     raise ValueError
 
 
-def _steps(pointer: str) -> list[str]:
-    if pointer and not pointer.startswith("/"):
-        raise ValueError
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")]
+def _path(pointer: str) -> list[str]:
+    """The steps to a value of the document below its holder."""
+    return ["", *pointers.steps(pointer)]
 
 
 def _parent(holder: Any, path: list[str]) -> tuple[Any, Any]:

@@ -21,6 +21,7 @@ from convcli.validation import schemas, verdict
 from convcli.validation.rules import links
 from convcli.validation.rules.conformance import arguments_match
 from convcli.validation.survey import Survey
+from convcli.wire import pointers
 from tests import strategies
 from tests.laws.test_mutants import containers, mutate
 from tests.support import acceptable, documents, names, sample_files, samples
@@ -289,9 +290,7 @@ def test_a_schema_that_never_ends_is_given_up_in_time() -> None:
 
 
 def assert_present(document: Any, where: str) -> None:
-    for step in where.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        document = document[int(name)] if isinstance(document, list) else document[name]
+    pointers.resolve(document, pointers.steps(where))
 
 
 def test_no_good_sample_breaks_a_rule() -> None:

@@ -377,13 +377,6 @@ def test_a_pointer_to_nothing_has_no_place() -> None:
         assert exact_json.locate(b'{"a": [1, 2]}', pointer) == (0, 0, -1)
 
 
-def test_resolving_steps_by_names_into_objects_and_by_indexes_into_lists_only() -> None:
-    assert pointers.resolve({"a": [{"b": 1}]}, ("a", 0, "b")) == 1
-    for path in (("b",), ("a", "0"), ("a", 5), ("a", 0, "b", 0)):
-        with pytest.raises(LookupError):
-            pointers.resolve({"a": [{"b": 1}]}, path)
-
-
 def test_pointers_are_sorted_as_their_values_stand_in_the_text() -> None:
     value = {"b": [{"y": 1, "x~/": 2}] * 11, "a": 3}
     order = exact_json.Order(value)

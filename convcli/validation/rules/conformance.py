@@ -13,7 +13,7 @@ from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Path
 from convcli.validation.survey import Survey
 from convcli.validation.wording import PLAIN_WORD
-from convcli.wire import exact_json
+from convcli.wire import exact_json, pointers
 
 STEPS = 10_000
 """Values that are looked at for one call, each time with one schema object."""
@@ -125,10 +125,10 @@ class _Check:
         return found
 
     def _resolved(self, reference: str) -> Any:
-        node: Any = self.root
-        for step in reference.split("/")[1:]:
-            node = node.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
-        return node
+        try:
+            return pointers.follow(self.root, reference)
+        except LookupError:
+            return None
 
 
 def _listed(schema: dict[str, Any], key: str) -> list[Any]:
