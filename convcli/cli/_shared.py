@@ -135,7 +135,7 @@ def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:
     return BUG
 
 
-class Teller:
+class DiagnosticPrinter:
     """Prints findings and losses on stderr as they come: the first of each file and kind, then how many more."""
 
     def __init__(self, screen: Screen) -> None:
@@ -190,7 +190,7 @@ def size_of(path: str) -> int:
     return there.st_size if stat.S_ISREG(there.st_mode) else 0
 
 
-def lifted(wish: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, Transcript]]:
+def lifted(wish: Any, codes: Codes, teller: DiagnosticPrinter) -> Iterator[tuple[Document, Transcript]]:
     """The transcripts of the files of a wish (`paths`, `source`, `duplicate_keys`); what is refused is told."""
     from convcli.jobs import inputs as files
 
@@ -205,7 +205,7 @@ def lifted(wish: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, 
             progress.pass_by(size_of(path))
 
 
-def _transcript(item: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, Transcript]]:
+def _transcript(item: Any, codes: Codes, teller: DiagnosticPrinter) -> Iterator[tuple[Document, Transcript]]:
     from convcli.jobs.inputs import Skipped
     from convcli.jobs.judging import skipped
 

@@ -112,7 +112,7 @@ class _Converting:
 
     def __init__(self, screen: Screen, wish: Wish) -> None:
         self.screen, self.wish = screen, wish
-        self.codes, self.teller = _shared.Codes(screen), _shared.Teller(screen)
+        self.codes, self.teller = _shared.Codes(screen), _shared.DiagnosticPrinter(screen)
         self.total: Summary | None = None
         self.outputs = set[str]()
 

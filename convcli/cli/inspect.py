@@ -103,7 +103,7 @@ class _Inspecting:
 
     def __init__(self, screen: Screen, wish: Wish) -> None:
         self.screen, self.wish = screen, wish
-        self.codes, self.teller = _shared.Codes(screen), _shared.Teller(screen)
+        self.codes, self.teller = _shared.Codes(screen), _shared.DiagnosticPrinter(screen)
 
     def run(self) -> int:
         """One transcript alone is shown by its messages; whether it is alone shows when the second comes."""

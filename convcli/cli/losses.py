@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from convcli.jobs.converting import Step
     from convcli.jobs.inputs import Item
     from convcli.proof.difference import Loss
-    from convcli.views.outcomes import Group, Ledger
+    from convcli.views.outcomes import Group, OutcomeTable
 
 EXAMPLES = """\
 convcli losses chat.json --to openai-chat                   # of this file
@@ -79,7 +79,7 @@ class _Losses:
     ) -> None:
         self.screen, self.paths, self.target, self.options = screen, paths, target, options
         self.source = None if source is None else source.name
-        self.codes, self.teller = _shared.Codes(screen), _shared.Teller(screen)
+        self.codes, self.teller = _shared.Codes(screen), _shared.DiagnosticPrinter(screen)
 
     def listed(self, form: str, summary: bool) -> int:
         """A row for each loss; with `summary` for each kind of loss, and for each name of what is kept."""
@@ -109,11 +109,11 @@ class _Losses:
         self.codes.finish()
         return self.codes.worst
 
-    def _ledger(self) -> Ledger:
+    def _ledger(self) -> OutcomeTable:
         from convcli.jobs.inputs import Document
-        from convcli.views.outcomes import Ledger
+        from convcli.views.outcomes import OutcomeTable
 
-        ledger = Ledger()
+        ledger = OutcomeTable()
         for item, step in self._steps():
             if isinstance(item, Document) and step.is_read:
                 ledger.add(item.lift(), step.losses, item.dialect, self.target, item.place)
@@ -149,7 +149,7 @@ def _of_group(group: Group) -> dict[str, Any]:
     return said | {"first": place(loss.file, loss.line, 0, loss.where)}
 
 
-def _kept(ledger: Ledger) -> Iterator[dict[str, Any]]:
+def _kept(ledger: OutcomeTable) -> Iterator[dict[str, Any]]:
     """What no loss names, by the names that losses have."""
     for row in ledger.facts:
         if row.outcomes["kept"]:

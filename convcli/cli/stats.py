@@ -40,7 +40,7 @@ def command(screen: Screen, /, **given: Any) -> int:
     from convcli.views.rows import Statistics
 
     wish, statistics = Wish(**given), Statistics()
-    codes, teller = _shared.Codes(screen), _shared.Teller(screen)
+    codes, teller = _shared.Codes(screen), _shared.DiagnosticPrinter(screen)
     for document, transcript in _shared.lifted(wish, codes, teller):
         statistics.add(transcript, document.dialect.name)
     _shared.show_table(screen, wish.form, ["what", "name", "count", "errors", "size"], statistics.rows())

@@ -20,7 +20,7 @@ from convcli.report.screen import Screen
 if TYPE_CHECKING:
     from convcli.jobs.config import Configuration
     from convcli.jobs.inputs import Found
-    from convcli.jobs.judging import Terms, Verdict
+    from convcli.jobs.judging import JudgingOptions, Verdict
     from convcli.model.findings import Finding
 
 EXAMPLES = """\
@@ -168,12 +168,12 @@ class _Validating:
     def _dialect(self, path: str) -> str | None:
         return self.configuration.dialect(path) if self.wish.source is None else self.wish.source.name
 
-    def _terms(self, path: str) -> Terms:
-        from convcli.jobs.judging import Terms
+    def _terms(self, path: str) -> JudgingOptions:
+        from convcli.jobs.judging import JudgingOptions
         from convcli.validation.rules.conformance import arguments_match
 
         wish = self.wish
-        return Terms(
+        return JudgingOptions(
             wish.strict,
             wish.target,
             (arguments_match(),) if wish.check_arguments else (),

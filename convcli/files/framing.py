@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 
 import msgspec
 
-from convcli.files.packed import Tap, open_file, open_stdin, unpacked
+from convcli.files.packed import CountedFile, open_file, open_stdin, unpacked
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
 from convcli.wire.exact_json import BEGIN, DuplicateKeys, Place, parse, write, write_line
@@ -59,7 +59,7 @@ class Source:
     `framing` is what the content looks like. One line that holds one value is "json", and `records` reads it too.
     """
 
-    def __init__(self, name: str, file: Tap, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys) -> None:
+    def __init__(self, name: str, file: CountedFile, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys) -> None:
         self.name, self._file, self._max_line, self._keys = name, file, max_line, keys
         self.framing: Framing
         self.framing, self._chunks = _sniff(chunks, max_line)
@@ -203,7 +203,7 @@ def open_source(
     `line-too-long`, `compression-bomb` or `broken-compression` when the beginning cannot be read.
     """
     name, file = ("<stdin>", stdin or open_stdin()) if path == "-" else (path, open_file(path))
-    tap = Tap(name, file, owned=path != "-")
+    tap = CountedFile(name, file, owned=path != "-")
     try:
         return Source(name, tap, unpacked(tap), max_line, duplicate_keys)
     except ContentError as error:

@@ -42,7 +42,7 @@ def _unreadable(name: str, error: Exception) -> JobError:
     return JobError("unreadable-input", f"cannot read it: {getattr(error, 'strerror', None) or error}", file=name)
 
 
-class Tap:
+class CountedFile:
     """The bytes as stored, counted, and for a regular file no more than it had when it was opened."""
 
     def __init__(self, name: str, file: BinaryIO, *, owned: bool) -> None:
@@ -105,12 +105,12 @@ def _regular_size(file: BinaryIO) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def unpacked(tap: Tap) -> Iterator[bytes]:
+def unpacked(tap: CountedFile) -> Iterator[bytes]:
     """The bytes of a file, unpacked where it is packed. Raises ContentError for damage and for bombs."""
     return _within_bounds(_frames(tap), tap) if tap.packer else iter(tap.read, b"")
 
 
-def _within_bounds(chunks: Iterator[bytes], tap: Tap) -> Iterator[bytes]:
+def _within_bounds(chunks: Iterator[bytes], tap: CountedFile) -> Iterator[bytes]:
     total = 0
     for chunk in chunks:
         total += len(chunk)
@@ -123,7 +123,7 @@ def _within_bounds(chunks: Iterator[bytes], tap: Tap) -> Iterator[bytes]:
         yield chunk
 
 
-def _frames(tap: Tap) -> Iterator[bytes]:
+def _frames(tap: CountedFile) -> Iterator[bytes]:
     """The unpacked bytes of a file of one or more frames. The decompressors check the sums; the end is checked here,
     since a file that was cut off between two lines would else look complete."""
     new_frame, error_type = _codec(tap.packer, tap.name)

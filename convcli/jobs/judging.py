@@ -33,7 +33,7 @@ class Verdict(NamedTuple):
     findings: list[Finding]
 
 
-class Terms(NamedTuple):
+class JudgingOptions(NamedTuple):
     """How documents are judged.
 
     `strict`: unknown keys are findings · `target`: whether this service would take what it would be sent of them ·
@@ -52,7 +52,7 @@ class Terms(NamedTuple):
         return code not in self.ignore and (not self.select or code in self.select)
 
 
-def judge(source: Input, terms: Terms = Terms()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
+def judge(source: Input, terms: JudgingOptions = JudgingOptions()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
     """The verdict on each document of an input; all rows of a session are one, with those that cannot be read."""
     for line, found in [(0, _session(source, terms))] if source.is_whole else _each(source, terms):
         wanted = [finding for finding in found if terms.wants(finding.code)] if found else found
@@ -74,7 +74,7 @@ def _doubted(finding: Finding, source: Input) -> Finding:
     return replace(finding, notes=(*finding.notes, note))
 
 
-def _each(source: Input, terms: Terms) -> Iterator[tuple[int, list[Finding]]]:
+def _each(source: Input, terms: JudgingOptions) -> Iterator[tuple[int, list[Finding]]]:
     for item in source:
         if isinstance(item, Skipped):
             finding = skipped(item)
@@ -83,7 +83,7 @@ def _each(source: Input, terms: Terms) -> Iterator[tuple[int, list[Finding]]]:
             yield item.line, _judged(item, terms)
 
 
-def _session(source: Input, terms: Terms) -> list[Finding]:
+def _session(source: Input, terms: JudgingOptions) -> list[Finding]:
     """All findings of a transcript of many rows, in the order of the file."""
     gaps, found = list[Finding](), list[Finding]()
     for item in source:
@@ -117,7 +117,7 @@ def _noted(gap: Finding, doubtful: list[Finding]) -> Finding:
     return replace(gap, notes=(f"{len(doubtful):,} more that may only follow from this, not shown: {codes}",))
 
 
-def _judged(item: Document, terms: Terms) -> list[Finding]:
+def _judged(item: Document, terms: JudgingOptions) -> list[Finding]:
     if terms.target is not None and terms.target is not item.dialect:
         return _as_target(item, terms, terms.target)
     rigour: Rigour = "document" if terms.target is None else "sent"
@@ -125,7 +125,7 @@ def _judged(item: Document, terms: Terms) -> list[Finding]:
     return item.located(found + lone_surrogates(item))
 
 
-def _as_target(item: Document, terms: Terms, target: Dialect) -> list[Finding]:
+def _as_target(item: Document, terms: JudgingOptions, target: Dialect) -> list[Finding]:
     """What the target would refuse of the document, at the places of the source."""
     try:
         transcript = item.lift()

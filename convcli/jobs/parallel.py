@@ -16,7 +16,7 @@ from convcli.jobs import converting as one
 from convcli.jobs import workers
 from convcli.jobs.converting import Job, Records, Run, Summary, Tell
 from convcli.jobs.inputs import Input
-from convcli.jobs.judging import Terms, Verdict
+from convcli.jobs.judging import JudgingOptions, Verdict
 from convcli.jobs.judging import judge as judge_one
 from convcli.model.findings import Finding
 
@@ -29,7 +29,7 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: 
         return one.convert(source, job, output_for, tell)
     output = output_for(".jsonl")  # what stands in the way of it is told before the work
     run = Run(source, job, lambda _: output, tell)
-    parts, board = [_Part(output) for _ in ranges], Board(len(ranges))
+    parts, board = [_Part(output) for _ in ranges], SharedCounters(len(ranges))
     source.read_elsewhere = board.total
 
     def work(number: int, spooled: workers.Tell) -> Summary:
@@ -48,7 +48,7 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: 
     return run.summary
 
 
-class Board:
+class SharedCounters:
     """Numbers that processes share with the one that started them: one for each task."""
 
     def __init__(self, tasks: int) -> None:
@@ -99,13 +99,13 @@ def replayed(done: workers.Done, tell: Tell) -> Any:
     return done.value()
 
 
-def judge(source: Input, terms: Terms, processes: int = 1) -> Iterator[Verdict]:
+def judge(source: Input, terms: JudgingOptions, processes: int = 1) -> Iterator[Verdict]:
     """`judge.judge`, in several processes where the input is large."""
     ranges = source.ranges(processes)
     if not ranges:
         yield from judge_one(source, terms)
         return
-    board = Board(len(ranges))
+    board = SharedCounters(len(ranges))
     source.read_elsewhere = board.total
 
     def work(number: int, tell: workers.Tell) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from convcli.model.dialect import Dialect
 from convcli.report.tables.table import STYLES
 from convcli.report.text import Paint, cells, cut, place, safe_text
-from convcli.views.outcomes import BADNESS, LEVELS, OUTCOMES, Counts, Group, Ledger, Sign
+from convcli.views.outcomes import BADNESS, LEVELS, OUTCOMES, Counts, Group, OutcomeTable, Sign
 
 SIGNS: dict[Sign, str] = {"kept": "+", "beside": ".", "encoded": "e", "changed": "c", "dropped": "-"}
 MEANINGS: dict[Sign, str] = {"beside": "content kept", "kept": "all kept"}
@@ -23,7 +23,7 @@ WIDEST = 120
 """Cells beyond which lines of prose are hard to follow."""
 
 
-def drawn(ledger: Ledger, paths: Sequence[str], target: Dialect, width: int, paint: Paint) -> Iterator[str]:
+def drawn(ledger: OutcomeTable, paths: Sequence[str], target: Dialect, width: int, paint: Paint) -> Iterator[str]:
     """The picture of a job: by place, in numbers, and by kind."""
     width = min(width, WIDEST)
     files = safe_text(paths[0]) if len(paths) == 1 else f"{len(paths):,} files"

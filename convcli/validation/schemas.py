@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Path
-from convcli.validation.quick_schemas import Glance, NotSureError
+from convcli.validation.quick_schemas import QuickValidator, UndecidedError
 from convcli.validation.wording import (
     PLAIN_WORD,
     counted,
@@ -37,7 +37,7 @@ MOST = 10_000
 """Breaches of one document that are looked at: nobody reads more, and a document of any size ends in time."""
 MORE = f"more is wrong, and not told: of one document the schema is asked for {MOST:,} findings"
 MOST_STEPS = 3000
-"""Steps of a `Glance` in the time that the fast validator takes to load."""
+"""Steps of a `QuickValidator` in the time that the fast validator takes to load."""
 
 STATED = {
     "object": "an object",
@@ -98,23 +98,23 @@ def schema(name: str) -> dict[str, Any]:
 
 def accepts(name: str, document: Any) -> bool:
     """Whether the document passes the schema `name`; keys that it does not name do not matter."""
-    return _passes_at_a_glance(name, document) or _is_valid(name, document)
+    return _passes_quickly(name, document) or _is_valid(name, document)
 
 
-def _passes_at_a_glance(name: str, document: Any) -> bool:
+def _passes_quickly(name: str, document: Any) -> bool:
     """True where that is sure and costs little."""
-    if _glance().left <= 0:
+    if _quick_validator().left <= 0:
         return False
     try:
-        return _glance().passes(schema(name), document)
-    except NotSureError:
+        return _quick_validator().passes(schema(name), document)
+    except UndecidedError:
         return False
 
 
 @cache
-def _glance() -> Glance:
+def _quick_validator() -> QuickValidator:
     """All documents of a process share its steps: whoever has many is better off with the fast validator."""
-    return Glance(MOST_STEPS)
+    return QuickValidator(MOST_STEPS)
 
 
 def _is_valid(name: str, document: Any) -> bool:

@@ -72,7 +72,7 @@ class Group(msgspec.Struct):
     first: list[Loss] = []
 
 
-class Ledger:
+class OutcomeTable:
     """Facts and what became of them, over the conversions of one job. Its size is that of the names, not of the data.
 
     `invented` are values that the target needs and the source lacks, by level: they were no facts of the source.

@@ -37,7 +37,7 @@ UNWELL = {name: name for name in ("length", "content_filter", "refusal", "error"
 """Stop reasons of an answer that did not come to its end."""
 
 
-class Ties:
+class CallPairs:
     """Which call belongs to which result: both carry the same mark, `#1` for the first call."""
 
     def __init__(self, transcript: Transcript) -> None:
@@ -94,7 +94,7 @@ def by_message(transcript: Transcript, *, longest: int | None = LONGEST) -> Iter
     are those of the answer, in its first row · `status` says what a call came to, `branch` for what is not on the
     active branch, and why an answer stopped that did not end well.
     """
-    ties = Ties(transcript)
+    ties = CallPairs(transcript)
     on_branch = {id(message) for message in active(transcript)} if transcript.head is not None else None
     for index, message in enumerate(transcript.messages):
         tokens = (message.usage or {}).get("outputTokens")
@@ -118,7 +118,7 @@ def _together(parts: list[Part]) -> Iterator[list[Part]]:
         yield from ([part] for part in same) if alone else [same]
 
 
-def _said(parts: list[Part], ties: Ties, longest: int | None) -> Row:
+def _said(parts: list[Part], ties: CallPairs, longest: int | None) -> Row:
     tool = parts[0] if parts and isinstance(parts[0], (ToolCall, ToolResult)) else None
     texts = list(filter(None, map(part_text, parts)))
     text = "\n".join(texts)
@@ -174,7 +174,7 @@ def by_call(transcript: Transcript, *, longest: int | None = LONGEST) -> Iterato
 
     `asked` and `answered` are numbers of messages · `seconds` between the two, where both say when.
     """
-    ties = Ties(transcript)
+    ties = CallPairs(transcript)
     result_of = {ties.call_of[id(result)]: (at, message, result) for at, message, result in ties.results}
     for index, (at, message, call) in enumerate(ties.calls):
         yield _pair((at, message, call), result_of.get(index), ties, longest)
@@ -183,7 +183,7 @@ def by_call(transcript: Transcript, *, longest: int | None = LONGEST) -> Iterato
             yield _pair(None, answer, ties, longest)
 
 
-def _pair(asked: Any, answer: Any, ties: Ties, longest: int | None) -> Row:
+def _pair(asked: Any, answer: Any, ties: CallPairs, longest: int | None) -> Row:
     part = (asked or answer)[2]
     value = "" if answer is None else part_text(answer[2])
     return {
@@ -231,7 +231,7 @@ def by_transcript(transcript: Transcript, file: str, line: int, dialect: str) ->
         "calls": kinds["tool_call"],
         "results": kinds["tool_result"],
         "errors": sum(is_error(part) for message in transcript.messages for part in message.parts),
-        "unpaired": Ties(transcript).unpaired,
+        "unpaired": CallPairs(transcript).unpaired,
         "reasoning": kinds["reasoning"],
         "images": kinds["image"],
         "events": roles["event"],

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.validation import schemas
-from convcli.validation.quick_schemas import Glance, NotSureError
+from convcli.validation.quick_schemas import QuickValidator, UndecidedError
 from tests.support import names, samples
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -74,8 +74,8 @@ def by_judge_alone(name: str, document: Any) -> list[Finding]:
 
 
 def at_a_glance(name: str, document: Any) -> bool:
-    """The verdict without a validator. Raises NotSureError."""
-    return Glance(1_000_000).passes(schemas.schema(name), document)
+    """The verdict without a validator. Raises UndecidedError."""
+    return QuickValidator(1_000_000).passes(schemas.schema(name), document)
 
 
 # ---------------------------------------------------------------- the schemas
@@ -134,7 +134,7 @@ def test_without_the_fast_validator_the_verdict_and_the_findings_are_the_same() 
 @pytest.mark.parametrize("name", names())
 def test_a_glance_gives_the_verdict_of_the_validator_on_the_samples_of_all_dialects(name: str) -> None:
     for sample in samples():
-        with suppress(NotSureError):
+        with suppress(UndecidedError):
             assert at_a_glance(name, sample.document) == schemas._is_valid(name, sample.document), sample
 
 
@@ -151,28 +151,28 @@ def test_a_few_small_good_documents_need_no_validator() -> None:
     "schema", [{"pattern": "a"}, {"enum": [[]]}, {"not": {"const": {}}}, {"items": {"maximum": 1}}]
 )
 def test_a_glance_at_what_it_does_not_know_is_not_sure(schema: Any) -> None:
-    with pytest.raises(NotSureError):
-        Glance(100).passes(schema, ["a"])
+    with pytest.raises(UndecidedError):
+        QuickValidator(100).passes(schema, ["a"])
 
 
 def test_a_glance_ends_after_its_steps() -> None:
-    glance = Glance(50)
-    with pytest.raises(NotSureError):
+    glance = QuickValidator(50)
+    with pytest.raises(UndecidedError):
         glance.passes({"items": {"type": "integer"}}, list(range(100)))
-    with pytest.raises(NotSureError):
+    with pytest.raises(UndecidedError):
         glance.passes({"type": "integer"}, 1)
 
 
 def test_a_glance_knows_numbers_as_json_schema_does() -> None:
     one = {"const": 1}
-    assert [Glance(9).passes(one, value) for value in (1, 1.0, True, "1")] == [True, True, False, False]
+    assert [QuickValidator(9).passes(one, value) for value in (1, 1.0, True, "1")] == [True, True, False, False]
     whole = {"type": "integer"}
-    assert [Glance(9).passes(whole, value) for value in (10**400, 2.0, 2.5, True)] == [True, True, False, False]
+    assert [QuickValidator(9).passes(whole, value) for value in (10**400, 2.0, 2.5, True)] == [True, True, False, False]
 
 
 def test_a_glance_takes_the_first_items_apart_from_the_others() -> None:
     schema = {"prefixItems": [{"type": "string"}], "items": {"type": "integer"}}
-    verdicts = [Glance(99).passes(schema, value) for value in (["a", 1], ["a"], [], {}, ["a", "b"], [1])]
+    verdicts = [QuickValidator(99).passes(schema, value) for value in (["a", 1], ["a"], [], {}, ["a", "b"], [1])]
     assert verdicts == [True, True, True, True, False, False]
 
 
