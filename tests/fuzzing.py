@@ -57,7 +57,7 @@ class Trial(NamedTuple):
 
 def written() -> list[Dialect]:
     """The dialects that are written as well as read."""
-    return [dialect for dialect in dialects.builtin() if dialect.lower is not None]
+    return [dialect for dialect in dialects.builtin() if dialect.is_written]
 
 
 # --- inputs ----------------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def _convert(trial: Trial, target: Dialect, form: str | None) -> None:
 def hold_laws(trial: Trial, target: Dialect) -> None:
     """What every document that its schema allows is promised, for one target: the laws, and the way back (L10)."""
     source = trial.dialect
-    if source.lower is not None:
+    if source.is_written:
         assert_identity(source.name, trial.document)
         hub = dialects.get("intermediate")
         stored = intermediate.lower(source.lift(trial.document), Options())

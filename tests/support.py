@@ -97,7 +97,7 @@ def dumped(value: Any) -> bytes:
 
 def facts(transcript: Transcript) -> Any:
     """What a transcript says, as a JSON value without spellings."""
-    return intermediate.lower(transcript, Options(form="plain"))
+    return intermediate.write(transcript, Options(form="plain"))
 
 
 def leaves(value: Any) -> Iterator[Any]:

@@ -149,7 +149,7 @@ class _Converting:
         from convcli.jobs.converting import Job
 
         wish = self.wish
-        if wish.target.lower is None:
+        if not wish.target.is_written:
             raise JobError("read-only-dialect", f"{wish.target.title} is only read, never written")
         if wish.form is not None and wish.form not in wish.target.forms:
             from convcli.validation.wording import unknown

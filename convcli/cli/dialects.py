@@ -51,7 +51,7 @@ def _row(dialect: Dialect) -> dict[str, Any]:
     return {
         "dialect": dialect.name,
         "reads": "yes",
-        "writes": "no" if dialect.lower is None else "yes",
+        "writes": "no" if not dialect.is_written else "yes",
         "framings": ", ".join(dialect.framings),
         "forms": ", ".join(dialect.forms),
         "title": dialect.title,

@@ -270,7 +270,7 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=(events.ended(),),
     conventions=(
         Convention(

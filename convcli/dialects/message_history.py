@@ -309,7 +309,7 @@ DIALECT = Dialect(
     forms=("list", "object"),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=RULES,
     conventions=(
         Convention(

@@ -132,7 +132,7 @@ DIALECT = Dialect(
     forms=("saved", "list", "autosave"),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=RULES,
     conventions=(
         Convention(

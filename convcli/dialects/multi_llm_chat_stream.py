@@ -176,7 +176,7 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     conventions=(
         Convention(
             express,

@@ -59,14 +59,25 @@ def lower(
 ) -> Conversion:
     """A transcript in a dialect, with the losses that reading it back shows and what its service would refuse.
 
-    All places are places of the source.
+    All places are places of the source. Raises JobError when the target is only read.
     """
-    if target.lower is None:
+    return compared(before, written(before, target, options, source), target, source, rigour=rigour)
+
+
+def written(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
+    """The document alone, of which nothing is read back."""
+    if not target.is_written:
         raise JobError("read-only-dialect", f"{target.title} is only read, never written")
-    written = untrusted.lowered(_chosen(before, options), source, target, options)
-    after = target.lift(written)
-    found = verdict.of_output(written, after, target, before, source, rigour=rigour)
-    return Conversion(written, lambda: before, difference(before, after, source, target), found)
+    return untrusted.lowered(_chosen(before, options), source, target, options)
+
+
+def compared(
+    before: Transcript, document: Any, target: Dialect, source: Dialect | None, *, rigour: Rigour = "document"
+) -> Conversion:
+    """The document that was written of a transcript, with its losses and findings."""
+    after = target.lift(document)
+    findings = verdict.of_output(document, after, target, before, source, rigour=rigour)
+    return Conversion(document, lambda: before, difference(before, after, source, target), findings)
 
 
 def _chosen(transcript: Transcript, options: Options) -> Transcript:

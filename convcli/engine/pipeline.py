@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from convcli.engine.conversion import BY_DEFAULT, Conversion, lift, lower
+from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower
 from convcli.engine.shortcut import (
     by_template,
     is_clean,
 )
+from convcli.engine.spelling import respelled, with_form
 from convcli.model.dialect import Dialect, Options
+from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.validation import schemas, verdict
@@ -40,8 +42,26 @@ def validate(
 def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:
     """One document in another dialect, with everything that got lost.
 
-    Raises RefusedError, with the findings, when the document does not pass the schema of its dialect, and JobError
-    when the target is only read.
+    In its own dialect it stays as it is, unless the options ask for another form. Raises RefusedError, with the
+    findings, when the document does not pass the schema of its dialect, and JobError when the target is only read.
     """
-    made = by_template(document, source, target) if options == BY_DEFAULT else None
-    return made or lower(lift(document, source), target, options, source)
+    if options != BY_DEFAULT:
+        return lower(lift(document, source), target, options, source)
+    if source is target:
+        return _unchanged(document, source)
+    by_shortcut = by_template(document, source, target)
+    if by_shortcut is not None:
+        return by_shortcut
+    transcript = lift(document, source)
+    if target.keeps_form and source.is_written:
+        return compared(transcript, with_form(transcript, document, source, target), target, source)
+    conversion = lower(transcript, target, options, source)
+    return respelled(conversion, document, source, target) if source.keeps_form else conversion
+
+
+def _unchanged(document: Any, dialect: Dialect) -> Conversion:
+    transcript = lift(document, dialect)
+    if not dialect.is_written:
+        raise JobError("read-only-dialect", f"{dialect.title} is only read, never written")
+    findings = verdict.of_output(document, transcript, dialect, transcript, dialect)
+    return Conversion(document, lambda: transcript, [], findings)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli import dialects
-from convcli.engine.conversion import lift
+from convcli.engine.pipeline import convert
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
@@ -59,9 +59,9 @@ def _does_not_fit(message: str) -> ContentError:
 
 def _back(converted: Any, source: Dialect, target: Dialect, form: str | None) -> Any:
     """The converted document in its old dialect again, as far as it goes; null where the source is only read."""
-    if source.lower is None:
+    if not source.is_written:
         return None
-    return source.lower(lift(converted, target), Options(form=form))
+    return convert(converted, target, source, Options(form=form)).document
 
 
 def _is_rows(source: Dialect) -> bool:

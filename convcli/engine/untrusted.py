@@ -1,8 +1,8 @@
 """What a document carries for a dialect is used only where it fits: anybody may have edited it on its way.
 
-The intermediate format keeps the spellings of a dialect and its vendor's own keys, and relatives keep those of each
-other. No schema but that of their dialect knows them, and lower believes them. So they are tried, and without
-effect where they cannot be applied or lead to a document that is none.
+The intermediate format keeps a vendor's own keys, and relatives keep those of each other. No schema but that of their
+dialect knows them, and a writer puts them into the document. So they are tried, and left out where they cannot be
+applied or lead to a document that is none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
-from convcli.model.transcript import Message, Opaque, Origin, Part, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import Message, Opaque, Part, ToolDefinition, ToolResult, Transcript
 from convcli.validation import schemas
 from convcli.wire import exact_json
 
@@ -22,15 +22,15 @@ Record = TypeVar("Record", Transcript, Message, ToolDefinition, Part)
 
 
 def lowered(transcript: Transcript, source: Dialect | None, target: Dialect, options: Options) -> Any:
-    """The document in `target`, which must be written: with all that is carried for it, else without the spellings,
-    else without the vendor's keys. Raises RefusedError when even then it does not pass the schema."""
-    assert target.lower is not None
-    if (source is target and options.form is None) or not _carries(transcript, source, target):
+    """The document in `target`, which must be written: with all that is carried for it, else without the vendor's keys.
+
+    Raises RefusedError when even then it does not pass the schema.
+    """
+    if source is target or not _carries(transcript, source, target):
         return target.lower(transcript, options)
-    for less in (transcript, _without_spellings(transcript)):
-        document = _attempt(less, target, options)
-        if document is not None:
-            return document
+    document = _attempt(transcript, target, options)
+    if document is not None:
+        return document
     document = target.lower(_without_extras(transcript, target), options)
     if not schemas.accepts(target.name, document):
         raise RefusedError(schemas.findings(target.name, document))
@@ -39,7 +39,6 @@ def lowered(transcript: Transcript, source: Dialect | None, target: Dialect, opt
 
 def _attempt(transcript: Transcript, target: Dialect, options: Options) -> Any:
     """The document, or None where the carried values, which may be anything, cannot be applied."""
-    assert target.lower is not None
     try:
         document = target.lower(transcript, options)
         exact_json.write(document)  # no schema sees a key that is no string
@@ -50,8 +49,6 @@ def _attempt(transcript: Transcript, target: Dialect, options: Options) -> Any:
 
 def _carries(transcript: Transcript, source: Dialect | None, target: Dialect) -> bool:
     """Does anything in it come from a document of the target or of a relative?"""
-    if transcript.origin is not None and transcript.origin.dialect == target.name:
-        return True
     owner = target.family or target.name
     if source is not None and not source.carries_all and not source.owns(owner):
         return False
@@ -77,17 +74,11 @@ def _parts(parts: list[Part]) -> Iterator[Part]:
             yield from _parts(part.value)
 
 
-def _without_spellings(transcript: Transcript) -> Transcript:
-    """The same facts as if they came from a stranger."""
-    invented = set() if transcript.origin is None else transcript.origin.invented
-    return replace(transcript, origin=Origin("", invented=invented))
-
-
 def _without_extras(transcript: Transcript, target: Dialect) -> Transcript:
-    """The same without spellings and without the keys of the vendor."""
+    """The same without the keys of the vendor."""
     tools = None if transcript.tools is None else [_bare(tool, target) for tool in transcript.tools]
     messages = [_bare_message(message, target) for message in transcript.messages]
-    return replace(_bare(_without_spellings(transcript), target), tools=tools, messages=messages)
+    return replace(_bare(transcript, target), tools=tools, messages=messages)
 
 
 def _bare_message(message: Message, target: Dialect) -> Message:

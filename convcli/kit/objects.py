@@ -48,6 +48,14 @@ class Keys:
         last = len(self._rank)
         return sorted(keys, key=lambda key: self._rank.get(key, last))
 
+    def carried(self, native: Native) -> Native | None:
+        """What must be carried: keys that the format has no field for, unless their value says nothing."""
+        shape = self.shape(tuple(native))
+        if shape.plain:
+            return None
+        carried = {key: native[key] for key in shape.carried if not self._is_blank(key, native[key])}
+        return carried or None
+
     def take(self, native: Native) -> tuple[Native | None, Spelling | None]:
         """What must be carried, and how the object was spelled; None where there is nothing to say."""
         shape = self.shape(tuple(native))
@@ -71,10 +79,13 @@ class Keys:
             return True
         return key in self._rank and not value and not isinstance(value, (bool, int, float))
 
-    def put(self, native: Native, carried: Native | None, spelling: Spelling | None) -> Native:
-        """The object as its vendor writes it: with what was carried, in the vendor's order or in that of the source."""
+    def put(
+        self, native: Native, carried: Native | None, spelling: Spelling | None = None, *, sort: bool = False
+    ) -> Native:
+        """The object as its vendor writes it: with what was carried, in the vendor's order."""
         if carried:
             native = {**native, **carried}
+        if carried or sort:
             native = {key: native[key] for key in self.sorted(native)}
         return respell(native, spelling) if spelling else native
 

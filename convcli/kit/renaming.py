@@ -10,6 +10,8 @@ from operator import is_
 
 from msgspec.structs import replace
 
+from convcli.kit.fitting import on_messages
+from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -159,6 +161,16 @@ def renamed(transcript: Transcript, names: Alphabet, ids: Alphabet | None = None
         tools=transcript.tools and [replace(tool, name=name(tool.name)) for tool in transcript.tools],
         tool_choice=choice,
     )
+
+
+def renaming(names: Alphabet, ids: Alphabet | None = None) -> Pass:
+    """The pass of `renamed`."""
+    return lambda transcript: renamed(transcript, names, ids)
+
+
+def distinct_ids(alphabet: Alphabet) -> Pass:
+    """The pass of `distinct`."""
+    return on_messages(lambda messages: distinct(messages, alphabet))
 
 
 def _renamed_message(message: Message, name: Callable[[str], str], id_: Callable[[str], str]) -> Message:

@@ -169,8 +169,9 @@ class Origin(msgspec.Struct):
     same; `keep` makes sure that an identity stays taken. `invented` are the ids and names that the lift had to make up.
     `renamed` are keys of `Dialect.places` that this source calls by another name. A document that was put together
     before it was lifted (a stream) has its `routes`: where the pieces stand, by their path in what was put together.
-    `given` is the document itself; None where nobody needs places in it. `taken_back` are the identities of events
-    that were turns once, before their session went back behind them.
+    `form` is which of the forms of its dialect the document has; `given` is the document itself, None where nobody needs
+    places in it. `taken_back` are the identities of events that were turns once, before their session went back behind
+    them.
     """
 
     dialect: str
@@ -184,6 +185,7 @@ class Origin(msgspec.Struct):
     renamed: dict[str, str] = msgspec.field(default_factory=dict)
     routes: dict[Path, Path] = msgspec.field(default_factory=dict)
     given: Any = None
+    form: str = ""
     taken_back: set[int] = msgspec.field(default_factory=set)
 
     def spell(self, record: Any, spelling: dict[str, Any]) -> None:

@@ -59,6 +59,26 @@ REASONS = {
 }
 """Reasons that do not depend on the target."""
 
+LACKING = {
+    "message.id": "messages have no id",
+    "message.parentId": "messages have no parent",
+    "message.createdAt": "messages have no time",
+    "message.name": "messages have no name",
+    "message.model": "messages have no model of their own",
+    "message.usage": "messages have no usage",
+    "message.error": "a message has no field for a failed turn",
+    "message.stopReason": "messages have no stop reason",
+    "tool_result.name": "a result names its call, not its tool",
+    "tool_result.status": "a result has no status",
+    "tool.outputSchema": "a tool has no schema for its results",
+    "tool.title": "a tool has no title",
+    "tool.annotations": "a tool has no annotations",
+    "image.name": "images have no name",
+    "image.detail": "images have no detail",
+    "opaque": "the block belongs to another vendor",
+}
+"""The usual words for fields that a dialect lacks; for others they are `{title} has no field for it`."""
+
 
 def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Level:
     """The level of a loss of this field; of extras the dialect that owns them says which keys are envelope."""
@@ -76,9 +96,12 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None) -> str:
     """Why the target does not carry this field: in its own words, or in those for any target."""
     reasons = target.reasons if target is not None else {}
     title = target.title if target is not None else "the other transcript"
+    lacks = target.lacking() if target is not None else frozenset()
     for name in ("moved",) if kind == "moved" else _general(field):
         if name in reasons or name in REASONS:
             return reasons.get(name) or REASONS[name]
+        if name in lacks and name in LACKING:
+            return LACKING[name]
     if kind == "invented":
         return f"{title} shows a value that the source does not have"
     return f"{title} has no field for it" if kind == "dropped" else f"{title} says it in another way"

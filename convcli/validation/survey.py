@@ -64,7 +64,7 @@ class Survey:
         self.tools: list[ToolDefinition] = transcript.tools or []
         self.places = Places(transcript, dialect)
         origin = transcript.origin
-        self.form: str = origin.document.get("form", "") if origin is not None else ""
+        self.form: str = (origin.form or origin.document.get("form", "")) if origin is not None else ""
         self.invented: set[str] = origin.invented if origin is not None else set()
         self.spellings: dict[int, dict[str, Any]] = origin.spellings if origin is not None else {}
         self.parts: dict[str, list[tuple[int, int, Any]]] = {kind: [] for kind in KINDS}

@@ -210,13 +210,13 @@ def shown() -> list[str]:
     """The dialects that the matrix compares: those that are written, but not mere streams of what a model answers."""
     from convcli import dialects
 
-    return [each.name for each in dialects.builtin() if each.lower is not None and "sse" not in each.framings]
+    return [each.name for each in dialects.builtin() if each.is_written and "sse" not in each.framings]
 
 
 def converted(source: Dialect, target: Dialect) -> Iterator[tuple[str, Report]]:
     """What becomes of each feature that `source` can say when it is converted to `target`."""
     for feature, probe in PROBES.items():
-        if source.lower is not None and written(feature, source.name).outcome not in ("kept", "encoded"):
+        if source.is_written and written(feature, source.name).outcome not in ("kept", "encoded"):
             continue
         said, without = (_said(transcript, source) for transcript in probe)
         yield feature, _report(_losses(said, target, source), _losses(without, target, source))
@@ -224,7 +224,7 @@ def converted(source: Dialect, target: Dialect) -> Iterator[tuple[str, Report]]:
 
 def _said(transcript: Transcript, source: Dialect) -> Transcript:
     """The transcript as a document of the source says it. What cannot be written is read as it is."""
-    return transcript if source.lower is None else source.lift(source.lower(transcript, conversion.BY_DEFAULT))
+    return transcript if not source.is_written else source.lift(source.lower(transcript, conversion.BY_DEFAULT))
 
 
 def _losses(transcript: Transcript, target: Dialect, source: Dialect | None = None) -> list[Loss]:

@@ -77,7 +77,7 @@ def validating(source: str) -> Work:
 def steps(source: str, target: str, lines: list[bytes], rounds: int) -> dict[str, float]:
     """What each step costs, in floors."""
     one, two = dialects.get(source), dialects.get(target)
-    if two.lower is None:
+    if not two.is_written:
         return {}
     documents = {line: exact_json.parse(line) for line in lines}
     before = {line: one.lift(documents[line]) for line in lines}

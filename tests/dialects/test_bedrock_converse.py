@@ -236,7 +236,7 @@ def test_an_answer_alone_is_written_as_a_response() -> None:
 
 def test_a_list_keeps_instructions_as_messages() -> None:
     transcript = Transcript([Message("system", [Text("Be brief.")]), user("a")])
-    assert BEDROCK.lower is not None
+    assert BEDROCK.is_written
     assert BEDROCK.lower(transcript, Options(form="list")) == [
         {"role": "system", "content": [{"text": "Be brief."}]},
         {"role": "user", "content": [{"text": "a"}]},

@@ -17,7 +17,7 @@ def lift(*events: Any) -> Transcript:
 
 
 def written(*messages: Message) -> list[Any]:
-    assert STREAM.lower is not None
+    assert STREAM.is_written
     return list(STREAM.lower(Transcript(list(messages)), Options()))
 
 

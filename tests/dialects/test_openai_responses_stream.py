@@ -61,7 +61,7 @@ def test_an_error_event_is_the_error_of_the_answer() -> None:
 
 
 def test_numbers_rise_and_the_pieces_of_arguments_give_the_whole() -> None:
-    assert STREAM.lower is not None
+    assert STREAM.is_written
     call = Message("assistant", [ToolCall("call_1", "f", {"note": 'a "b"\n大阪'})])
     events = STREAM.lower(Transcript([call]), Options(chunk=2))
     assert [one["sequence_number"] for one in events] == list(range(len(events)))

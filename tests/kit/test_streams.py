@@ -33,7 +33,7 @@ every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=str)
 
 
 def lowered(transcript: Transcript, dialect: Dialect, size: int) -> Any:
-    assert dialect.lower is not None
+    assert dialect.is_written
     return dialect.lower(transcript, Options(chunk=size))
 
 

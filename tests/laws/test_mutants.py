@@ -52,7 +52,7 @@ def value_of(draw: st.DrawFn) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in names() if dialects.get(name).lower is not None and samples_of(name)]
+    "name", [name for name in names() if dialects.get(name).is_written and samples_of(name)]
 )
 @given(data=st.data())
 def test_l1_a_document_with_edits_comes_back_unchanged(name: str, data: st.DataObject) -> None:

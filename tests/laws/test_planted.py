@@ -19,7 +19,7 @@ from tests.planting import Garden, at, leaf_paths, planted
 from tests.proof.test_places import steps
 from tests.support import facts, names, samples_of
 
-WRITTEN = [name for name in names() if dialects.get(name).lower is not None]
+WRITTEN = [name for name in names() if dialects.get(name).is_written]
 VERSIONS = frozenset(("convcli", "schema_version"))
 """Keys that hold the version of a format: another format has its own."""
 

@@ -23,7 +23,7 @@ from convcli.model.errors import JobError
 from convcli.wire.decimals import builtins
 from tests.support import dumped, names, sample_files, samples_of
 
-WRITTEN = [dialect for dialect in dialects.builtin() if dialect.lower is not None]
+WRITTEN = [dialect for dialect in dialects.builtin() if dialect.is_written]
 PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 

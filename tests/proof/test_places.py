@@ -12,7 +12,7 @@ from convcli.model.document import Rows
 from convcli.wire import pointers
 from tests.support import Sample, acceptable, names
 
-WRITTEN = [name for name in names() if dialects.get(name).lower is not None]
+WRITTEN = [name for name in names() if dialects.get(name).is_written]
 
 
 def has(document: Any, pointer: str) -> bool:

@@ -300,7 +300,7 @@ DIALECT = Dialect(
     forms=("request", "list"),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=RULES,
     conventions=(
         Convention(

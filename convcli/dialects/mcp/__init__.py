@@ -324,7 +324,7 @@ DIALECT = Dialect(
     forms=("request", "tools", "result", "response", "list"),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=RULES,
     conventions=(
         Convention(

@@ -285,7 +285,7 @@ DIALECT = Dialect(
     forms=("request", "list", "result"),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=RULES,
     conventions=(
         Convention(express, {"error": ("changed", "a failure whose value is a string is an error, not data")}),

@@ -339,7 +339,7 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",

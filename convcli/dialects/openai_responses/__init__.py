@@ -211,7 +211,7 @@ DIALECT = Dialect(
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=RULES,
     conventions=(
         Convention(

@@ -336,7 +336,7 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=RULES,
     conventions=(
         Convention(

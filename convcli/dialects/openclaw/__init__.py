@@ -181,7 +181,7 @@ DIALECT = Dialect(
     forms=("session", "api"),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=RULES,
     conventions=(
         Convention(
