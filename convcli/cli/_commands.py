@@ -39,7 +39,7 @@ def _bare(param: click.Parameter) -> list[tuple[str, str]]:
     return [(name, f"{name}={param.flag_value}") for name in param.opts]
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """All commands of the folder. Only the one that is called is imported, and all for the help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -104,7 +104,7 @@ def _show_help(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-group = Group(
+group = CommandGroup(
     "convcli",
     help="Convert transcripts of language models; nothing is lost without being told.",
     callback=click.pass_context(_show_help),

@@ -56,7 +56,7 @@ def _completing(words: list[str], incomplete: str) -> list[CompletionItem]:
 DIALECT = _DialectType()
 
 
-class Codes(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+class CodeList(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """Codes with commas between them. Raises JobError `unknown-code`."""
 
     name = "codes"

@@ -47,7 +47,7 @@ def command(screen: Screen, path: str, kept: str, output: str, force: bool) -> i
     from convcli.files.framing import encoded, layout
     from convcli.files.outputs import open_output
 
-    codes = _shared.Codes(screen)
+    codes = _shared.ExitCodes(screen)
     target = open_output(output, force=force, inputs=[path, kept])
     try:
         with codes.guard(path):

@@ -55,14 +55,14 @@ def by_template(document: Any, source: Dialect, target: Dialect) -> Conversion |
     written = exact_json.write(taken.rest)
     if len(written) > MOST_REMEMBERED:
         return None
-    mould = _rest(written, source.name, target.name, taken.begins_with_system, bool(taken.names)).mould()
-    if mould is None:
+    template = _rest(written, source.name, target.name, taken.begins_with_system, bool(taken.names)).template()
+    if template is None:
         return None
-    given = target.plain.give(mould.fresh(), taken.turns)
-    if target.plain.take(given) != (mould.rest, taken.turns, {}):
+    output = target.plain.give(template.fresh(), taken.turns)
+    if target.plain.take(output) != (template.rest, taken.turns, {}):
         return None
-    losses = [_lost(mould.loss, document, i, name) for i, name in taken.names.items()]
-    return Conversion(given, lambda: lift(document, source), losses, [])
+    losses = [_lost(template.loss, document, i, name) for i, name in taken.names.items()]
+    return Conversion(output, lambda: lift(document, source), losses, [])
 
 
 class _TemplateCache:
@@ -74,15 +74,15 @@ class _TemplateCache:
     def __init__(self, *terms: Any) -> None:
         self._terms, self._is_new = terms, True
 
-    def mould(self) -> Template | None:
+    def template(self) -> Template | None:
         """The mould, if there is one yet."""
         if self._is_new:
             self._is_new = False
             return None
-        return self._made
+        return self._template
 
     @cached_property
-    def _made(self) -> Template | None:
+    def _template(self) -> Template | None:
         return _template(*self._terms)
 
 
@@ -103,16 +103,18 @@ def _template(written: bytes, source: str, target: str, has_system: bool, is_nam
     if not schemas.accepts(source, document):
         return None
     try:
-        made = lower(lift(document, one), two, source=one)
+        conversion = lower(lift(document, one), two, source=one)
     except RefusedError:
         return None
-    taken = two.plain.take(made.document)
+    taken = two.plain.take(conversion.document)
     named = pointers.pointer((*path, len(messages) - 1, "name"))
-    lost = [(loss.kind, loss.where, loss.before) for loss in made.losses]
-    if made.findings or taken is None or taken.turns != turns or lost != [("dropped", named, "x")] * is_named:
+    lost = [(loss.kind, loss.where, loss.before) for loss in conversion.losses]
+    if conversion.findings or taken is None or taken.turns != turns or lost != [("dropped", named, "x")] * is_named:
         return None
     return Template(
-        exact_json.rereader(exact_json.write(made.document)), taken.rest, made.losses[0] if is_named else None
+        exact_json.rereader(exact_json.write(conversion.document)),
+        taken.rest,
+        conversion.losses[0] if is_named else None,
     )
 
 

@@ -17,7 +17,7 @@ import msgspec
 from convcli.files.packed import CountedFile, open_file, open_stdin, unpacked
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
-from convcli.wire.exact_json import BEGIN, DuplicateKeys, Place, parse, write, write_line
+from convcli.wire.exact_json import BEGIN, DuplicateKeys, Position, parse, write, write_line
 
 Framing: TypeAlias = Literal["json", "jsonl", "sse"]
 Line: TypeAlias = tuple[int, int, bytes, bool]
@@ -59,7 +59,9 @@ class Source:
     `framing` is what the content looks like. One line that holds one value is "json", and `records` reads it too.
     """
 
-    def __init__(self, name: str, file: CountedFile, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys) -> None:
+    def __init__(
+        self, name: str, file: CountedFile, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys
+    ) -> None:
         self.name, self._file, self._max_line, self._keys = name, file, max_line, keys
         self.framing: Framing
         self.framing, self._chunks = _sniff(chunks, max_line)
@@ -105,7 +107,7 @@ class Source:
         Raises ContentError `line-too-long`, after which nothing can be read.
         """
         readable = start > 0
-        for number, offset, text, ended in self._lines(start, stop):
+        for number, offset, text, ended in self._lines_between(start, stop):
             raw = text.removesuffix(b"\r")
             if raw.strip(_BLANK):
                 record = Record(number, offset, offset + len(text), raw)
@@ -119,7 +121,7 @@ class Source:
     def events(self) -> Iterator[Record]:
         """The events of an SSE stream, one at a time; the last one may lack its blank line."""
         readable, block = False, list[tuple[int, int, bytes]]()
-        for number, offset, text, _ in _lines(self._chunks, self._max_line):
+        for number, offset, text, _ in split_lines(self._chunks, self._max_line):
             line = text.removesuffix(b"\r").removeprefix(b"" if offset else _BOM)
             if line:
                 block.append((number, offset + len(text.removesuffix(b"\r")) - len(line), line))
@@ -132,12 +134,12 @@ class Source:
             record.torn = bool(record.error) and readable and (_is_cut(record, origin) or _DONE.startswith(record.raw))
             yield record
 
-    def _lines(self, start: int, stop: int | None) -> Iterator[Line]:
+    def _lines_between(self, start: int, stop: int | None) -> Iterator[Line]:
         if not start and stop is None:
-            return _lines(self._chunks, self._max_line)
+            return split_lines(self._chunks, self._max_line)
         begin = max(start - 1, 0)
         before = sum(chunk.count(b"\n") for chunk in self._file.chunks(0, begin))
-        lines = _lines(self._file.chunks(begin), self._max_line, begin, before + 1)
+        lines = split_lines(self._file.chunks(begin), self._max_line, begin, before + 1)
         if start:  # the rest of the line before, or just its newline, belongs to the range before
             next(lines, None)
         return takewhile(lambda line: stop is None or line[1] < stop, lines)
@@ -172,13 +174,13 @@ class Source:
         )
         return record
 
-    def _read(self, record: Record, begin: Place) -> None:
+    def _read(self, record: Record, begin: Position) -> None:
         try:
             record.value = self._parse(record.raw, begin)
         except ContentError as error:
             record.error = error
 
-    def _parse(self, raw: bytes, begin: Place) -> Any:
+    def _parse(self, raw: bytes, begin: Position) -> Any:
         try:
             if begin[2] and raw.startswith(_BOM):
                 raise ContentError(
@@ -227,7 +229,7 @@ def _sniff(chunks: Iterator[bytes], max_line: int) -> tuple[Framing, Iterator[by
             taken.append(chunk)
             yield chunk
 
-    written = (text for _, _, text, _ in _lines(remembered(), max_line) if text.strip(_BLANK))
+    written = (text for _, _, text, _ in split_lines(remembered(), max_line) if text.strip(_BLANK))
     framing = _framing(next(written, b"").removeprefix(_BOM), next(written, b""))
     return framing, chain(taken, chunks)
 
@@ -253,7 +255,7 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def _lines(chunks: Iterator[bytes], max_line: int, offset: int = 0, number: int = 1) -> Iterator[Line]:
+def split_lines(chunks: Iterator[bytes], max_line: int, offset: int = 0, number: int = 1) -> Iterator[Line]:
     """The physical lines of a stream, the first of this number and at this offset. Raises ContentError."""
     pending, size = list[bytes](), 0
     for chunk in chunks:

@@ -38,7 +38,7 @@ class Output(Protocol):
     def write(self, data: bytes) -> None:
         """Take more bytes. Raises OutputError."""
 
-    def append(self, part: Part) -> None:
+    def append(self, part: Spool) -> None:
         """Take all bytes of a part. Raises OutputError."""
 
     def commit(self) -> None:
@@ -59,20 +59,20 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
         _refuse_input("standard output", _status_of_stdout(), inputs)
         return _Through("standard output", "")
     try:
-        found = _status(path)
+        target = _status(path)
     except OSError as error:
         raise cannot_write(path, error) from None
-    _refuse_input(path, found, inputs)
-    if found is not None and stat.S_ISDIR(found.st_mode):
+    _refuse_input(path, target, inputs)
+    if target is not None and stat.S_ISDIR(target.st_mode):
         raise OutputError("cannot-write", f"cannot write {path}: it is a directory")
-    if found is not None and not stat.S_ISREG(found.st_mode):
+    if target is not None and not stat.S_ISREG(target.st_mode):
         return _Through(path, path)
-    if found is not None and not force:
+    if target is not None and not force:
         raise _exists(path)
-    return _Replacement(path, _mode(found, inputs), found is not None, force)
+    return _Replacement(path, _mode(target, inputs), target is not None, force)
 
 
-class Part:
+class Spool:
     """Bytes without a name that one process writes and another reads: nothing is left of them when both have ended."""
 
     def __init__(self, folder: str | None = None, name: str = "a temporary file") -> None:
@@ -97,7 +97,7 @@ class Part:
         if self._waiting >= _CHUNK:
             self.commit()
 
-    def append(self, part: Part) -> None:
+    def append(self, part: Spool) -> None:
         for data in part.pieces():
             self.write(data)
 
@@ -152,7 +152,7 @@ class _Replacement:
             except OSError as error:
                 raise cannot_write(self.name, error) from None
 
-    def append(self, part: Part) -> None:
+    def append(self, part: Spool) -> None:
         try:
             self._drain()
             for data in part.pieces(_copied(part.fileno(), self._file)):
@@ -258,7 +258,7 @@ class _Through:
             except OSError as error:
                 raise cannot_write("a temporary file", error) from None
 
-    def append(self, part: Part) -> None:
+    def append(self, part: Spool) -> None:
         for data in part.pieces():
             self.write(data)
 
@@ -351,12 +351,12 @@ def _status_of_input(path: str) -> os.stat_result | None:
     return None
 
 
-def _refuse_input(name: str, found: os.stat_result | None, inputs: Iterable[str]) -> None:
-    if found is None or not stat.S_ISREG(found.st_mode):
+def _refuse_input(name: str, target: os.stat_result | None, inputs: Iterable[str]) -> None:
+    if target is None or not stat.S_ISREG(target.st_mode):
         return
     for path in inputs:
         status = _status_of_input(path)
-        if status is not None and os.path.samestat(found, status):
+        if status is not None and os.path.samestat(target, status):
             raise JobError("output-is-input", f"{name} is the input too", help="write to another file")
 
 
@@ -364,9 +364,9 @@ def _exists(name: str) -> ConvcliError:
     return JobError("output-exists", f"{name} exists already", help="--force replaces it")
 
 
-def _mode(found: os.stat_result | None, inputs: Iterable[str]) -> int:
+def _mode(target: os.stat_result | None, inputs: Iterable[str]) -> int:
     """Never more open than an input; the owner can always read and write."""
-    mode = 0o666 if found is None else stat.S_IMODE(found.st_mode) & 0o777
+    mode = 0o666 if target is None else stat.S_IMODE(target.st_mode) & 0o777
     for path in inputs:
         status = _status_of_input(path)
         if status is not None and stat.S_ISREG(status.st_mode):

@@ -17,7 +17,7 @@ from convcli.model.errors import ContentError
 
 LOOK_AHEAD, LOOK_AHEAD_BYTES = 32, 1 << 20
 """Records of a file that are asked for their dialect before the first of them is used."""
-SURE = 60
+CERTAIN = 60
 """The strength from which on the clue of another dialect makes a record a stranger in its file."""
 
 
@@ -30,7 +30,7 @@ class Reading(NamedTuple):
     detection: detection.Detection | None
 
 
-def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool, told: bool) -> Reading:
+def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool, is_named: bool) -> Reading:
     """The dialect of the first records, and whether each of them is a document or all together are one."""
     each = [
         dialect for dialect in among if reads_each(dialect) or (framing == "json" and "document" in dialect.framings)
@@ -40,11 +40,11 @@ def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool
     each = [] if framing == "sse" else each
     if framing == "json":
         _refuse_several(values[0], among)
-    if told:
-        return _told(values, among[0], each, whole, framing)
-    found = _agreed(values, each) or _agreed(values[:1], each)
+    if is_named:
+        return _read_as_named(values, among[0], each, whole, framing)
+    single = _agreed(values, each) or _agreed(values[:1], each)
     together = detection.candidates(Rows(values), whole) if whole else []
-    strongest = detection.strongest(sorted(found + together, key=lambda pair: (-pair[1].strength, pair[0])))
+    strongest = detection.strongest(sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0])))
     is_whole = any(name == strongest.dialect and clue is strongest.clue for name, clue in together)
     return Reading(dialects.get(strongest.dialect), is_whole, strongest)
 
@@ -53,9 +53,9 @@ def _refuse_several(value: Any, among: list[Dialect]) -> None:
     """Training sets come as an array of transcripts. An array that is itself a transcript of these dialects is fine."""
     if not isinstance(value, list) or not value or any(dialect.detect(value) for dialect in among):
         return
-    found = _agreed(value[:LOOK_AHEAD], [dialect for dialect in among if reads_each(dialect)])
-    if found:
-        name, _ = max(found, key=lambda pair: pair[1].strength)
+    candidates = _agreed(value[:LOOK_AHEAD], [dialect for dialect in among if reads_each(dialect)])
+    if candidates:
+        name, _ = max(candidates, key=lambda pair: pair[1].strength)
         raise ContentError(
             "wrong-framing",
             f"this is a JSON array of {len(value):,} transcripts ({name}), and a JSON document holds one",
@@ -63,7 +63,9 @@ def _refuse_several(value: Any, among: list[Dialect]) -> None:
         )
 
 
-def _told(values: list[Any], dialect: Dialect, each: list[Dialect], whole: list[Dialect], framing: str) -> Reading:
+def _read_as_named(
+    values: list[Any], dialect: Dialect, each: list[Dialect], whole: list[Dialect], framing: str
+) -> Reading:
     if not each and not whole:
         names = {"json": "a JSON document", "jsonl": "JSON Lines", "sse": "a stream of events (SSE)"}
         raise ContentError("wrong-framing", f"this is {names[framing]}, and {dialect.title} is never written so")
@@ -75,12 +77,12 @@ def _told(values: list[Any], dialect: Dialect, each: list[Dialect], whole: list[
 
 def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Clue]]:
     """The dialects that recognise each of the values, with their strongest clue."""
-    found = []
+    candidates = []
     for dialect in among:
         clues = [dialect.detect(value) for value in values]
         if None not in clues:
-            found.append((dialect.name, max((clue for clue in clues if clue), key=lambda clue: clue.strength)))
-    return found
+            candidates.append((dialect.name, max((clue for clue in clues if clue), key=lambda clue: clue.strength)))
+    return candidates
 
 
 def reads_each(dialect: Dialect) -> bool:

@@ -25,7 +25,7 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.proof.align import Alignment, align, align_tools
-from convcli.proof.equality import exact_message, exact_messages, exact_part, exact_tool, media_key, plain
+from convcli.proof.equality import as_json, exact_message, exact_messages, exact_part, exact_tool, media_key
 from convcli.proof.reasons import MEDIA_TYPES as MEDIA_TYPES
 from convcli.proof.reasons import MISSING as MISSING
 from convcli.proof.reasons import Level as Level
@@ -202,7 +202,7 @@ class _Walk(Differences):
         same = (
             result.kind == other.kind
             and result.is_error == other.is_error
-            and exact_json.exact(plain(result.value), plain(other.value))
+            and exact_json.exact(as_json(result.value), as_json(other.value))
         )
         if same:
             skip = ("kind", "value", "is_error")
@@ -215,17 +215,17 @@ class _Walk(Differences):
         """Was the result written as a convention of the target says? Then that is one loss, with its own reason."""
         for convention in self.target.conventions if self.target is not None else ():
             expected = convention.express(result)
-            if expected is None or expected[0] != other.kind or plain(expected[1]) != plain(other.value):
+            if expected is None or expected[0] != other.kind or as_json(expected[1]) != as_json(other.value):
                 continue
             failed = "error" if result.is_error and result.kind == "data" else result.kind
             kind, why = convention.loss.get(failed) or convention.loss[result.kind]
             name = "kind" if result.kind != other.kind else "value"
-            said, read = plain(getattr(result, name)), plain(getattr(other, name))
-            self.add(kind, place, f"tool_result.{name}", said, read, why=why)
+            one, other_value = as_json(getattr(result, name)), as_json(getattr(other, name))
+            self.add(kind, place, f"tool_result.{name}", one, other_value, why=why)
             if result.kind == "multimodal":
                 inside = set(map(media_key, other.value)) if other.kind == "multimodal" else set()
                 media = {media_key(part): (part, place) for part in result.value if part.type in MEDIA_TYPES}
-                self.accounted |= {key: found for key, found in media.items() if key not in inside}
+                self.accounted |= {key: entry for key, entry in media.items() if key not in inside}
             return True
         return False
 
@@ -255,9 +255,9 @@ class _Walk(Differences):
                 self.add("invented", self.near(j, alignment), "message", MISSING, builtins(message))
                 continue
             if j not in homes:
-                said = builtins(message)
-                del said["parts"]
-                self.add("invented", self.near(j, alignment), "message.grouping", MISSING, said)
+                value = builtins(message)
+                del value["parts"]
+                self.add("invented", self.near(j, alignment), "message.grouping", MISSING, value)
             for at in unmatched:
                 self.add(
                     "invented", self.near(j, alignment), message.parts[at].type, MISSING, _brief(message.parts[at])
@@ -280,5 +280,5 @@ _JSON_VALUES = attrgetter("settings", "extras", "tool_choice")
 
 def _brief(record: Part | ToolDefinition) -> Any:
     """What a record says, as a value for the report; its metadata and extras are losses of their own."""
-    said = builtins(record)
-    return {key: value for key, value in said.items() if key not in ("metadata", "extras")}
+    fields = builtins(record)
+    return {key: value for key, value in fields.items() if key not in ("metadata", "extras")}

@@ -50,15 +50,15 @@ def shown(transcript: Transcript, number: int, form: str) -> Iterator[str]:
     yield safe_text(" · ".join([f"message {number}", message.role, *filter(None, more)])) + "\n"
     if message.usage:
         yield safe_text(", ".join(f"{name} {value:,}" for name, value in message.usage.items())) + "\n"
-    ties = CallPairs(transcript)
+    pairs = CallPairs(transcript)
     for part in message.parts:
-        yield f"\n{_heading(part, ties)}\n" + safe_text(_whole(part), lines=True).rstrip("\n") + "\n"
+        yield f"\n{_heading(part, pairs)}\n" + safe_text(_whole(part), lines=True).rstrip("\n") + "\n"
 
 
-def _heading(part: Any, ties: CallPairs) -> str:
+def _heading(part: Any, pairs: CallPairs) -> str:
     if isinstance(part, (ToolCall, ToolResult)):
         kind = "call" if isinstance(part, ToolCall) else "result"
-        return safe_text(" ".join(filter(None, ["--", kind, part.name, ties.mark(part), ties.status(part)])))
+        return safe_text(" ".join(filter(None, ["--", kind, part.name, pairs.mark(part), pairs.status(part)])))
     return f"-- {part.type}"
 
 

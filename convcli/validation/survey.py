@@ -24,7 +24,7 @@ Rigour: TypeAlias = Literal["document", "sent"]
 """Is the transcript judged as something that is kept, or as a request that a service would be sent?"""
 
 
-class Called(NamedTuple):
+class LocatedCall(NamedTuple):
     """A call and where it is."""
 
     message: int
@@ -36,7 +36,7 @@ class Called(NamedTuple):
         return At(self.message, self.part, field=field, steps=steps)
 
 
-class Answered(NamedTuple):
+class LocatedResult(NamedTuple):
     """A result and where it is."""
 
     message: int
@@ -77,14 +77,14 @@ class Survey:
                     self.carrying.append(spot)
 
     @cached_property
-    def calls(self) -> list[Called]:
+    def calls(self) -> list[LocatedCall]:
         """All calls, in order."""
-        return [Called(*spot) for spot in self.parts["tool_call"]]
+        return [LocatedCall(*spot) for spot in self.parts["tool_call"]]
 
     @cached_property
-    def results(self) -> list[Answered]:
+    def results(self) -> list[LocatedResult]:
         """All results, in order."""
-        return [Answered(*spot) for spot in self.parts["tool_result"]]
+        return [LocatedResult(*spot) for spot in self.parts["tool_result"]]
 
     @cached_property
     def linear(self) -> list[Message]:

@@ -44,7 +44,7 @@ def of_output(
     if not breaches:
         return []
     placing, places = _in_source(before, after, source), Places(before, source)
-    return [_finding(breach, lambda at: places.found(placing(at))) for breach in breaches]
+    return [_finding(breach, lambda at: places.existing(placing(at))) for breach in breaches]
 
 
 def _breaches(survey: Survey, rules: Iterable[Rule]) -> list[Breach]:
@@ -83,8 +83,8 @@ def _in_source(before: Transcript, after: Transcript, source: Dialect | None) ->
     def placing(at: At) -> Path:
         if at.tool != NOWHERE:
             name = (after.tools or [])[at.tool].name if at.tool < len(after.tools or ()) else ""
-            found = tools.get(name, at.tool)
-            return path_of(places, at._replace(tool=found) if found < len(tools) else At(field="tools"))
+            index = tools.get(name, at.tool)
+            return path_of(places, at._replace(tool=index) if index < len(tools) else At(field="tools"))
         if (at.message, at.part) in parts:
             i, k = parts[at.message, at.part]
             return path_of(places, at._replace(message=i, part=k))

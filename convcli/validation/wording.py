@@ -10,7 +10,7 @@ from convcli.model.errors import JobError
 
 PLAIN_WORD = re.compile(r"[A-Za-z0-9_.-]{1,40}\Z")
 """What a message may repeat of a document: the name of a role or a key, never a text or a terminal sequence."""
-FOUND = {bool: "a boolean", int: "an integer", float: "a number"}
+SCALAR_NAMES = {bool: "a boolean", int: "an integer", float: "a number"}
 CUTOFF, LOOSE_CUTOFF = 0.6, 0.5
 """How like two words must be, as `difflib` measures it: in documents, and on the command line, where any hint helps."""
 LENGTHS = ((str, "a string", "character"), (list, "a list", "item"), (dict, "an object", "key"))
@@ -25,7 +25,7 @@ def described(value: Any) -> str:
     for kind, name, unit in LENGTHS:
         if isinstance(value, kind):
             return f"{name} of {counted(len(value), unit)}" if value else f"an empty {name.split()[1]}"
-    return "null" if value is None else FOUND.get(type(value), "a value")
+    return "null" if value is None else SCALAR_NAMES.get(type(value), "a value")
 
 
 def counted(number: int, unit: str) -> str:

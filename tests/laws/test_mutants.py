@@ -51,9 +51,7 @@ def value_of(draw: st.DrawFn) -> Any:
     return copy.deepcopy(VALUES[draw(st.integers(0, len(VALUES) - 1))])
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in names() if dialects.get(name).is_written and samples_of(name)]
-)
+@pytest.mark.parametrize("name", [name for name in names() if dialects.get(name).is_written and samples_of(name)])
 @given(data=st.data())
 def test_l1_a_document_with_edits_comes_back_unchanged(name: str, data: st.DataObject) -> None:
     choice = samples_of(name)

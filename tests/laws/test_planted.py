@@ -15,8 +15,8 @@ from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model.transcript import Path
 from convcli.proof.difference import Loss
+from convcli.wire.pointers import steps
 from tests.planting import Garden, at, leaf_paths, planted
-from tests.proof.test_places import steps
 from tests.support import facts, names, samples_of
 
 WRITTEN = [name for name in names() if dialects.get(name).is_written]

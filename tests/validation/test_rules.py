@@ -209,8 +209,8 @@ def test_a_short_cut_never_calls_clean_what_is_not(name: str, data: st.DataObjec
 def test_pairs_that_look_plain_are(transcript: Any, where: Any, wide: bool) -> None:
     manner = links.Manner(where, unique="request" if wide else "turn", together=wide)
     survey = Survey(transcript, None, None)
-    if links._is_plain(survey, manner):
-        assert links._Pairs(survey, manner).breaches() == []
+    if links.is_plain(survey, manner):
+        assert links.PairWalk(survey, manner).breaches() == []
 
 
 # ---------------------------------------------------------------- arguments against the schema of their tool

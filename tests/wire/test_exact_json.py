@@ -196,7 +196,7 @@ def test_two_hundred_levels_are_read_and_one_more_is_not() -> None:
 def test_each_thread_has_lists_of_its_own_around_the_value_that_it_proves() -> None:
     def used() -> Any:
         exact_json.parse(nested(150) + b" " * 300)
-        return exact_json._of_thread.nest
+        return exact_json.nest_of_thread()
 
     with ThreadPoolExecutor(1) as thread:
         other = thread.submit(used).result()
@@ -322,8 +322,8 @@ def test_the_fallback_writes_the_layout_of_orjson_byte_for_byte(value: Any) -> N
         compact, indented = orjson.dumps(value), orjson.dumps(value, option=orjson.OPT_INDENT_2)
     except TypeError:
         return
-    assert b"".join(exact_json._pieces(value, False)) == compact
-    assert b"".join(exact_json._pieces(value, True)) == indented
+    assert b"".join(exact_json.pieces(value, False)) == compact
+    assert b"".join(exact_json.pieces(value, True)) == indented
 
 
 def test_depth_beyond_the_limits_of_orjson_and_of_recursion_is_written() -> None:

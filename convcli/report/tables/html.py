@@ -129,8 +129,8 @@ TAIL = f"</tbody>\n</table>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
     """The page, row by row."""
     name, *about = (escape(cell(words)) for words in view.title)
-    said = f"<p>{', '.join(about)}</p>\n" if about else ""
-    yield f"{HEAD}<title>{name}</title>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n{said}</header>\n{SEARCH}<table>\n"
+    text = f"<p>{', '.join(about)}</p>\n" if about else ""
+    yield f"{HEAD}<title>{name}</title>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n{text}</header>\n{SEARCH}<table>\n"
     yield f"<thead><tr>{''.join(f'<th>{escape(name)}</th>' for name in columns)}</tr></thead>\n<tbody>\n"
     for row in rows:
         yield f"<tr>{''.join(_cell(name, row.get(name), row.get('kind')) for name in columns)}</tr>\n"

@@ -16,8 +16,8 @@ def complete(*keys: str) -> Rule:
             return
         missing = [key for key in keys if not has(survey.document, key)]
         if missing:
-            said = f"a response has {', '.join(missing)}; this one has not"
-            yield Breach("incomplete-response", At(), said, "warning")
+            problem = f"a response has {', '.join(missing)}; this one has not"
+            yield Breach("incomplete-response", At(), problem, "warning")
 
     return Rule(("incomplete-response",), check)
 

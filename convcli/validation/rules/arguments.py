@@ -9,10 +9,10 @@ from convcli.model.errors import ContentError
 from convcli.model.findings import Severity
 from convcli.model.rule import At, Breach, Rule
 from convcli.model.transcript import ToolCall
-from convcli.validation.survey import Called, Survey
+from convcli.validation.survey import LocatedCall, Survey
 from convcli.wire import exact_json
 
-FOUND = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+TYPE_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
 
 
 def _never(call: ToolCall) -> bool:
@@ -42,7 +42,7 @@ def _wrong_with(raw: str) -> str:
         return f"the arguments are no JSON: {error.message}"
     if not raw.strip():
         return "the arguments are an empty text, and no JSON object"
-    return f"the arguments are JSON, and no object; found {FOUND.get(type(value), 'null')}"
+    return f"the arguments are JSON, and no object; found {TYPE_NAMES.get(type(value), 'null')}"
 
 
 def as_text() -> Rule:
@@ -52,9 +52,9 @@ def as_text() -> Rule:
         for i, k, call in survey.parts["tool_call"]:
             spelling = survey.spellings.get(id(call))
             if spelling is not None and not isinstance(spelling.get("arguments", ""), str):
-                found = FOUND.get(type(spelling["arguments"]), "null")
-                said = f"the arguments must be JSON in a string; found {found}"
-                yield Breach("arguments-not-text", At(i, k, field="tool_call.arguments"), said)
+                actual = TYPE_NAMES.get(type(spelling["arguments"]), "null")
+                problem = f"the arguments must be JSON in a string; found {actual}"
+                yield Breach("arguments-not-text", At(i, k, field="tool_call.arguments"), problem)
 
     return Rule(("arguments-not-text",), check)
 
@@ -68,18 +68,18 @@ def not_filled() -> Rule:
             if None in call.arguments.values():
                 tool = tools.get(call.name)
                 known = (tool.parameters or {}).get("properties") if tool is not None else None
-                yield from _filled(Called(i, k, call), call.arguments, known)
+                yield from _filled(LocatedCall(i, k, call), call.arguments, known)
 
     return Rule(("null-filled",), check)
 
 
-def _filled(called: Called, arguments: dict[str, Any], known: Any) -> Iterator[Breach]:
+def _filled(called: LocatedCall, arguments: dict[str, Any], known: Any) -> Iterator[Breach]:
     """Nulls under keys that the tool does not have."""
     if isinstance(known, dict):
         strange = [key for key, value in arguments.items() if value is None and key not in known]
         if strange:
-            said = f"null under {len(strange):,} keys that the tool does not have: an engine has filled columns"
-            yield Breach("null-filled", called.at("tool_call.arguments"), said, "warning")
+            problem = f"null under {len(strange):,} keys that the tool does not have: an engine has filled columns"
+            yield Breach("null-filled", called.at("tool_call.arguments"), problem, "warning")
 
 
 def rows_not_filled(*keys: str) -> Rule:
@@ -90,8 +90,8 @@ def rows_not_filled(*keys: str) -> Rule:
             blank = survey.spellings.get(id(message), {}).get("blank", {})
             key = next((key for key in keys if key in blank and blank[key] is None), None)
             if key is not None and message.role != "assistant":
-                said = f"{key} is null in a message of the {message.role}: an engine has filled columns"
-                yield Breach("null-filled", At(i, steps=(key,)), said, "warning", help=TEXT_COLUMNS)
+                problem = f"{key} is null in a message of the {message.role}: an engine has filled columns"
+                yield Breach("null-filled", At(i, steps=(key,)), problem, "warning", help=TEXT_COLUMNS)
                 return
 
     return Rule(("null-filled",), check)

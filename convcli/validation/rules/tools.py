@@ -19,7 +19,7 @@ LIST = ("anyOf", "oneOf", "allOf", "prefixItems")
 NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
 
 
-Wrong: TypeAlias = tuple[str, Path, str]
+SchemaProblem: TypeAlias = tuple[str, Path, str]
 """A code, where in the schema, and what is wrong."""
 
 
@@ -47,8 +47,8 @@ def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
         names = dict.fromkeys(tool.name for tool in survey.tools)
         for name in () if isinstance(choice, str) else choice.get("names") or [choice.get("name", "")]:
             if name not in names:
-                said = f"the tool choice names {shown(name)}, and there is no such tool"
-                yield Breach("unknown-tool-choice", at, said, help=nearest(name, names))
+                problem = f"the tool choice names {shown(name)}, and there is no such tool"
+                yield Breach("unknown-tool-choice", at, problem, help=nearest(name, names))
 
     codes = ("unknown-tool-choice",) if alone == EVERY else ("tool-choice-without-tools", "unknown-tool-choice")
     return Rule(codes, check)
@@ -62,8 +62,8 @@ def unique(severity: Severity = "error") -> Rule:
         for i, tool in enumerate(survey.tools):
             if tool.name in first:
                 note = ("the first one", At(tool=first[tool.name]))
-                said = f"there is another tool named {shown(tool.name)}"
-                yield Breach("duplicate-tool-name", At(tool=i, field="tool.name"), said, severity, notes=(note,))
+                problem = f"there is another tool named {shown(tool.name)}"
+                yield Breach("duplicate-tool-name", At(tool=i, field="tool.name"), problem, severity, notes=(note,))
             first.setdefault(tool.name, i)
 
     return Rule(("duplicate-tool-name",), check)
@@ -132,30 +132,30 @@ def output_schemas(*, free: Callable[[Survey], bool]) -> Rule:
         for i, tool in enumerate(survey.tools):
             if isinstance(tool.output_schema, dict):
                 at = At(tool=i, field="tool.outputSchema")
-                found = _judged(tool.output_schema, ANSWERS, at)
-                yield from (one for one in found if one.code != "schema-not-object" or not free(survey))
+                breaches = _judged(tool.output_schema, ANSWERS, at)
+                yield from (one for one in breaches if one.code != "schema-not-object" or not free(survey))
 
     return Rule(("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference"), check)
 
 
 def _judged(schema: dict[str, Any], shape: Shape, at: At, strict: bool = False) -> Iterator[Breach]:
-    for code, steps, said in _wrong_with(exact_json.write(schema), shape, strict):
+    for code, steps, problem in _problems_of(exact_json.write(schema), shape, strict):
         severity: Severity = "warning" if code == "remote-reference" else "error"
-        yield Breach(code, at._replace(steps=steps), said, severity)
+        yield Breach(code, at._replace(steps=steps), problem, severity)
 
 
 @lru_cache(maxsize=256)
-def _wrong_with(written: bytes, shape: Shape, strict: bool) -> list[Wrong]:
+def _problems_of(written: bytes, shape: Shape, strict: bool) -> list[SchemaProblem]:
     """What is wrong with a schema, by its JSON: transcripts of one program have the same tools."""
-    return list(_wrong(exact_json.parse(written), shape, strict))
+    return list(_problems(exact_json.parse(written), shape, strict))
 
 
-def _wrong(root: dict[str, Any], shape: Shape, strict: bool) -> Iterator[Wrong]:
+def _problems(root: dict[str, Any], shape: Shape, strict: bool) -> Iterator[SchemaProblem]:
     kind = root.get("type")
     if kind != "object" and "$ref" not in root and not (shape.bare and kind is None):
-        found = "none" if kind is None else "another"
-        said = f"{shape.of} must be a schema with the type object; found {found}"
-        yield "schema-not-object", ("type",) if "type" in root else (), said
+        actual = "none" if kind is None else "another"
+        problem = f"{shape.of} must be a schema with the type object; found {actual}"
+        yield "schema-not-object", ("type",) if "type" in root else (), problem
     for key in ("anyOf", "oneOf", "allOf") if shape.plain_root else ():
         if key in root:
             yield "schema-not-object", (key,), f"{key} is not allowed at the root"
@@ -165,8 +165,8 @@ def _wrong(root: dict[str, Any], shape: Shape, strict: bool) -> Iterator[Wrong]:
         if len(node.steps) > MOST_DEEP * 2:
             yield "schema-too-deep", (), f"the schema is more than {MOST_DEEP} levels deep"
             return
-        for code, key, said in filter(None, (one(node.schema) for one in checks)):
-            yield code, (*node.steps, key) if key else node.steps, said
+        for code, key, problem in filter(None, (one(node.schema) for one in checks)):
+            yield code, (*node.steps, key) if key else node.steps, problem
 
 
 def closed_response(*steps: str) -> Rule:
@@ -209,9 +209,9 @@ def _malformed(schema: dict[str, Any]) -> tuple[str, str, str] | None:
     kinds = kind if isinstance(kind, list) else [kind] if "type" in schema else []
     if not all(isinstance(one, str) and one.lower() in TYPES for one in kinds):
         return "invalid-schema", "type", "type must be a type of JSON Schema"
-    for key, wanted, said in KEYWORDS:
+    for key, wanted, problem in KEYWORDS:
         if key in schema and not wanted(schema[key]):
-            return "invalid-schema", key, f"{key} must be {said}"
+            return "invalid-schema", key, f"{key} must be {problem}"
     return None
 
 

@@ -19,8 +19,8 @@ def rooted() -> Rule:
         for i, message in enumerate(survey.messages):
             if message.id is not None and first.setdefault(message.id, i) != i:
                 note = ("the first one", At(first[message.id]))
-                said = "another message has this id too"
-                yield Breach("duplicate-message-id", At(i, field="message.id"), said, notes=(note,))
+                problem = "another message has this id too"
+                yield Breach("duplicate-message-id", At(i, field="message.id"), problem, notes=(note,))
         yield from _parents(survey, first)
         yield from _cycles(survey, first)
 
@@ -44,6 +44,6 @@ def _cycles(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
             walked[at] = None
             at = first.get(survey.messages[at].parent_id or "")
         if at is not None and at in walked:
-            said = "the message is an ancestor of itself"
-            yield Breach("parent-cycle", At(at, field="message.parentId"), said)
+            problem = "the message is an ancestor of itself"
+            yield Breach("parent-cycle", At(at, field="message.parentId"), problem)
         done.update(walked)

@@ -77,8 +77,8 @@ def system_not_behind(*roles: str) -> Rule:
         for i in survey.line:
             role = survey.messages[i].role
             if role in INSTRUCTIONS and before in roles:
-                said = f"an instruction cannot stand behind a turn of the {before}"
-                yield Breach("misplaced-system", At(i), said)
+                problem = f"an instruction cannot stand behind a turn of the {before}"
+                yield Breach("misplaced-system", At(i), problem)
             before = role
 
     return Rule(("misplaced-system",), check)
@@ -172,8 +172,8 @@ def not_blank(severity: Severity = "error") -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, part in survey.parts["text"]:
             if not part.text or part.text.isspace():
-                said = "is only white space" if part.text else "is empty"
-                yield Breach("blank-text", At(i, k, field="text.text"), f"the text {said}", severity)
+                problem = "is only white space" if part.text else "is empty"
+                yield Breach("blank-text", At(i, k, field="text.text"), f"the text {problem}", severity)
 
     return Rule(("blank-text",), check)
 
@@ -186,9 +186,9 @@ def parts_in_roles(roles: Mapping[str, Collection[str]]) -> Rule:
             for i, k, _ in survey.parts[kind]:
                 role = survey.messages[i].role
                 if role not in allowed:
-                    said = f"a part of the type {kind} cannot stand in a turn of the {role}"
+                    problem = f"a part of the type {kind} cannot stand in a turn of the {role}"
                     help_text = f"it belongs into a turn of the {' or '.join(allowed)}"
-                    yield Breach("misplaced-part", At(i, k), said, help=help_text)
+                    yield Breach("misplaced-part", At(i, k), problem, help=help_text)
 
     return Rule(("misplaced-part",), check)
 
@@ -219,9 +219,9 @@ def stopped_for_calls() -> Rule:
             if message.stop_reason in ("stop", "tool_calls"):
                 called = any(isinstance(part, ToolCall) for part in message.parts)
                 if called != (message.stop_reason == "tool_calls"):
-                    said = "has calls, and did not stop for them" if called else "stopped for calls, and has none"
+                    problem = "has calls, and did not stop for them" if called else "stopped for calls, and has none"
                     at = At(i, field="message.stopReason")
-                    yield Breach("stop-reason-mismatch", at, f"the message {said}", "warning")
+                    yield Breach("stop-reason-mismatch", at, f"the message {problem}", "warning")
 
     return Rule(("stop-reason-mismatch",), check)
 
@@ -244,8 +244,8 @@ def decodable() -> Rule:
         for kind in MEDIA:
             for i, k, part in survey.parts[kind]:
                 if part.data is not None and not is_base64(part.data):
-                    said = f"the data of the {kind} are no base64"
-                    yield Breach("invalid-base64", At(i, k, field=f"{kind}.data"), said)
+                    problem = f"the data of the {kind} are no base64"
+                    yield Breach("invalid-base64", At(i, k, field=f"{kind}.data"), problem)
 
     return Rule(("invalid-base64",), check)
 
@@ -278,8 +278,8 @@ def participants(forbidden: str) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages):
             if message.name and (any(map(message.name.__contains__, forbidden)) or len(message.name.split()) > 1):
-                said = f"the name of a participant has no white space and none of {forbidden}"
-                yield Breach("bad-participant-name", At(i, field="message.name"), said, "warning")
+                problem = f"the name of a participant has no white space and none of {forbidden}"
+                yield Breach("bad-participant-name", At(i, field="message.name"), problem, "warning")
 
     return Rule(("bad-participant-name",), check)
 
