@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from convcli.model.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
     from convcli.model.findings import Finding
     from convcli.model.transcript import Message, ToolCall, ToolDefinition, ToolResult, Transcript
-    from convcli.proof.difference import Loss
+    from convcli.proof.reasons import Loss
 
 __all__ = [
     "ContentError",
@@ -59,7 +59,7 @@ __all__ = [
 HOMES = {
     "convcli.model.errors": ("ContentError", "ConvcliError", "JobError", "OutputError", "RefusedError"),
     "convcli.model.findings": ("Finding",),
-    "convcli.proof.difference": ("Loss",),
+    "convcli.proof.reasons": ("Loss",),
     "convcli.engine.conversion": ("Conversion",),
     "convcli.model.transcript": ("Message", "ToolCall", "ToolDefinition", "ToolResult", "Transcript"),
 }

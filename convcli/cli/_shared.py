@@ -21,7 +21,7 @@ from convcli.report.screen import Screen
 if TYPE_CHECKING:
     from convcli.jobs.inputs import Document
     from convcli.model.transcript import Transcript
-    from convcli.proof.difference import Loss
+    from convcli.proof.reasons import Loss
     from convcli.report.tables import View
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from convcli.files.outputs import Output
     from convcli.jobs.converting import Job, LossFile, RestoreFile, Sinks, Summary
     from convcli.jobs.inputs import InputFile
-    from convcli.proof.difference import Loss
+    from convcli.proof.reasons import Loss
 
     Result: TypeAlias = tuple[Summary, bool]
     """What came of an input, and whether the file has grown meanwhile."""

@@ -19,7 +19,7 @@ from convcli.report.screen import Screen
 if TYPE_CHECKING:
     from convcli.jobs.converting import ItemResult
     from convcli.jobs.inputs import Item
-    from convcli.proof.difference import Loss
+    from convcli.proof.reasons import Loss
     from convcli.views.outcomes import LossGroup, OutcomeTable
 
 EXAMPLES = """\

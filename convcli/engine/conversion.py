@@ -14,7 +14,8 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
-from convcli.proof.difference import Loss, difference
+from convcli.proof.difference import difference
+from convcli.proof.reasons import Loss
 from convcli.validation import schemas, verdict
 from convcli.validation.survey import Rigour
 

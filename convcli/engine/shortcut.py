@@ -13,7 +13,7 @@ from convcli.engine.conversion import Conversion, lift, lower
 from convcli.kit.turns import messages_of, sample
 from convcli.model.dialect import Dialect
 from convcli.model.errors import RefusedError
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from convcli.validation import schemas, verdict
 from convcli.wire import exact_json, pointers
 

@@ -21,11 +21,10 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError, RefusedError
 from convcli.model.findings import Finding
-from convcli.proof.difference import Level, Loss
+from convcli.proof.reasons import LEVELS, Level, Loss
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
-LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
 WORDS = frozenset(
     (
         "text", "reasoning", "refusal", "image", "audio", "video", "document", "opaque", "tool_call", "tool_result",

@@ -13,6 +13,8 @@ import msgspec
 from convcli.model.dialect import Dialect, LossKind
 
 Level = Literal["content", "context", "envelope"]
+LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
+"""The gravest first."""
 
 
 class Loss(msgspec.Struct, omit_defaults=True):

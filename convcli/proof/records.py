@@ -1,6 +1,6 @@
 """What differs between two records: fields, keys, values and extras, each difference one loss with its place.
 
-Who is compared with whom is known already (`loss`).
+Who is compared with whom is known already (`difference`).
 """
 
 from __future__ import annotations
@@ -122,6 +122,7 @@ class Differences:
     def add(
         self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
     ) -> None:
+        """Add a loss: its level and reason follow from the field, unless `why` says another."""
         self.losses.append(
             Loss(
                 kind,

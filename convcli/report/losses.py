@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from convcli.jobs.converting import LEVELS, LossCount, Summary
-from convcli.proof.difference import MISSING, Loss
+from convcli.jobs.converting import LossCount, Summary
+from convcli.proof.reasons import LEVELS, MISSING, Loss
 from convcli.report.text import Paint, count, cut, filled, place, safe_text
 
 MOST_GROUPS = 8

@@ -10,11 +10,11 @@ from textwrap import wrap
 from typing import Any
 
 from convcli.model.dialect import Dialect
+from convcli.proof.reasons import LEVELS
 from convcli.report.tables.table import STYLES
 from convcli.report.text import Paint, cells, cut, place, safe_text
 from convcli.views.outcomes import (
     FROM_BEST_TO_WORST,
-    LEVELS,
     OUTCOMES,
     FactCount,
     LossGroup,

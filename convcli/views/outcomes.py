@@ -15,8 +15,8 @@ import msgspec
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import TRANSCRIPT_FIELDS, Transcript
-from convcli.proof.difference import MEDIA_TYPES, Level, Loss, level_of
 from convcli.proof.places import Places
+from convcli.proof.reasons import LEVELS, MEDIA_TYPES, Level, Loss, level_of
 from convcli.proof.records import camel
 from convcli.wire import pointers
 
@@ -44,7 +44,6 @@ CORE: dict[str, frozenset[str]] = {
 }
 """The fields that make a node what it is: together they are one fact. Every other field is a fact of its own."""
 
-LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
 MOST_PLACES = 5
 """Losses of a group that are remembered with their places."""
 

@@ -28,7 +28,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 
 FeatureOutcome: TypeAlias = Literal["kept", "encoded", "changed", "lost"]
 FEATURE_OUTCOMES: dict[str, FeatureOutcome] = {

@@ -21,7 +21,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 
 ANSWERED = {"role": "assistant", "content": "Done."}
 

@@ -10,7 +10,7 @@ from convcli import dialects
 from convcli.engine import detection, pipeline
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Text, ToolDefinition, Transcript
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 
 GEMINI = dialects.get("gemini")
 VERTEX = dialects.get("vertexai")

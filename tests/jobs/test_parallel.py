@@ -22,7 +22,7 @@ from convcli.engine import conversion, pipeline
 from convcli.files.framing import LAYOUTS
 from convcli.jobs import inputs, workers
 from convcli.model.findings import Finding
-from convcli.proof.difference import MISSING, Loss
+from convcli.proof.reasons import MISSING, Loss
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, command, environment, write
 
 pytestmark = pytest.mark.skipif(not workers.available(), reason="processes cannot be forked here")

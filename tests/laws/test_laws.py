@@ -15,7 +15,8 @@ from convcli.engine import detection, pipeline, untrusted
 from convcli.model.dialect import Options
 from convcli.model.transcript import Opaque, ToolResult, Transcript
 from convcli.proof.align import part_key
-from convcli.proof.difference import Loss, difference
+from convcli.proof.difference import difference
+from convcli.proof.reasons import Loss
 from convcli.validation import schemas
 from convcli.validation.survey import Rigour
 from convcli.wire.decimals import builtins

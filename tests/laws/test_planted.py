@@ -14,7 +14,7 @@ import pytest
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model.transcript import Path
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from convcli.wire.pointers import steps
 from tests.planting import Garden, at, leaf_paths, planted
 from tests.support import facts, names, samples_of

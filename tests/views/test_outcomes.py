@@ -13,7 +13,7 @@ from convcli.engine import pipeline
 from convcli.jobs.converting import label
 from convcli.model.branches import branch
 from convcli.model.dialect import Options
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from convcli.report import picture
 from convcli.report.text import Paint, cells, filled
 from convcli.views.outcomes import OutcomeTable, fact_of, facts
