@@ -21,7 +21,7 @@ STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _CHUNK = 1 << 20
 _PIECE = 1 << 17
 _IN_MEMORY = 4 << 20
-_UNNAMED = getattr(os, "O_TMPFILE", 0)
+UNNAMED = getattr(os, "O_TMPFILE", 0)
 _NO_UNNAMED = (EOPNOTSUPP, EISDIR, EINVAL)
 _NO_LINKS = (EPERM, EOPNOTSUPP)
 
@@ -194,9 +194,9 @@ class _Replacement:
 
     def _open(self) -> None:
         self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-        if _UNNAMED and os.path.isdir("/proc/self/fd"):
+        if UNNAMED and os.path.isdir("/proc/self/fd"):
             try:
-                self._file = os.open(self.folder, os.O_WRONLY | _UNNAMED, self._mode)
+                self._file = os.open(self.folder, os.O_WRONLY | UNNAMED, self._mode)
                 return
             except OSError as error:
                 if error.errno not in _NO_UNNAMED:
