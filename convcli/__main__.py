@@ -1,8 +1,7 @@
-"""The program: signals, standard streams and exit codes around the command line (`design/cli.md`, "Exit codes").
+"""The program: signals, standard streams and exit codes around the command line.
 
 A signal becomes an exception, so that outputs are cleaned up where they are made, and then the process dies by the
-same signal. A reader of stdout who has gone is no error; what cannot be written to stdout is.
-"""
+same signal. A reader of stdout who has gone is no error; what cannot be written to stdout is."""
 
 from __future__ import annotations
 

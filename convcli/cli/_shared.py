@@ -191,7 +191,7 @@ def size_of(path: str) -> int:
 
 
 def lifted(arguments: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iterator[tuple[Document, Transcript]]:
-    """The transcripts of the files of a wish (`paths`, `source`, `duplicate_keys`); what is refused is told."""
+    """The transcripts of the files named by the arguments; what is refused is told."""
     from convcli.jobs import inputs as files
 
     name = None if arguments.source is None else arguments.source.name

@@ -1,4 +1,4 @@
-"""Values of options: a word out of a list, with the nearest one for a wrong word; dialects; formats of a folder."""
+"""Types of options: a word out of a list, dialects, codes, formats; a wrong word gets the nearest right one."""
 
 from __future__ import annotations
 

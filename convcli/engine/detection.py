@@ -1,4 +1,4 @@
-"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+"""Which dialect a document is in: the one strongest clue that a dialect finds in it, else an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+"""The short way: what is known of one document is not done again for the next that differs only in plain turns.
+
+A document whose rest was clean is clean, and a conversion whose rest has a template is the template with its turns.
+Both are asked for the whole document where anything else is in it."""
 
 from __future__ import annotations
 
@@ -68,14 +71,14 @@ def by_template(document: Any, source: Dialect, target: Dialect) -> Conversion |
 class _TemplateCache:
     """What is left of some documents without their turns.
 
-    To make a mould of it takes as long as a small conversion, so that is done when the second such document comes.
+    To make a template of it takes as long as a small conversion, so that is done when the second such document comes.
     """
 
     def __init__(self, *terms: Any) -> None:
         self._terms, self._is_new = terms, True
 
     def template(self) -> Template | None:
-        """The mould, if there is one yet."""
+        """The template, if there is one yet."""
         if self._is_new:
             self._is_new = False
             return None

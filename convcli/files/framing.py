@@ -1,10 +1,9 @@
-"""Where documents come from: files and stdin, plain or compressed, as one JSON document, JSON Lines or an SSE stream.
+"""Bytes as documents and back: one JSON document, JSON Lines or an SSE stream, plain or compressed, of files and stdin.
 
 The content decides what a file is, never its name. Lines are split at 0x0A only, since U+2028 and its like are text.
 A session file may still be growing: its size at opening is the limit, and an incomplete last line is `torn`, which
-is safe to tell because no proper prefix of a JSON object is JSON. Formats: RFC 8259, jsonlines.org, and
-"Server-sent events" of the HTML standard.
-"""
+is safe to tell because no proper prefix of a JSON object is JSON. Formats: https://www.rfc-editor.org/rfc/rfc8259,
+https://jsonlines.org, https://html.spec.whatwg.org/multipage/server-sent-events.html"""
 
 from __future__ import annotations
 
@@ -205,15 +204,15 @@ def open_source(
     `line-too-long`, `compression-bomb` or `broken-compression` when the beginning cannot be read.
     """
     name, file = ("<stdin>", stdin or open_stdin()) if path == "-" else (path, open_file(path))
-    tap = CountedFile(name, file, owned=path != "-")
+    stored = CountedFile(name, file, owned=path != "-")
     try:
-        return Source(name, tap, unpacked(tap), max_line, duplicate_keys)
+        return Source(name, stored, unpacked(stored), max_line, duplicate_keys)
     except ContentError as error:
-        tap.close()
+        stored.close()
         error.file = name
         raise
     except JobError:
-        tap.close()
+        stored.close()
         raise
 
 

@@ -76,7 +76,7 @@ class Spool:
     """Bytes without a name that one process writes and another reads: nothing is left of them when both have ended."""
 
     def __init__(self, folder: str | None = None, name: str = "a temporary file") -> None:
-        from tempfile import TemporaryFile  # dear, and only needed for several processes
+        from tempfile import TemporaryFile  # slow to import, and only needed for several processes
 
         self.folder, self.name = folder, name
         try:
@@ -287,7 +287,7 @@ class _Through:
 
     def _drain(self) -> None:
         if self._spool is None:
-            from tempfile import TemporaryFile  # dear, and not needed for what is small
+            from tempfile import TemporaryFile  # slow to import, and not needed for what is small
 
             self._spool = TemporaryFile()  # noqa: SIM115
         self._spool.writelines(self._pieces)

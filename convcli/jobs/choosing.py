@@ -1,9 +1,4 @@
-"""Files, folders, globs and stdin as documents, each with its place and its dialect.
-
-What a file holds is told by its content. A JSON document is one document. Of JSON Lines each line is one document in
-dialects with the framing `records`, and all lines together are one (`sources.Rows`) in dialects with `events`; so
-is an SSE stream in dialects with `sse`. Records are read one at a time, so a file of any length needs little memory.
-"""
+"""Which dialect an input is in, and whether each of its records is a document or all together are one."""
 
 from __future__ import annotations
 

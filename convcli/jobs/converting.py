@@ -250,7 +250,7 @@ class InputConversion:
 
 
 def _suffix(document: Any, job: Job, source: Input) -> str:
-    """How the output is laid out, as the suffix of its name: as wished, or like the input if the target can be so."""
+    """The layout of the output, as the suffix of its name: the one asked for, else that of the input if it can be."""
     if isinstance(document, Rows):
         ways: list[Framing] = [LAYOUTS[framing] for framing in job.target.framings if framing in LAYOUTS]
         usual = source.layout if source.is_whole and source.layout in ways else next(iter(ways), "jsonl")

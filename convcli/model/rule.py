@@ -1,4 +1,4 @@
-"""A transcript as the rules see it, and what a rule gives: breaches, each at a node of the transcript."""
+"""What a rule is and what it gives: breaches, each at a node of a transcript."""
 
 from __future__ import annotations
 

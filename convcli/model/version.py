@@ -1,3 +1,3 @@
-"""The version of convcli: the one place in the code that says it (`pyproject.toml` is held to it by a test)."""
+"""The version of convcli; `pyproject.toml` says the same to packagers, and a test compares the two."""
 
 __version__ = "0.1.0"

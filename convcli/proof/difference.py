@@ -229,7 +229,7 @@ class _Walk:
         return False
 
     def moved_media(self, alignment: Alignment) -> None:
-        """The media of results that a convention moved: they are somewhere in the output, and say all they said."""
+        """The media of results that a convention moved: they are somewhere in the output, and hold all they held."""
         free: dict[int, Part] = {}
         for j, message in enumerate(self.after.messages) if self.accounted else ():
             parts = [part for at, part in enumerate(message.parts) if (j, at) not in alignment.matched_after]

@@ -1,7 +1,6 @@
 """Equal is not exact: 1, 1.0 and true are equal to Python, and so are objects whose keys have another order.
 
-These questions are asked of records that are equal already, which C has found quickly.
-"""
+These questions are asked of records that are equal already, a comparison that C makes."""
 
 from __future__ import annotations
 

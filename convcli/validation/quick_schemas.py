@@ -1,8 +1,8 @@
-"""A first look at a document: does it pass a schema? For the few small documents that most calls of the program are
-about, to look is faster than to load the validator. Whoever is not sure says so, and the validator decides.
+"""A small validator for the few small good documents that most calls of the program are about: it decides on them
+before a full one would be loaded. What it cannot decide it says, and a full validator is asked.
 
-It knows the keywords of our schemas that need nothing but the value (JSON Schema 2020-12, validation vocabulary).
-"""
+It knows the keywords of our schemas that need nothing but the value (JSON Schema 2020-12, validation vocabulary:
+https://json-schema.org/draft/2020-12/json-schema-validation)."""
 
 from __future__ import annotations
 

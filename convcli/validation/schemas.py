@@ -2,9 +2,8 @@
 
 `jsonschema_rs` gives the verdict and the places within microseconds per kilobyte. `jsonschema` takes over where it is
 missing or cannot hold a value (a lone surrogate). Both are imported when first needed, and neither opens a connection;
-a few small good documents need neither (`glance`). Tests hold all three together. The words are ours: messages of
-theirs quote the value.
-"""
+a few small good documents need neither (`quick_schemas`). Tests hold all three together. The messages are ours: those
+of the validators quote the value."""
 
 from __future__ import annotations
 

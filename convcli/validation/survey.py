@@ -1,4 +1,4 @@
-"""A transcript as the rules see it, and what a rule gives: breaches, each at a node of the transcript."""
+"""A transcript as the rules see it: its messages, parts, calls and results, each with its node."""
 
 from __future__ import annotations
 

@@ -209,9 +209,6 @@ def _seconds(asked: Any, answer: Any) -> float | None:
 
 # --- many transcripts ------------------------------------------------------------------------------------------------
 
-SUMMED = ("messages", "calls", "results", "errors", "unpaired", "reasoning", "images", "events", "input", "output")
-"""The columns of `by_transcript` that can be added up."""
-
 
 def by_transcript(transcript: Transcript, file: str, line: int, dialect: str) -> Row:
     """A row of counts.

@@ -30,7 +30,6 @@ __all__ = [
     "Position",
     "exact",
     "key",
-    "locate",
     "locate_all",
     "parse",
     "parse_text",
@@ -196,7 +195,7 @@ def write_text(value: Any) -> str:
 
 def digest(value: Any) -> str:
     """SHA-256 of a JSON value, in hexadecimal: equal for equal values and key order, whatever the layout of a file."""
-    from hashlib import sha256  # dear, and rarely needed
+    from hashlib import sha256  # slow to import, and few calls need it
 
     return sha256(key(value)).hexdigest()
 
@@ -214,13 +213,8 @@ def key(value: Any) -> bytes:
         return b"".join(pieces(value, spelled=False))
 
 
-def locate(data: bytes, pointer: str) -> Position:
-    """Line, column and byte at which the value at a JSON Pointer begins; (0, 0, -1) if it is absent."""
-    return locate_all(data, [pointer])[pointer]
-
-
 def locate_all(data: bytes, pointers: Collection[str]) -> dict[str, Position]:
-    """`locate` for many pointers in one pass over the document."""
+    """Line, column and byte at which the values at these JSON Pointers begin; (0, 0, -1) for what is absent."""
     paths = {pointer: steps(pointer) for pointer in pointers}
     located = strict_json.positions(data, paths.values())
     return {pointer: located.get(path, strict_json.ABSENT) for pointer, path in paths.items()}

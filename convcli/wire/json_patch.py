@@ -1,8 +1,7 @@
 """JSON Patch (RFC 6902): what turns one JSON value into another, key order included.
 
-RFC 6902 leaves the order of keys open. Here `add` puts a new key at the end and `move` from a place to itself takes a
-key to the end, which is how the order of keys is said. Linear in the size of both values.
-"""
+https://www.rfc-editor.org/rfc/rfc6902 leaves the order of keys open. Here `add` puts a new key at the end and `move`
+from a place to itself takes a key to the end, which is how the order of keys is kept. Linear in the size of both."""
 
 from __future__ import annotations
 

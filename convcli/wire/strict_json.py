@@ -1,9 +1,8 @@
 """The strict JSON reader: slower than orjson, exact where orjson is not, and it says where a document breaks.
 
 RFC 8259 as the standard library reads it, with equal keys, NaN and overflow refused, numbers of any size, lone
-surrogates kept, and a limit of depth. `wire.parse` asks it about every document that orjson refuses or may have
-changed, so it also judges the fast reader. Positions are found by a second pass, only when there is something to say.
-"""
+surrogates kept, and a limit of depth. `exact_json.parse` asks it about every document that orjson refuses or may have
+changed, so it also judges the fast reader. Positions come of a second pass, only when there is something to say."""
 
 from __future__ import annotations
 

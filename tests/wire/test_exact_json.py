@@ -369,12 +369,13 @@ def test_every_value_is_found_at_its_pointer(value: Any, indent: bool) -> None:
 
 
 def test_a_place_counts_columns_in_characters_and_a_byte_order_mark_in_bytes() -> None:
-    assert exact_json.locate('\ufeff{"é": "日",\n "b": [1, {"x/~": 2}]}'.encode(), "/b/1/x~1~0") == (2, 19, 35)
+    data = '\ufeff{"é": "日",\n "b": [1, {"x/~": 2}]}'.encode()
+    assert exact_json.locate_all(data, ["/b/1/x~1~0"]) == {"/b/1/x~1~0": (2, 19, 35)}
 
 
 def test_a_pointer_to_nothing_has_no_place() -> None:
-    for pointer in ("/b", "/a/0/x", "/a/01", "/a/2", "/a/-1"):
-        assert exact_json.locate(b'{"a": [1, 2]}', pointer) == (0, 0, -1)
+    absent = ("/b", "/a/0/x", "/a/01", "/a/2", "/a/-1")
+    assert exact_json.locate_all(b'{"a": [1, 2]}', absent) == dict.fromkeys(absent, (0, 0, -1))
 
 
 def test_pointers_are_sorted_as_their_values_stand_in_the_text() -> None:

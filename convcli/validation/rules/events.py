@@ -1,4 +1,4 @@
-"""Rules about streams."""
+"""Rules about streams: they are complete, and their events come in order."""
 
 from __future__ import annotations
 

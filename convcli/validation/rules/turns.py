@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import binascii
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from convcli.model.findings import Severity
 from convcli.model.rule import At, Breach, Rule
-from convcli.model.transcript import Message, ToolCall
+from convcli.model.transcript import ToolCall
 from convcli.validation.survey import MEDIA, Survey
 
 INSTRUCTIONS = ("system", "developer")
@@ -282,8 +281,3 @@ def participants(forbidden: str) -> Rule:
                 yield Breach("bad-participant-name", At(i, field="message.name"), problem, "warning")
 
     return Rule(("bad-participant-name",), check)
-
-
-def carried(record: Message | Any, dialect: str) -> Mapping[str, Any]:
-    """What a dialect carries beside the fields of a record."""
-    return (record.extras or {}).get(dialect) or {}
