@@ -18,8 +18,11 @@ from convcli.proof.difference import difference
 from convcli.proof.reasons import Loss
 from convcli.validation import schemas, verdict
 from convcli.validation.survey import Rigour
+from convcli.validation.wording import PLAIN_WORD, listed
 
 BY_DEFAULT = Options()
+MOST_KEYS = 8
+"""Keys of a record that are named where it is not understood."""
 
 
 class Conversion:
@@ -41,13 +44,44 @@ class Conversion:
 
 
 def lift(document: Any, dialect: Dialect) -> Transcript:
-    """The transcript of a document. Raises RefusedError when it does not pass the schema of the dialect."""
+    """The transcript of a document. Raises RefusedError when it does not pass the schema of the dialect, and when
+    nothing in it is of that dialect (`not_understood`)."""
     if not schemas.accepts(dialect.name, document):
         raise RefusedError(schemas.findings(dialect.name, document))
     transcript = dialect.lift(document)
+    strange = not_understood(document, transcript, dialect)
+    if strange is not None:
+        raise RefusedError([strange])
     if transcript.origin is not None:
         transcript.origin.given = document
     return transcript
+
+
+def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
+    """What is wrong where there are records, none of them is a message, and the dialect has no mark in any (law L11).
+
+    Schemas of sessions are open, since programs add rows of new kinds: so the session of another program passes, each
+    of its rows an event. An empty conversation, or a session of which only header and events are there, is none such.
+    """
+    if not transcript.messages or any(message.role != "event" for message in transcript.messages):
+        return None
+    if dialect.detect(document) is not None:
+        return None
+    count = len(transcript.messages)
+    return Finding(
+        "no-messages",
+        "error",
+        f"{'the only record is no' if count == 1 else f'none of {count:,} records is a'} message of {dialect.title}",
+        help="perhaps they are in another dialect: convcli detect tells which one recognises them",
+        notes=_keys_of_first(document),
+    )
+
+
+def _keys_of_first(document: Any) -> tuple[str, ...]:
+    """What the first record looks like, by the names of its keys."""
+    first = document[0] if isinstance(document, list) and document else document
+    keys = [key for key in first if PLAIN_WORD.match(key)][:MOST_KEYS] if isinstance(first, dict) else []
+    return (f"the first of them has the keys {listed(keys)}",) if keys else ()
 
 
 def lower(

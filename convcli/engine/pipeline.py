@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower
+from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower, not_understood
 from convcli.engine.shortcut import (
     by_template,
     is_clean,
@@ -36,7 +36,11 @@ def validate(
     found = schemas.findings(dialect.name, document, strict=strict)
     if any(finding.severity == "error" for finding in found):
         return found
-    return found + verdict.findings(document, dialect.lift(document), dialect, (*dialect.rules, *more), rigour)
+    transcript = dialect.lift(document)
+    strange = not_understood(document, transcript, dialect)
+    if strange is not None:
+        return [*found, strange]
+    return found + verdict.findings(document, transcript, dialect, (*dialect.rules, *more), rigour)
 
 
 def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:

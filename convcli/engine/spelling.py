@@ -17,6 +17,7 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, RefusedError
 from convcli.model.transcript import Transcript
+from convcli.proof.records import MADE_UP
 from convcli.validation import schemas
 from convcli.wire import exact_json
 from convcli.wire.json_patch import apply, patch
@@ -46,8 +47,13 @@ def respelled(conversion: Conversion, stored: Any, hub: Dialect, target: Dialect
             if document is None:
                 return conversion
             again = compared(conversion.transcript, document, target, hub)
-            return again if len(again.losses) <= len(conversion.losses) else conversion
+            return again if _facts_lost(again) <= _facts_lost(conversion) else conversion
     return conversion
+
+
+def _facts_lost(conversion: Conversion) -> int:
+    """How many losses are not of an id or a name that a lift makes up: stored, it looks like any other."""
+    return sum(loss.field not in MADE_UP for loss in conversion.losses)
 
 
 def _spellings(transcript: Transcript, dialect: Dialect, hub: Dialect) -> Iterator[Any]:

@@ -26,7 +26,7 @@ def lowered(transcript: Transcript, source: Dialect | None, target: Dialect, opt
 
     Raises RefusedError when even then it does not pass the schema.
     """
-    if source is target or not _carries(transcript, source, target):
+    if not _carries(transcript, source, target):
         return target.lower(transcript, options)
     document = _attempt(transcript, target, options)
     if document is not None:

@@ -125,6 +125,14 @@ def answers(transcript: Transcript) -> list[Message]:
     return [message for message in active(transcript) if message.role == "assistant"][-1:]
 
 
+def one_answer(transcript: Transcript) -> Transcript:
+    """The pass of `answers`."""
+    messages = answers(transcript)
+    if len(messages) == len(transcript.messages):
+        return transcript
+    return replace(transcript, messages=messages, head=None)
+
+
 def run(transcript: Transcript) -> list[Message]:
     """What a stream of a whole run says: the turns of the assistant and their results since the last question.
 

@@ -169,7 +169,7 @@ class Origin(msgspec.Struct):
     same; `keep` makes sure that an identity stays taken. `invented` are the ids and names that the lift had to make up.
     `renamed` are keys of `Dialect.places` that this source calls by another name. A document that was put together
     before it was lifted (a stream) has its `routes`: where the pieces stand, by their path in what was put together.
-    `form` is which of the forms of its dialect the document has; `given` is the document itself, None where nobody needs
+    `form` is which of the forms of its dialect the document has; `given` is the document, None where nobody needs
     places in it. `taken_back` are the identities of events that were turns once, before their session went back behind
     them.
     """

@@ -90,6 +90,7 @@ def apply(document: Any, operations: list[Operation]) -> Any:
     for number, operation in enumerate(operations):
         try:
             _apply(holder, operation)
+            holder[""]  # there must be a document left
         except (LookupError, TypeError, ValueError):
             raise ContentError(
                 "patch-does-not-fit",
@@ -141,9 +142,18 @@ def _path(pointer: str) -> list[str]:
 def _parent(holder: Any, path: list[str]) -> tuple[Any, Any]:
     node = holder
     for step in path[:-1]:
-        node = node[int(step) if isinstance(node, list) else step]
+        node = node[_index(step) if isinstance(node, list) else step]
+    if not isinstance(node, (dict, list)):
+        raise TypeError
     last = path[-1]
-    return node, (len(node) if last == "-" else int(last)) if isinstance(node, list) else last
+    return node, (len(node) if last == "-" else _index(last)) if isinstance(node, list) else last
+
+
+def _index(step: str) -> int:
+    """A step into a list. Python would count negative ones from the end."""
+    if not step.isdecimal():
+        raise ValueError
+    return int(step)
 
 
 def _take(holder: Any, path: list[str]) -> Any:
@@ -154,7 +164,7 @@ def _take(holder: Any, path: list[str]) -> Any:
 def _put(holder: Any, path: list[str], value: Any) -> None:
     parent, key = _parent(holder, path)
     if isinstance(parent, list):
-        if not 0 <= key <= len(parent):
+        if key > len(parent):
             raise IndexError
         parent.insert(key, value)
     else:

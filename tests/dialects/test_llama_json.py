@@ -215,7 +215,7 @@ def test_a_result_without_a_name_keeps_that_and_answers_its_call() -> None:
     call = {"role": "assistant", "content": '{"tool_call":{"name":"f","input":{"n":1}}}'}
     result = {"role": "user", "content": '{"tool_result":{"name":"","result":"x"}}'}
     document = {"model": "m", "messages": [{"role": "user", "content": "go"}, call, result]}
-    dialect = dialects.get("llama-json")
-    transcript = dialect.lift(document)
-    assert transcript.messages[2].parts[0].name == "f"
-    assert dialect.lower(transcript, Options()) == document
+    hub = dialects.get("intermediate")
+    assert parts(document)[2].name == "f"
+    stored = pipeline.convert(document, LLAMA, hub).document
+    assert pipeline.convert(stored, hub, LLAMA).document == document

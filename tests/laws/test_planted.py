@@ -1,10 +1,12 @@
-"""The promise, from outside: what is planted in a document is in the output, or a loss tells it where it was."""
+"""The promise, from outside: what is planted in a document is in the output, or a loss tells it where it was.
+
+That it is in the transcript is law L1a (`convcli.testing.assert_keeps`).
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -15,32 +17,17 @@ from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model.transcript import Path
 from convcli.proof.reasons import Loss
+from convcli.testing.planting import is_in
 from convcli.wire.pointers import steps
 from tests.planting import Garden, at, leaf_paths, planted
 from tests.support import facts, names, samples_of
 
 WRITTEN = [name for name in names() if dialects.get(name).is_written]
-VERSIONS = frozenset(("convcli", "schema_version"))
-"""Keys that hold the version of a format: another format has its own."""
 
 
 @lru_cache(maxsize=1)
 def gardens(source: str) -> list[tuple[str, Garden]]:
     return [(str(sample), planted(sample)) for sample in samples_of(source)]
-
-
-@pytest.mark.parametrize("source", names())
-def test_what_is_planted_in_a_document_is_in_its_transcript(source: str) -> None:
-    for name, garden in gardens(source):
-        said = text_of(facts(dialects.get(source).lift(garden.document)))
-        for path, word in garden.planted.items() if not garden.is_stream else ():
-            known = not VERSIONS.isdisjoint(path) or is_marked(path) or is_count(path)
-            assert known or is_in(said, word, at(garden.document, path)), f"{name}: {path} is not in the transcript"
-
-
-def is_marked(path: Path) -> bool:
-    """An older form of a choice says its type, which is always the same."""
-    return path == ("toolChoice", "type")
 
 
 @pytest.mark.parametrize("source", names())
@@ -60,7 +47,7 @@ def test_what_is_planted_is_in_the_output_or_told_at_its_place(source: str) -> N
 
 def assert_told(losses: list[tuple[Loss, str]], garden: Garden, path: Path, where: str) -> None:
     word = garden.planted[path]
-    telling = [loss for loss, said in losses if word in said]
+    telling = [loss for loss, text in losses if word in text]
     if not telling and is_count(path):  # counts are added up
         return
     assert telling, f"{where}: {path} is gone, and no loss tells it"
@@ -96,18 +83,3 @@ def plain(value: Any) -> Any:
 
 def text_of(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def is_in(text: str, word: str, leaf: Any) -> bool:
-    """Is it there, as it is or as another spelling of the same time?"""
-    return word in text or any(time in text for time in times(leaf))
-
-
-def times(leaf: Any) -> list[str]:
-    if isinstance(leaf, int) and leaf > 70_000_000:
-        return [f"{datetime.fromtimestamp(leaf / unit, UTC):%Y-%m-%dT%H:%M:%S}" for unit in (1, 1000)]
-    try:
-        when = datetime.fromisoformat(leaf).timestamp()
-    except (TypeError, ValueError):
-        return []
-    return [str(int(when)), str(int(when * 1000)), f"{datetime.fromtimestamp(when, UTC):%Y-%m-%d}"]

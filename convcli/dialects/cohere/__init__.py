@@ -19,27 +19,44 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.cohere.messages import (
-    NAME,
-    express,
-    is_own,
-    lift_message,
-    lift_messages,
-    lower_message,
-    lower_messages,
-)
+from msgspec.structs import replace
+
+from convcli.dialects.cohere.messages import NAME, express, lift_message, write_image, write_message
 from convcli.families.openai import request as common
-from convcli.kit.fitting import is_foreign_builtin, is_response
+from convcli.families.openai.calls import kind_in_turn, media_behind_results
+from convcli.families.openai.messages import texts_only
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    expressed,
+    functions_only,
+    fused,
+    is_response,
+    known_finish,
+    last_answer,
+    linear,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    only_own_opaque,
+    ordered_parts,
+    parts_in_roles,
+    results_first,
+    roles,
+    single_results,
+    some_tools,
+    with_parameters,
+)
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.pairing import Pairing
-from convcli.kit.renaming import LETTERS, WORD, Alphabet, renamed
+from convcli.kit.renaming import LETTERS, WORD, Alphabet, renaming
+from convcli.kit.settings import Setting, Settings
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Message, Origin, Path, ToolDefinition, Transcript
+from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
 from convcli.validation.survey import telling, when_sent
-from convcli.wire import exact_json
 
 REQUEST = Keys(
     "model messages tools strict_tools tool_choice documents citation_options response_format safety_mode max_tokens "
@@ -47,17 +64,44 @@ REQUEST = Keys(
     carried="documents citation_options safety_mode logprobs priority",
 )
 RESPONSE = Keys("id finish_reason message usage logprobs", carried="logprobs")
-SETTINGS = {
-    "max_tokens": "maxOutputTokens",
-    "stop_sequences": "stop",
-    "temperature": "temperature",
-    "seed": "seed",
-    "frequency_penalty": "frequencyPenalty",
-    "presence_penalty": "presencePenalty",
-    "k": "topK",
-    "p": "topP",
-    "stream": "stream",
-}
+
+
+def _lift_format(native: Native) -> Native | None:
+    kind, schema = native.get("type"), native.get("json_schema")
+    if kind == "json_object" and schema:
+        return {"type": "json_schema", "schema": schema}
+    return {"type": "json" if kind == "json_object" else kind} if kind in ("json_object", "text") else None
+
+
+def _write_format(format_: Native) -> Native | None:
+    kind, schema = format_.get("type"), format_.get("schema")
+    if kind == "text":
+        return {"type": "text"}
+    if kind not in ("json", "json_schema"):
+        return None
+    return {"type": "json_object", **({"json_schema": schema} if schema else {})}
+
+
+SETTINGS = Settings(
+    {
+        "max_tokens": "maxOutputTokens",
+        "stop_sequences": "stop",
+        "temperature": "temperature",
+        "seed": "seed",
+        "frequency_penalty": "frequencyPenalty",
+        "presence_penalty": "presencePenalty",
+        "k": "topK",
+        "p": "topP",
+        "stream": "stream",
+        "response_format": Setting("responseFormat", _lift_format, _write_format, partial=True),
+        "thinking": Setting(
+            "reasoningEffort",
+            lambda thinking: "none" if thinking.get("type") == "disabled" else None,
+            lambda effort: {"type": "disabled"} if effort == "none" else None,
+            partial=True,
+        ),
+    }
+)
 CHOICES = {"REQUIRED": "required", "NONE": "none"}
 FINISH: dict[str, str] = {
     "COMPLETE": "stop",
@@ -80,6 +124,15 @@ COUNTS: common.Counts = {
     ("tokens", "output_tokens"): "outputTokens",
     ("cached_tokens",): "cacheReadTokens",
 }
+
+RESULTS = Convention(
+    express,
+    {
+        "error": ("encoded", 'a result has no field for a failure: written as the document {"error": …}'),
+        "data": ("changed", "only objects are documents: other data is written as JSON"),
+        "multimodal": ("encoded", "a result is text or documents: the media follow in a user message"),
+    },
+)
 
 OWN_SETTINGS = ("strict_tools", "citation_options", "safety_mode", "p", "k")
 NAMES = Alphabet("letters, digits and _, no digit first", WORD, 0, first=LETTERS + "_")
@@ -119,169 +172,43 @@ def _has_document(message: Native) -> bool:
 
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
-    origin = Origin(NAME, spot=("content",))
+    context = LiftContext(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        return Transcript(lift_messages(document, (), document, origin), origin=origin)
-    if "messages" in document:
-        return _lift_request(document, origin)
-    return _lift_response(document, origin)
+        context.origin.form = "list"
+        context.each(document, (), lift_message)
+        return context.transcript()
+    return (_lift_request if "messages" in document else _lift_response)(document, context)
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A request, or what the source was; a response when the transcript holds only one answer of a model."""
-    form = options.form or transcript.document_spelling(NAME).get("form") or _form_of(transcript)
-    transcript = transcript if is_own(transcript) else _acceptable(transcript)
-    if form == "response":
-        return _lower_response(transcript)
-    messages = lower_messages(transcript)
-    return messages if form == "list" else _lower_request(transcript, messages)
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    context.each(native["messages"], ("messages",), lift_message)
+    settings, carried = SETTINGS.lift(native)
+    tools, carried_strict = _lift_tools(native, context)
+    return context.transcript(
+        model=native.get("model"),
+        tools=tools,
+        tool_choice=CHOICES[native["tool_choice"]] if native.get("tool_choice") else None,
+        settings=settings or None,
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried, **carried_strict}),
+    )
 
 
-def _form_of(transcript: Transcript) -> str:
-    return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
-
-
-def _acceptable(transcript: Transcript) -> Transcript:
-    """The transcript with the names and tool schemas that the API takes."""
-    return common.with_parameters(renamed(transcript, NAMES), typed=True)
-
-
-def _lift_request(native: Native, origin: Origin) -> Transcript:
-    carried, spelling = REQUEST.take(native)
-    origin.document = {"form": "request", **({"request": spelling} if spelling else {})}
-    transcript = Transcript(lift_messages(native["messages"], ("messages",), native, origin), origin=origin)
-    transcript.model = native.get("model")
-    transcript.tool_choice = CHOICES[native["tool_choice"]] if native.get("tool_choice") else None
-    extras = {**(carried or {}), **_lift_settings(native, transcript), **_lift_tools(native, transcript, origin)}
-    transcript.extras = extras_of(NAME, extras)
-    return transcript
-
-
-def _lower_request(transcript: Transcript, messages: list[Native]) -> Native:
-    spelling = transcript.document_spelling(NAME)
-    carried = carried_by(transcript.extras, NAME)
-    native: Native = {} if transcript.model is None else {"model": transcript.model}
-    native["messages"] = messages
-    native |= _lower_tools(transcript)
-    native |= _lower_settings(transcript.settings or {})
-    native = {key: native[key] for key in REQUEST.sorted(native)}
-    return REQUEST.put(native, carried, spelling.get("request"))
-
-
-# ---------------------------------------------------------------- tools and settings
-
-
-def _lift_tools(native: Native, transcript: Transcript, origin: Origin) -> Native:
-    """Set the tools, which are strict together or not at all."""
-    if native.get("tools") is not None:
-        transcript.tools = [_lift_tool(tool, origin, ("tools", i)) for i, tool in enumerate(native["tools"])]
-    strict = native.get("strict_tools")
-    if strict is None or not transcript.tools:
-        return {} if strict is None else {"strict_tools": strict}
-    for tool in transcript.tools:
-        tool.strict = strict
-    return {}
-
-
-def _lift_tool(native: Native, origin: Origin, path: Path) -> ToolDefinition:
-    """A tool; a key strict of its function means nothing here, and is carried."""
-    tool = common.lift_tool(native, NAME, origin, path)
-    if tool.strict is not None:
-        carried = carried_by(tool.extras, NAME)
-        function = {**carried.get("function", {}), "strict": tool.strict}
-        tool.strict, tool.extras = None, extras_of(NAME, {**carried, "function": function})
-    return tool
-
-
-def _lower_tools(transcript: Transcript) -> Native:
-    native = common.lower_tools(transcript, NAME, strict=False)
-    strict = {tool.strict for tool in transcript.tools or () if is_own(transcript) or not is_foreign_builtin(tool)}
-    if native and strict in ({True}, {False}):
-        native["strict_tools"] = strict.pop()
-    choice = transcript.tool_choice
-    if choice is not None and choice != "auto" and (native or is_own(transcript)):
-        native["tool_choice"] = "NONE" if choice == "none" else "REQUIRED"
-    return native
-
-
-def _lift_settings(native: Native, transcript: Transcript) -> Native:
-    """Set the settings; what the intermediate format cannot say of them is carried."""
-    settings = {ours: native[theirs] for theirs, ours in SETTINGS.items() if native.get(theirs) not in (None, [])}
-    given = {key: native[key] for key in ("response_format", "thinking") if native.get(key)}
-    format_ = given.get("response_format", {})
-    if format_.get("type") == "json_object" and format_.get("json_schema"):
-        settings["responseFormat"] = {"type": "json_schema", "schema": format_["json_schema"]}
-    elif format_.get("type") in ("json_object", "text"):
-        settings["responseFormat"] = {"type": "json" if format_["type"] == "json_object" else "text"}
-    if given.get("thinking", {}).get("type") == "disabled":
-        settings["reasoningEffort"] = "none"
-    transcript.settings = settings or None
-    written = _lower_settings(settings)
-    return {key: value for key, value in given.items() if not exact_json.exact(written.get(key), value)}
-
-
-def _lower_settings(settings: Native) -> Native:
-    native: Native = {theirs: settings[ours] for theirs, ours in SETTINGS.items() if ours in settings}
-    form = settings.get("responseFormat") or {}
-    if form.get("type") in ("json", "json_schema"):
-        schema = form.get("schema")
-        native["response_format"] = {"type": "json_object", **({"json_schema": schema} if schema else {})}
-    elif form.get("type") == "text":
-        native["response_format"] = {"type": "text"}
-    if settings.get("reasoningEffort") == "none":
-        native["thinking"] = {"type": "disabled"}
-    return native
-
-
-# ---------------------------------------------------------------- response
-
-
-def _lift_response(native: Native, origin: Origin) -> Transcript:
-    carried, spelling = RESPONSE.take(native)
-    origin.document = {"form": "response", **({"response": spelling} if spelling else {})}
-    pairing = Pairing(native)
-    origin.invented = pairing.invented
-    message, spots = lift_message(native["message"], pairing, origin, listed=True)
-    origin.places.append((("message",), spots))
-    transcript = Transcript([message], id=native.get("id"), origin=origin)
-    extras = dict(carried or {})
+def _lift_response(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "response"
+    message, spots = lift_message(native["message"], context)
+    context.add(message, ("message",), spots)
+    carried = dict(RESPONSE.carried(native) or {})
     finish: str | None = native.get("finish_reason")
     if finish:
-        stop: str = FINISH.get(finish, finish)
-        message.stop_reason = stop
-        if FINISH_OF.get(stop, finish) != finish:
-            extras["finish_reason"] = finish
+        message.stop_reason = FINISH.get(finish, finish)
+        if FINISH_OF.get(message.stop_reason, finish) != finish:
+            carried["finish_reason"] = finish
     if native.get("usage"):
         usage, rest = take_counts(_whole(native["usage"]), COUNTS)
         message.usage = usage or None
-        extras |= {"usage": rest} if rest else {}
-        origin.document["usage"] = native["usage"]
-    transcript.extras = extras_of(NAME, extras)
-    return transcript
-
-
-def _lower_response(transcript: Transcript) -> Native:
-    spelling = transcript.document_spelling(NAME)
-    spellings, own = transcript.spelling(NAME), is_own(transcript)
-    answers = [message for message in active(transcript) if own or message.role == "assistant"]
-    message = answers[-1] if answers else Message("assistant", [])
-    carried = dict(carried_by(transcript.extras, NAME))
-    native: Native = {} if transcript.id is None else {"id": transcript.id}
-    if message.stop_reason is not None:
-        native["finish_reason"] = FINISH_OF.get(message.stop_reason, message.stop_reason if own else "COMPLETE")
-    native["message"] = lower_message(message, spellings, own, listed=True)
-    usage = _lower_usage(message.usage or {}, carried.pop("usage", {}), spelling.get("usage"))
-    if usage:
-        native["usage"] = usage
-    return RESPONSE.put(native, carried, spelling.get("response"))
-
-
-def _lower_usage(usage: dict[str, int], rest: Native, written: Native | None) -> Native:
-    """The usage, as its source wrote it where that still says the same."""
-    if written is not None and take_counts(_whole(written), COUNTS) == (usage, rest):
-        return written
-    return put_counts(usage, rest, COUNTS)
+        carried |= {"usage": rest} if rest else {}
+    return context.transcript(id=native.get("id"), extras=extras_of(NAME, carried))
 
 
 def _whole(value: Any) -> Any:
@@ -289,6 +216,140 @@ def _whole(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _whole(item) for key, item in value.items()}
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _lift_tools(native: Native, context: LiftContext) -> tuple[list[ToolDefinition] | None, Native]:
+    """The tools, which are strict together or not at all, and what of that must be carried."""
+    tools = common.lift_tools({"tools": native.get("tools")}, context)
+    for tool in tools or ():
+        if tool.strict is not None:  # a key of the function that means nothing here
+            carried = carried_by(tool.extras, NAME)
+            tool.extras = extras_of(
+                NAME, {**carried, "function": {**carried.get("function", {}), "strict": tool.strict}}
+            )
+            tool.strict = None
+    strict = native.get("strict_tools")
+    if strict is None or not tools:
+        return tools, {} if strict is None else {"strict_tools": strict}
+    for tool in tools:
+        tool.strict = strict
+    return tools, {}
+
+
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only one answer of a model, else a request."""
+    return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _words(part: Part, _: Message) -> Part | None:
+    """A refusal is its words, and nothing that is said is empty."""
+    if isinstance(part, Refusal):
+        part = Text(part.text, extras=part.extras)
+    return part if not isinstance(part, (Text, Reasoning)) or part.text else None
+
+
+def _shown(part: Part, message: Message) -> Part | None:
+    """Only users show images, by URL."""
+    if not isinstance(part, Media):
+        return part
+    return part if message.role == "user" and write_image(part) is not None else None
+
+
+def _not_empty(message: Message) -> Message | None:
+    return message if message.parts or carried_by(message.extras, NAME) else None
+
+
+def _strict_together(transcript: Transcript) -> Transcript:
+    """All tools are strict, or none is said to be."""
+    strict = {tool.strict for tool in transcript.tools or ()}
+    if len(strict) < 2:
+        return transcript
+    return replace(transcript, tools=[replace(tool, strict=None) for tool in transcript.tools or ()])
+
+
+def _required_or_none(transcript: Transcript) -> Transcript:
+    """Tools can be required or forbidden where there are any; no tool can be named, and auto is not said."""
+    choice = transcript.tool_choice
+    if choice is None:
+        return transcript
+    kept = None if choice == "auto" or not transcript.tools else "none" if choice == "none" else "required"
+    return transcript if kept == choice else replace(transcript, tool_choice=kept)
+
+
+PARTS = (
+    parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    on_parts(_shown, *MEDIA),
+    on_parts(_words, "text", "reasoning", "refusal"),
+    only_own_opaque(NAME),
+    ordered_parts("text reasoning image opaque", "tool_call", kind=kind_in_turn),
+)
+MESSAGES = fused(
+    renaming(NAMES),
+    with_parameters(typed=True),
+    linear,
+    on_messages(results_first),
+    roles({"developer": "system"}),
+    on_messages(single_results),
+    on_messages(media_behind_results(lambda media: write_image(media) is not None)),
+    on_results(texts_only),
+    expressed(RESULTS),
+    *PARTS,
+    on_each_message(_not_empty),
+    functions_only(NAME),
+    some_tools,
+    _strict_together,
+    _required_or_none,
+    SETTINGS.fits,
+)
+ANSWER = fused(
+    renaming(NAMES),
+    last_answer,
+    parts_in_roles({"tool_result": ()}),
+    *PARTS,
+    known_finish(FINISH, FINISH_OF, "COMPLETE"),
+)
+FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "response":
+        return _write_response(transcript)
+    messages = [write_message(message) for message in transcript.messages]
+    return messages if options.form == "list" else _write_request(transcript, messages)
+
+
+def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
+    carried = carried_by(transcript.extras, NAME)
+    native: Native = {} if transcript.model is None else {"model": transcript.model}
+    native["messages"] = messages
+    native |= common.write_tools(transcript, NAME, strict=False)
+    strict = {tool.strict for tool in transcript.tools or ()} - {None}
+    if strict:
+        native["strict_tools"] = strict.pop()
+    if transcript.tool_choice is not None:
+        native["tool_choice"] = "NONE" if transcript.tool_choice == "none" else "REQUIRED"
+    native |= SETTINGS.write(transcript.settings or {}, carried)
+    return REQUEST.put(native, SETTINGS.rest(carried), sort=True)
+
+
+def _write_response(transcript: Transcript) -> Native:
+    message = transcript.messages[0]
+    carried = dict(carried_by(transcript.extras, NAME))
+    native: Native = {} if transcript.id is None else {"id": transcript.id}
+    if message.stop_reason is not None:
+        native["finish_reason"] = FINISH_OF.get(message.stop_reason, message.stop_reason)
+    native["message"] = write_message(message, listed=True)
+    usage = put_counts(message.usage or {}, carried.pop("usage", {}), COUNTS)
+    if usage:
+        native["usage"] = usage
+    return RESPONSE.put(native, carried)
 
 
 RULES = (
@@ -306,7 +367,25 @@ RULES = (
     telling(tools.chosen(), "tool-choice-without-tools"),
     tools.unique("warning"),
     tools.schemas(tools.Shape(bare=True)),
+    when_sent(tools.typed()),
 )
+
+LACKING = frozenset(
+    (
+        "title", "cwd", "createdAt", "updatedAt", "head", "metadata", "audio", "video", "document", "image.name",
+        "image.mediaType", "reasoning.summary", "tool.title", "tool.outputSchema", "tool.annotations", "message.id",
+        "message.parentId", "message.createdAt", "message.model", "message.error", "message.name",
+        "message.usage.cacheWriteTokens", "message.usage.reasoningTokens", "message.usage.totalTokens",
+        "tool_result.name", "tool_result.status", "tool_result.isError",
+    )
+)  # fmt: skip
+OF_ANSWERS = frozenset(("id", "message.stopReason", "message.usage"))
+OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings", "model"))
+LACKS = {
+    "request": LACKING | OF_ANSWERS,
+    "list": LACKING | OF_ANSWERS | OF_REQUESTS,
+    "response": LACKING | OF_REQUESTS,
+}
 
 DIALECT = Dialect(
     name=NAME,
@@ -316,26 +395,15 @@ DIALECT = Dialect(
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
     rules=RULES,
-    conventions=(
-        Convention(
-            express,
-            {
-                "error": ("encoded", 'a result has no field for a failure: written as the document {"error": …}'),
-                "data": ("changed", "only objects are documents: other data is written as JSON"),
-                "multimodal": ("encoded", "a result is text or documents: the media follow in a user message"),
-            },
-        ),
-    ),
+    conventions=(RESULTS,),
+    lacks=LACKS,
     reasons={
         "message": "Cohere rejects an empty message",
         "message.role": "Cohere has no developer: the system says it",
-        "message.name": "messages have no name",
-        "message.error": "a message has no field for a failed turn",
-        "message.id": "messages have no id",
-        "message.parentId": "messages have no parent",
-        "message.createdAt": "messages have no time",
         "message.model": "only a request names a model",
         "message.usage": "only a response has usage",
         "message.stopReason": "only a response has a finish reason, and Cohere has few",
@@ -357,18 +425,13 @@ DIALECT = Dialect(
         "tool.parameters": "Cohere needs the schema of an object: an empty one stands for none",
         "tool.name": "a name has letters, digits and _, no digit first",
         "tool_call.name": "a name has letters, digits and _, no digit first",
-        "tool_result.name": "a result names its call, not its tool",
-        "tool_result.status": "a result has no status",
         "tool_result.isError": "a result has no field for a failure",
-        "event": "no model ever saw this row",
     },
     places={
         "message.stopReason": ("..", "finish_reason"),
         "message.usage": ("..", "usage"),
         **{f"message.usage.{ours}": ("..", "usage", *theirs) for theirs, ours in COUNTS.items()},
-        **{f"settings.{ours}": (theirs,) for theirs, ours in SETTINGS.items()},
-        "settings.responseFormat": ("response_format",),
-        "settings.reasoningEffort": ("thinking",),
+        **SETTINGS.places(),
         "tool.name": ("function", "name"),
         "tool.parameters": ("function", "parameters"),
         "tool_call.id": ("id",),

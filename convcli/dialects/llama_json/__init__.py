@@ -17,22 +17,32 @@ Quirks
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
 from convcli.dialects.llama_json.text import TAIL, is_answer, is_result, read_object, read_system, system_text
-from convcli.families.histories.entries import Answers, has_failed, has_media, in_words
-from convcli.families.histories.glassbox import ANSWER, lift_answer, lower_answer, said
-from convcli.kit.fitting import is_foreign_builtin, results_first
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of, says_something
-from convcli.kit.pairing import Pairing
-from convcli.model.branches import active
-from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Message, Origin, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.families.histories.entries import Entries
+from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
+from convcli.kit.fitting import (
+    ResultTexts,
+    functions_only,
+    linear,
+    on_each_message,
+    on_messages,
+    on_results,
+    refusals_as_texts,
+    results_behind_calls,
+    roles,
+)
+from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.settings import Settings
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.rule import Breach, Rule
+from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links
-from convcli.validation.survey import telling
+from convcli.validation.survey import Survey
 from convcli.wire import exact_json
 
 NAME = "llama-json"
@@ -41,17 +51,20 @@ ROLES = ("system", "user", "assistant")
 REQUEST = Keys("model messages stream format options", carried="format")
 MESSAGE = Keys("role content")
 RESULT = Keys("name result")
-OPTIONS = {
-    "temperature": "temperature",
-    "top_p": "topP",
-    "top_k": "topK",
-    "num_predict": "maxOutputTokens",
-    "seed": "seed",
-    "stop": "stop",
-    "presence_penalty": "presencePenalty",
-    "frequency_penalty": "frequencyPenalty",
-}
-OPTION_KEYS = Keys(" ".join(OPTIONS))
+OPTIONS = Settings(
+    {
+        "temperature": "temperature",
+        "top_p": "topP",
+        "top_k": "topK",
+        "num_predict": "maxOutputTokens",
+        "seed": "seed",
+        "stop": "stop",
+        "presence_penalty": "presencePenalty",
+        "frequency_penalty": "frequencyPenalty",
+    }
+)
+OPTION_KEYS = Keys(" ".join(place[0] for place in OPTIONS.places().values()))
+RESULTS = ResultTexts(FAILURE, data=True)
 
 
 def detect(document: Any) -> Clue | None:
@@ -80,142 +93,96 @@ def _mark(message: Native) -> Clue | None:
     )
 
 
-# ---------------------------------------------------------------- document
+# ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
     """The transcript of a request or a list of messages."""
-    origin = Origin(NAME, spot=("content",))
+    entries = Entries(NAME, document, spot=("content",))
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        return _lift_messages(document, (), document, origin)
-    carried, spelling = REQUEST.take(document)
-    origin.document = {"form": "request", "request": spelling or {}}
-    transcript = _lift_messages(document["messages"], ("messages",), document, origin)
+        return _lift_messages(document, (), entries)
+    transcript = _lift_messages(document["messages"], ("messages",), entries)
     options = document.get("options") or {}
-    more, inner = OPTION_KEYS.take(options)
-    origin.document["options"] = inner or {}
-    settings = {ours: options[theirs] for theirs, ours in OPTIONS.items() if says_something(options.get(theirs))}
+    settings, _ = OPTIONS.lift(options)
     if document.get("stream") is not None:
         settings["stream"] = document["stream"]
+    more = OPTION_KEYS.carried(options)
     transcript.model = document.get("model") or None
     transcript.settings = settings or None
-    transcript.extras = extras_of(NAME, {**(carried or {}), **({"options": more} if more else {})})
+    transcript.extras = entries.extras({**(REQUEST.carried(document) or {}), **({"options": more} if more else {})})
     return transcript
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A request, or what the source was."""
-    spelling = transcript.document_spelling(NAME)
-    messages = _lower_messages(transcript)
-    form = options.form or spelling.get("form") or "request"
-    if form == "list":
-        return messages
-    same = spelling if spelling.get("form") == form else {}
-    carried = dict(carried_by(transcript.extras, NAME))
-    settings = transcript.settings or {}
-    chosen = {theirs: settings[ours] for theirs, ours in OPTIONS.items() if ours in settings}
-    chosen = OPTION_KEYS.put(chosen, carried.pop("options", None), same.get("options"))
-    native: Native = {} if transcript.model is None else {"model": transcript.model}
-    native["messages"] = messages
-    if "stream" in settings:
-        native["stream"] = settings["stream"]
-    if chosen:
-        native["options"] = chosen
-    return REQUEST.put(native, carried, same.get("request"))
-
-
-# ---------------------------------------------------------------- lift
-
-
-def _lift_messages(natives: list[Native], prefix: Path, document: Any, origin: Origin) -> Transcript:
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
-    answers = Answers(pairing)
-    transcript = Transcript([], origin=origin)
+def _lift_messages(natives: list[Native], prefix: Path, entries: Entries) -> Transcript:
+    tools = read_system(natives[0]["content"] or "") if natives and natives[0]["role"] == "system" else None
+    if tools is not None and not tools[0] and MESSAGE.carried(natives[0]):
+        tools = None  # what stands beside a text of tools alone would have no message
     for i, native in enumerate(natives):
-        place = (*prefix, i)
-        rest = native if i else _lift_tools(native, transcript, place)
-        if rest is None:
-            continue
-        message = _lift_message(rest, answers, pairing, origin)
-        if message.role != "tool":
-            answers.pair()
-        transcript.messages.append(message)
-        origin.places.append((place, None))
-    answers.pair()
+        if i == 0 and tools is not None:
+            native = {**native, "content": tools[0]}
+        if native["content"] or i or tools is None:
+            _lift_message(native, (*prefix, i), entries)
+    entries.pair()
+    transcript = entries.transcript()
+    if tools is not None:
+        transcript.tools = tools[1]
+        entries.context.origin.tools = [(*prefix, 0, "content")] * len(tools[1])
     return transcript
 
 
-def _lift_tools(native: Native, transcript: Transcript, place: Path) -> Native | None:
-    """Set the tools that a leading system text lists; the message without them, None when it says nothing else."""
-    found = read_system(native["content"] or "") if native["role"] == "system" else None
-    alone = found is not None and not found[0]
-    if found is None or transcript.origin is None or (alone and list(native) != ["role", "content"]):
-        return native
-    transcript.tools = found[1]
-    transcript.origin.tools = [(*place, "content")] * len(found[1])
-    transcript.origin.document["tools"] = "alone" if alone else "listed"
-    return None if alone else {**native, "content": found[0]}
-
-
-def _lift_message(native: Native, answers: Answers, pairing: Pairing, origin: Origin) -> Message:
-    carried, spelling = MESSAGE.take(native)
+def _lift_message(native: Native, place: Path, entries: Entries) -> None:
+    carried = dict(MESSAGE.carried(native) or {})
     role, content = native["role"], native["content"] or ""
     value = read_object(content) if role != "system" else None
-    odd: Spelling = {}
+    parts: list[Part] = [Text(content)] if content else []
     if role == "user" and value is not None and is_result(value):
-        role, parts = "tool", [_lift_result(value["tool_result"], answers, origin)]
-    elif role == "assistant" and value is not None and is_answer(value):
-        more, inner = ANSWER.take(value)
-        parts = lift_answer(value, NAME, pairing, origin)[0]
-        odd = {"answer": inner or {}}
-        carried = {**(carried or {}), **({"content": more} if more else {})}
+        result = value["tool_result"]
+        role, parts = "tool", [entries.result(None, result["name"], result["result"], RESULT.carried(result))]
     else:
-        parts = [Text(content)] if content else []
-        odd = {"plain": True} if role == "assistant" else {}
-    if role == "tool" or "answer" in odd:
-        odd |= {} if exact_json.write_text(value) == content else {"text": content}
-    message = Message(role, parts, extras=extras_of(NAME, carried))
-    origin.spell(message, {**(spelling or {}), **odd})
-    return message
+        entries.pair()
+    if role == "assistant" and value is not None and is_answer(value):
+        parts = lift_answer(value, entries)[0]
+        more = ANSWER.carried(value)
+        carried |= {"content": more} if more else {}
+    entries.context.add(Message(role, parts, extras=entries.extras(carried)), place)
 
 
-def _lift_result(native: Native, answers: Answers, origin: Origin) -> Part:
-    carried, spelling = RESULT.take(native)
-    result = answers.add(None, native["name"], native["result"])
-    result.extras = extras_of(NAME, carried)
-    origin.spell(result, {**(spelling or {}), **({} if native["name"] else {"name": native["name"]})})
-    return result
+# ---------------------------------------------------------------- fit
 
 
-# ---------------------------------------------------------------- lower
+def _one_of_each(message: Message) -> Message:
+    """A message holds one text; an answer a thought, a text and a call, in this order."""
+    if message.role == "tool":
+        return message
+    kinds = (Reasoning, Text, ToolCall) if message.role == "assistant" else (Text,)
+    parts = [part for kind in kinds for part in _joined([part for part in message.parts if isinstance(part, kind)])]
+    parts = [part for part in parts if not isinstance(part, (Text, Reasoning)) or part.text]
+    return message if parts == message.parts else replace(message, parts=parts)
 
 
-def _lower_messages(transcript: Transcript) -> list[Native]:
-    spellings = transcript.spelling(NAME)
-    own = transcript.origin is not None and transcript.origin.dialect == NAME
-    messages = active(transcript) if own else list(_one_call_each(results_first(active(transcript))))
-    natives = [_lower_message(message, spellings) for message in messages]
-    tools = [tool for tool in transcript.tools or () if not is_foreign_builtin(tool)]
-    if tools:
-        listed = transcript.document_spelling(NAME).get("tools", "listed") == "listed"
-        if not natives or natives[0]["role"] != "system" or not listed:
-            natives.insert(0, {"role": "system", "content": ""})
-        natives[0]["content"] = system_text(natives[0]["content"], tools)
-    return natives
+def _joined(parts: list[Part]) -> list[Part]:
+    if len(parts) < 2 or isinstance(parts[0], ToolCall):
+        return parts
+    return [replace(parts[0], text="\n".join(part.text for part in parts if isinstance(part, (Text, Reasoning))))]
 
 
-def _one_call_each(messages: list[Message]) -> Iterator[Message]:
-    """The messages with one call an answer, and every result behind its call."""
+def _one_call_each(messages: list[Message]) -> list[Message]:
+    """One call an answer, and every result behind its call."""
+    return list(_split_calls(messages)) if any(len(_calls(message)) > 1 for message in messages) else messages
+
+
+def _calls(message: Message) -> list[ToolCall]:
+    return [part for part in message.parts if isinstance(part, ToolCall)] if message.role == "assistant" else []
+
+
+def _split_calls(messages: list[Message]) -> Iterator[Message]:
     at = 0
     while at < len(messages):
-        message = messages[at]
         end = at + 1
         while end < len(messages) and messages[end].role == "tool":
             end += 1
-        calls = [part for part in message.parts if isinstance(part, ToolCall)] if message.role == "assistant" else []
-        yield from _split(message, calls, messages[at + 1 : end]) if len(calls) > 1 else messages[at:end]
+        calls = _calls(messages[at])
+        yield from _split(messages[at], calls, messages[at + 1 : end]) if len(calls) > 1 else messages[at:end]
         at = end
 
 
@@ -242,55 +209,86 @@ def _answered(message: Message, calls: dict[str, int]) -> int:
     return min((calls.get(id_, END) for id_ in ids), default=END)
 
 
-def _lower_message(message: Message, spellings: dict[int, Spelling]) -> Native:
-    spelling = spellings.get(id(message), {}) if spellings else {}
+def _some_tools(transcript: Transcript) -> Transcript:
+    """No tools are no list of them."""
+    return transcript if transcript.tools is None or transcript.tools else replace(transcript, tools=None)
+
+
+FIT = (
+    linear,
+    results_behind_calls,
+    on_messages(_one_call_each),
+    roles({"developer": "system"}),
+    refusals_as_texts,
+    on_each_message(_one_of_each),
+    on_results(RESULTS.fits),
+    functions_only(NAME),
+    _some_tools,
+)
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, or the list of its messages. Tools are described in the leading system text."""
+    messages = [_write_message(message) for message in transcript.messages]
+    if transcript.tools:
+        if not messages or messages[0]["role"] != "system":
+            messages.insert(0, {"role": "system", "content": ""})
+        messages[0]["content"] = system_text(messages[0]["content"], transcript.tools)
+    if options.form == "list":
+        return messages
+    carried, settings = dict(carried_by(transcript.extras, NAME)), transcript.settings or {}
+    native: Native = {} if transcript.model is None else {"model": transcript.model}
+    native["messages"] = messages
+    if "stream" in settings:
+        native["stream"] = settings["stream"]
+    chosen = OPTION_KEYS.put(OPTIONS.write(settings, {}), carried.pop("options", None))
+    if chosen:
+        native["options"] = chosen
+    return REQUEST.put(native, carried)
+
+
+def _write_message(message: Message) -> Native:
     carried = dict(carried_by(message.extras, NAME))
-    value: Native | None = None
+    content = "".join(part.text for part in message.parts if isinstance(part, Text))
     if message.role == "tool":
-        value = _lower_result(message, spellings)
-    elif message.role == "assistant" and ("answer" in spelling or message.parts) and not spelling.get("plain"):
-        call = next((part for part in message.parts if isinstance(part, ToolCall)), None)
-        answer = lower_answer(message.parts, NAME, spellings.get(id(call), {}) if spellings else {})
-        value = ANSWER.put(answer, carried.pop("content", None), spelling.get("answer"))
-    content = _content(message, value, spelling.get("text"))
-    role = {"tool": "user", "developer": "system"}.get(message.role, message.role)
-    return MESSAGE.put({"role": role, "content": content}, carried, spelling)
+        results = [_write_result(part) for part in message.parts if isinstance(part, ToolResult)]
+        content = exact_json.write_text(results[-1]) if results else content
+    elif message.role == "assistant":
+        answer = write_answer(message.parts, NAME, carried.pop("content", None))
+        content = exact_json.write_text(answer) if answer else content
+    return MESSAGE.put({"role": "user" if message.role == "tool" else message.role, "content": content}, carried)
 
 
-def _content(message: Message, value: Native | None, written: str | None) -> str:
-    """The text of a message; that of the source where it still says the same."""
-    if not value:
-        return "\n".join(part.text for part in message.parts if isinstance(part, Text))
-    return (
-        written
-        if written is not None and exact_json.exact(read_object(written), value)
-        else exact_json.write_text(value)
+def _write_result(result: ToolResult) -> Native:
+    """A result names the tool of its call, and nothing of the call."""
+    body = RESULT.put({"name": result.name, "result": result.value}, carried_by(result.extras, NAME))
+    return {"tool_result": body}
+
+
+KEPT, SENT = links.paired(links.Manner(where="later")), links.paired(links.Manner())
+
+
+def _paired(survey: Survey) -> Iterable[Breach]:
+    """A model is told to wait for its result before the next call; what is kept may say it later."""
+    return (SENT if survey.rigour == "sent" else KEPT).check(survey)
+
+
+RULES = (Rule(("missing-tool-result", "orphan-tool-result", "misplaced-tool-result"), _paired),)
+
+LACKS = frozenset(
+    (
+        *("id", "title", "cwd", "createdAt", "updatedAt", "toolChoice", "head", "opaque"),
+        *("message.id", "message.parentId", "message.createdAt", "message.name", "message.model", "message.stopReason"),
+        *("message.usage", "message.error", "image", "audio", "video", "document"),
+        *("text.metadata", "reasoning.metadata", "reasoning.summary", "tool_call.id", "tool_call.rawArguments"),
+        *("tool_call.metadata", "tool_result.toolCallId", "tool_result.status", "tool_result.metadata"),
+        *("tool.title", "tool.strict", "tool.outputSchema", "tool.annotations"),
+        *(f"settings.{name}" for name in ("reasoningEffort", "responseFormat", "parallelToolCalls")),
     )
-
-
-def _lower_result(message: Message, spellings: dict[int, Spelling]) -> Native | None:
-    result = next((part for part in message.parts if isinstance(part, ToolResult)), None)
-    if result is None:
-        return None
-    spelling = spellings.get(id(result), {}) if spellings else {}
-    inner = {"name": spelling.get("name", result.name), "result": _value(result)}
-    return {"tool_result": RESULT.put(inner, carried_by(result.extras, NAME), spelling)}
-
-
-def _value(result: ToolResult) -> Any:
-    """A result in text or as any other JSON value; a string that is data stands in its quotes."""
-    if has_failed(result):
-        return said(result)
-    return result.value if result.kind == "data" and not isinstance(result.value, str) else in_words(result)
-
-
-def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result comes back for which there is no form."""
-    as_is = result.kind == "text" or (result.kind == "data" and not isinstance(result.value, str))
-    return None if (as_is and not has_failed(result)) or has_media(result) else ("text", _value(result))
-
-
-RULES = (telling(links.paired(links.Manner(where="later")), "missing-tool-result", "orphan-tool-result"),)
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -300,18 +298,11 @@ DIALECT = Dialect(
     forms=("request", "list"),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    write=write,
+    fit=FIT,
     rules=RULES,
-    conventions=(
-        Convention(
-            express,
-            {
-                "error": ("encoded", 'a result has no field for a failure: its text begins with "Error: "'),
-                "data": ("changed", "a string is always text: the data is written as JSON"),
-                "multimodal": ("changed", "a result holds one text: its texts are joined"),
-            },
-        ),
-    ),
+    conventions=(RESULTS.convention(MARKED),),
+    lacks={"request": LACKS, "list": LACKS | {"model", "settings", "extras.llama-json"}},
     reasons={
         "moved": "an answer holds one call, and its result comes before the next one",
         "message.grouping": "an answer holds one call, and its result comes before the next one",

@@ -18,19 +18,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.dialects.mcp import sampling
-from convcli.dialects.mcp.blocks import CALL_RESULT, NAME, BlockReader, BlockWriter, express
-from convcli.dialects.mcp.tools import lift_tool, lower_tools
-from convcli.kit.fitting import is_response, results_first
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
-from convcli.kit.pairing import Pairing
-from convcli.kit.renaming import WORD, Alphabet, renamed
+from convcli.dialects.mcp.blocks import CALL_RESULT, NAME, express, fit_media, fit_result, lift_result, write_result
+from convcli.dialects.mcp.tools import fit_tool, fit_tools, is_newer, lift_tools, write_tools
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    answers_only,
+    functions_only,
+    is_response,
+    linear,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    only_own_opaque,
+    parts_in_roles,
+    refusals_as_texts,
+    results_behind_calls,
+    roles,
+)
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.renaming import WORD, Alphabet, renaming
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.rule import At, Breach, Rule
-from convcli.model.transcript import Message, Origin, Path, Text, ToolResult, Transcript
-from convcli.validation.rules import answers, arguments, links, names, tools
-from convcli.validation.survey import Survey, when_sent
+from convcli.model.transcript import Media, Message, Part, Path, Text, ToolResult, Transcript
+from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.survey import MEDIA, Survey, when_sent
 
 RPC = Keys("jsonrpc id method params result", carried="jsonrpc id method")
 TOOLS = Keys(
@@ -129,48 +145,23 @@ def _has_mark(block: Native) -> bool:
     return isinstance(kind, str) and kind in BLOCK_MARKS and BLOCK_MARKS[kind] in block
 
 
-# ---------------------------------------------------------------- document
+# ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
     """The transcript of a list of tools, a result, a sampling request or its answer."""
-    origin = Origin(NAME)
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
-    transcript = Transcript([], origin=origin)
+    context = LiftContext(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        transcript.tools = [lift_tool(native, (i,), origin) for i, native in enumerate(document)]
-        return transcript
+        context.origin.form = "list"
+        return context.transcript(tools=lift_tools(document, (), context))
     payload, prefix = _unwrap(document)
-    origin.renamed = {ROOT: str(prefix[0]) if prefix else ".."}
-    form = origin.document["form"] = _form_of(payload)
-    _LIFT[form](payload, prefix, BlockReader(origin, pairing), transcript)
-    if prefix:
-        carried, spelling = RPC.take(document)
-        origin.document["rpc"] = {"in": prefix[0], **(spelling or {})}
-        extras = {**carried_by(transcript.extras, NAME), **({"rpc": carried} if carried else {})}
-        transcript.extras = extras_of(NAME, extras)
+    context.origin.renamed = {ROOT: str(prefix[0]) if prefix else ".."}
+    context.origin.form = _form_of_payload(payload)
+    transcript = _LIFT[context.origin.form](payload, prefix, context)
+    rpc = RPC.carried(document) if prefix else None
+    if rpc:
+        transcript.extras = extras_of(NAME, {**carried_by(transcript.extras, NAME), "rpc": rpc})
     return transcript
-
-
-def lower(transcript: Transcript, options: Options) -> Any:
-    """What the source was; else a list of tools, a result, an answer, or a sampling request for a conversation."""
-    document = transcript.document_spelling(NAME)
-    form = options.form or document.get("form") or _usual_form(transcript)
-    own = transcript.origin is not None and transcript.origin.dialect == NAME
-    writer = BlockWriter(transcript.spelling(NAME), own=own)
-    messages = active(transcript)
-    if not own:
-        transcript = renamed(transcript, NAMES)
-        messages = results_first(active(transcript))
-    if form == "list":
-        return lower_tools(transcript, own)
-    payload: Native = _LOWER[form](transcript, messages, writer)
-    rpc = document.get("rpc")
-    if rpc is None or form != document.get("form"):
-        return payload
-    return RPC.put({rpc["in"]: payload}, carried_by(transcript.extras, NAME).get("rpc"), rpc)
 
 
 def _unwrap(document: Native) -> tuple[Native, Path]:
@@ -179,14 +170,49 @@ def _unwrap(document: Native) -> tuple[Native, Path]:
     return (document, ()) if key is None else (document[key], (key,))
 
 
-def _form_of(payload: Native) -> str:
+def _form_of_payload(payload: Native) -> str:
     for key, form in (("messages", "request"), ("tools", "tools"), ("role", "response")):
         if key in payload:
             return form
     return "result"
 
 
-def _usual_form(transcript: Transcript) -> str:
+def _lift_list(native: Native, prefix: Path, context: LiftContext) -> Transcript:
+    listed = lift_tools(native["tools"], (*prefix, "tools"), context)
+    return context.transcript(tools=listed, extras=extras_of(NAME, TOOLS.carried(native)))
+
+
+def _lift_result(native: Native, prefix: Path, context: LiftContext) -> Transcript:
+    context.add(Message("tool", [lift_result(native, CALL_RESULT, context)]), prefix, [()])
+    return context.transcript()
+
+
+def _lift_request(native: Native, prefix: Path, context: LiftContext) -> Transcript:
+    if native.get("systemPrompt"):
+        context.add(Message("system", [Text(native["systemPrompt"])]), (*prefix, "systemPrompt"), [()])
+    for i, message in enumerate(native["messages"]):
+        sampling.lift_message(message, (*prefix, "messages", i), sampling.MESSAGE, context)
+    transcript = context.transcript()
+    if native.get("tools") is not None:
+        transcript.tools = lift_tools(native["tools"], (*prefix, "tools"), context)
+    carried = {**(REQUEST.carried(native) or {}), **sampling.lift_request(native, transcript)}
+    transcript.extras = extras_of(NAME, carried)
+    return transcript
+
+
+_LIFT = {
+    "tools": _lift_list,
+    "result": _lift_result,
+    "request": _lift_request,
+    "response": sampling.lift_answer,
+}
+
+
+# ---------------------------------------------------------------- fit
+
+
+def form_of(transcript: Transcript) -> str:
+    """A list of tools, a result, an answer, or a sampling request for a conversation."""
     messages = active(transcript)
     if not messages:
         return "tools"
@@ -196,92 +222,101 @@ def _usual_form(transcript: Transcript) -> str:
     return "result" if alone and any(isinstance(part, ToolResult) for part in messages[0].parts) else "request"
 
 
-def _beside(transcript: Transcript, form: str) -> tuple[Native, Spelling | None]:
-    """What is carried for the payload and how that was spelled, when the source had the same form."""
-    document = transcript.document_spelling(NAME)
-    if document.get("form", form) != form:
-        return {}, None
+def _tools_only(transcript: Transcript) -> Transcript:
+    return replace(transcript, messages=[], tools=transcript.tools or [])
+
+
+def _last_result(messages: list[Message]) -> list[Message]:
+    results = [message for message in messages if any(isinstance(part, ToolResult) for part in message.parts)]
+    return messages if len(messages) == 1 and results else results[-1:]
+
+
+def _fit_media(part: Part, _: Message) -> Part | None:
+    return fit_media(part, in_result=False) if isinstance(part, Media) else part
+
+
+def _saying(message: Message) -> Message | None:
+    """A message must hold something that the protocol has."""
+    return message if any(part.type != "reasoning" for part in message.parts) else None
+
+
+TOOL_LIST = (functions_only(NAME), renaming(NAMES), fit_tools, _tools_only)
+MESSAGES = (
+    linear,
+    results_behind_calls,
+    renaming(NAMES),
+    roles({"developer": "system"}),
+    refusals_as_texts,
+    parts_in_roles({"tool_call": ("assistant",)}),
+    on_parts(_fit_media),
+    only_own_opaque(NAME),
+    on_results(fit_result),
+    on_each_message(_saying),
+)
+FIT = {
+    "request": (*MESSAGES, on_messages(sampling.one_system), functions_only(NAME), fit_tools, sampling.fit_choice),
+    "tools": TOOL_LIST,
+    "list": TOOL_LIST,
+    "result": (*MESSAGES, on_messages(_last_result)),
+    "response": (*MESSAGES, answers_only, sampling.last_answer),
+}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """The document, inside the message of JSON-RPC of which something was carried."""
+    form = options.form or "request"
+    if form == "list":
+        return write_tools(transcript)
     carried = carried_by(transcript.extras, NAME)
-    aside = ("rpc",) if document.get("form") == form != "response" else ("rpc", "stopReason")
-    return {key: carried[key] for key in carried if key not in aside}, document.get("payload")
+    payload = _WRITE[form](transcript, {key: carried[key] for key in carried if key not in _ELSEWHERE[form]})
+    rpc = carried.get("rpc")
+    return RPC.put({"params" if form == "request" else "result": payload}, rpc) if isinstance(rpc, dict) else payload
 
 
-# ---------------------------------------------------------------- tools
+_OF_LISTS = frozenset(("resultType", "nextCursor", "ttlMs", "cacheScope"))
+_OF_REQUESTS = frozenset(("includeContext", "metadata", "task", "modelPreferences", "toolChoice"))
+_ELSEWHERE = {
+    "request": _OF_LISTS | {"rpc", "stopReason"},
+    "tools": _OF_REQUESTS | {"rpc", "stopReason"},
+    "result": frozenset(("rpc",)),
+    "response": frozenset(("rpc",)),
+}
+"""What is carried and stands in another form, or around the payload."""
 
 
-def _lift_list(native: Native, prefix: Path, reader: BlockReader, transcript: Transcript) -> None:
-    carried, spelling = TOOLS.take(native)
-    reader.origin.document |= {"payload": spelling} if spelling else {}
-    transcript.tools = [lift_tool(tool, (*prefix, "tools", i), reader.origin) for i, tool in enumerate(native["tools"])]
-    transcript.extras = extras_of(NAME, carried)
+def _write_list(transcript: Transcript, carried: Native) -> Native:
+    return TOOLS.put({"tools": write_tools(transcript)}, carried)
 
 
-def _lower_list(transcript: Transcript, messages: list[Message], writer: BlockWriter) -> Native:
-    native = {"tools": lower_tools(transcript, writer.own)}
-    return TOOLS.put(native, *_beside(transcript, "tools"))
+def _write_result(transcript: Transcript, _: Native) -> Native:
+    """A document holds one result."""
+    results = [part for message in transcript.messages for part in message.parts if isinstance(part, ToolResult)]
+    return write_result(results[-1], {}, CALL_RESULT) if results else {"content": []}
 
 
-# ---------------------------------------------------------------- results
-
-
-def _lift_result(native: Native, prefix: Path, reader: BlockReader, transcript: Transcript) -> None:
-    transcript.messages.append(Message("tool", [reader.result(native, CALL_RESULT)]))
-    reader.origin.places.append((prefix, [()]))
-
-
-def _lower_result(transcript: Transcript, messages: list[Message], writer: BlockWriter) -> Native:
-    """The last result, for a document holds one."""
-    results = [part for message in messages for part in message.parts if isinstance(part, ToolResult)]
-    return writer.result(results[-1], {}, CALL_RESULT) if results else {"content": []}
-
-
-# ---------------------------------------------------------------- sampling
-
-
-def _lift_request(native: Native, prefix: Path, reader: BlockReader, transcript: Transcript) -> None:
-    carried, spelling = REQUEST.take(native)
-    reader.origin.document |= {"payload": spelling} if spelling else {}
-    if native.get("systemPrompt"):
-        transcript.messages.append(Message("system", [Text(native["systemPrompt"])]))
-        reader.origin.places.append(((*prefix, "systemPrompt"), [()]))
-    sampling.lift_messages(native["messages"], (*prefix, "messages"), reader, transcript.messages)
-    if native.get("tools") is not None:
-        transcript.tools = [
-            lift_tool(tool, (*prefix, "tools", i), reader.origin) for i, tool in enumerate(native["tools"])
-        ]
-    transcript.extras = extras_of(NAME, {**(carried or {}), **sampling.lift_request(native, transcript)})
-
-
-def _lower_request(transcript: Transcript, messages: list[Message], writer: BlockWriter) -> Native:
-    system, rest = sampling.split_system(messages, writer)
-    turns = sampling.lower_messages(rest, writer)
-    native: Native = {
-        "messages": [
-            sampling.MESSAGE.put(turn, carried_by(first.extras, NAME), writer.spelling(first)) for first, turn in turns
-        ]
-    }
-    if system:
-        native["systemPrompt"] = system
-    carried, spelling = _beside(transcript, "request")
-    native |= sampling.lower_request(transcript, carried, own=writer.own)
+def _write_request(transcript: Transcript, carried: Native) -> Native:
+    messages = transcript.messages
+    system = messages[0] if messages and messages[0].role == "system" else None
+    native: Native = {"messages": sampling.write_messages(messages if system is None else messages[1:])}
+    if system is not None:
+        native["systemPrompt"] = "\n\n".join(part.text for part in system.parts if isinstance(part, Text))
+    native |= sampling.write_request(transcript, carried)
     if transcript.tools is not None:
-        native["tools"] = lower_tools(transcript, writer.own)
-    native = {key: native[key] for key in REQUEST.sorted(native)}
-    return REQUEST.put(native, carried, spelling)
+        native["tools"] = write_tools(transcript)
+    return REQUEST.put(native, carried, sort=True)
 
 
-_LIFT = {
-    "tools": _lift_list,
-    "result": _lift_result,
-    "request": _lift_request,
-    "response": sampling.lift_answer,
-}
-_LOWER = {
-    "tools": _lower_list,
-    "result": _lower_result,
-    "request": _lower_request,
-    "response": sampling.lower_answer,
-}
+def _write_answer(transcript: Transcript, _: Native) -> Native:
+    return sampling.write_answer(transcript)
+
+
+_WRITE = {"tools": _write_list, "result": _write_result, "request": _write_request, "response": _write_answer}
+
+
+# ---------------------------------------------------------------- rules
 
 
 def _paired(survey: Survey) -> Iterable[Breach]:
@@ -298,14 +333,31 @@ def _results_alone(survey: Survey) -> Iterator[Breach]:
 
 
 def _answers_anything(survey: Survey) -> bool:
-    """Up to 2025-11-25 tools answer objects. A list of tools says by its keys that it is newer; nothing else does."""
-    carried = carried_by(survey.transcript.extras, NAME)
-    return survey.form != "tools" or any(key in carried for key in ("resultType", "ttlMs", "cacheScope"))
+    return survey.form != "tools" or is_newer(survey.transcript)
+
+
+def _as_sent(survey: Survey) -> Iterator[Breach]:
+    """What is kept may be newer than 2025-11-25, or hold what only results hold; what is sent must not."""
+    for i, tool in enumerate(survey.tools):
+        if fit_tool(tool, newer=is_newer(survey.transcript)).output_schema != tool.output_schema:
+            yield Breach(
+                "schema-not-object", At(tool=i, field="tool.outputSchema"), "outputSchema is that of an object"
+            )
+    for answered in survey.results:
+        if fit_result(answered.result) is not answered.result:
+            yield Breach("result-not-object", answered.at("tool_result.value"), "structuredContent is an object")
+    for kind in MEDIA:
+        for i, k, media in survey.parts[kind]:
+            if fit_media(media, in_result=False) is not media:
+                yield Breach("misplaced-part", At(i, k), "only results hold links, resources and bytes of no type")
 
 
 PAIRED = links.paired(links.Manner(together=True))
 
 RULES = (
+    when_sent(Rule(("schema-not-object", "result-not-object", "misplaced-part"), _as_sent)),
+    when_sent(turns.parts_in_roles({"tool_call": ("assistant",)})),
+    when_sent(turns.not_empty(("user", "assistant"))),
     when_sent(answers.complete("model")),
     Rule(PAIRED.codes, _paired),
     Rule(("misplaced-part",), _results_alone),
@@ -316,6 +368,35 @@ RULES = (
     tools.output_schemas(free=_answers_anything),
 )
 
+COMMON = frozenset(
+    (
+        *("id", "title", "cwd", "createdAt", "updatedAt", "head", "extras.mcp"),
+        *("message.id", "message.parentId", "message.createdAt", "message.name", "message.model", "message.usage"),
+        *("message.error", "reasoning", "text.metadata", "tool_call.rawArguments", "tool_call.metadata"),
+        *(
+            f"{kind}.{name}"
+            for kind in ("image", "audio", "video", "document")
+            for name in ("name", "detail", "metadata")
+        ),
+        *("tool_result.name", "tool_result.status", "tool_result.metadata", "tool.strict"),
+    )
+)
+UNSET = frozenset(
+    f"settings.{name}"
+    for name in (
+        *("topP", "topK", "seed", "presencePenalty", "frequencyPenalty", "parallelToolCalls"),
+        *("reasoningEffort", "responseFormat", "stream"),
+    )
+)
+ALONE = COMMON | {"model", "settings", "toolChoice"}
+LACKS = {
+    "request": COMMON | UNSET | {"message.stopReason"},
+    "tools": ALONE,
+    "list": ALONE,
+    "result": ALONE | {"tools", "tool", "message.stopReason", "tool_result.toolCallId"},
+    "response": COMMON | {"settings", "toolChoice", "tools", "tool"},
+}
+
 DIALECT = Dialect(
     name=NAME,
     title="Model Context Protocol",
@@ -324,7 +405,10 @@ DIALECT = Dialect(
     forms=("request", "tools", "result", "response", "list"),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    write=write,
+    fit=FIT,
+    form_of=form_of,
+    lacks=LACKS,
     rules=RULES,
     conventions=(
         Convention(

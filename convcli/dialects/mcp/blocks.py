@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
-from convcli.kit.pairing import Pairing
+from msgspec.structs import replace
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import shared
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.errors import ContentError
-from convcli.model.transcript import Media, Opaque, Origin, Part, Refusal, Text, ToolCall, ToolResult
+from convcli.model.transcript import Media, Opaque, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
 NAME = "mcp"
@@ -48,116 +51,94 @@ def kind_of_type(media_type: str | None) -> Kind:
 # ---------------------------------------------------------------- lift
 
 
-class BlockReader:
-    """Reads blocks into parts; spellings go to `origin`."""
-
-    __slots__ = ("origin", "pairing")
-
-    def __init__(self, origin: Origin, pairing: Pairing) -> None:
-        self.origin, self.pairing = origin, pairing
-
-    def part(self, native: Native) -> Part:
-        """The part that a block is; one of an unknown kind is opaque."""
-        lift = LIFT.get(native["type"])
-        strange = not INSIDE.isdisjoint(native) and native["type"] not in ("resource", "tool_use")
-        part = lift(self, native) if lift is not None and not strange else None
-        return Opaque(NAME, native) if part is None else part
-
-    def text(self, native: Native) -> Part:
-        carried, spelling = TEXT.take(native)
-        return self._spelled(Text(native["text"], extras=extras_of(NAME, carried)), spelling)
-
-    def media(self, native: Native) -> Part:
-        carried, spelling = MEDIA.take(native)
-        media_type = native["mimeType"] or None
-        media = Media(native["type"], data=native["data"], media_type=media_type, extras=extras_of(NAME, carried))
-        return self._spelled(media, spelling)
-
-    def link(self, native: Native) -> Part:
-        """Something that can be read at an address."""
-        carried, spelling = LINK.take(native)
-        media_type, name = native.get("mimeType") or None, native["name"] or None
-        extras = extras_of(NAME, carried)
-        media = Media(kind_of_type(media_type), url=native["uri"], media_type=media_type, name=name, extras=extras)
-        return self._spelled(media, spelling)
-
-    def resource(self, native: Native) -> Part | None:
-        """Something that a server read for the model: text or bytes, and the address where it is."""
-        inner = native["resource"]
-        given = [key for key in ("text", "blob") if inner.get(key) is not None]
-        if len(given) != 1:
-            return None
-        carried, spelling = RESOURCE.take(native)
-        rest, inner_spelling = CONTENTS.take(inner)
-        media_type = inner.get("mimeType") or None
-        extras = {**(carried or {}), "resource": {"uri": inner["uri"], **(rest or {})}}
-        source = {"data" if given == ["blob"] else "text": inner[given[0]]}
-        media = Media(kind_of_type(media_type), **source, media_type=media_type, extras=extras_of(NAME, extras))
-        return self._spelled(media, {**(spelling or {}), **({"resource": inner_spelling} if inner_spelling else {})})
-
-    def call(self, native: Native) -> Part:
-        carried, spelling = TOOL_USE.take(native)
-        id_ = self.pairing.call(native["id"], native["name"])
-        call = ToolCall(id_, native["name"], native["input"], extras=extras_of(NAME, carried))
-        return self._spelled(call, spelling)
-
-    def result(self, native: Native, keys: Keys) -> ToolResult:
-        """A result inside a message, or the whole answer of a server, which does not say which call it answers."""
-        carried, spelling = keys.take(native)
-        odd: Spelling = dict(spelling or {}) if "content" in native else {"keys": list(native), **(spelling or {})}
-        kind, value = self._value(native, odd)
-        extras = dict(carried or {})
-        if kind != "data" and native.get("structuredContent") is not None:
-            extras["structuredContent"] = native["structuredContent"]
-        id_, name = self.pairing.result(native.get("toolUseId"), None)
-        result = ToolResult(id_, name, kind, value, extras=extras_of(NAME, extras))  # type: ignore[arg-type]
-        if native.get("isError") is False:
-            odd["isError"] = False
-        elif native.get("isError") and kind == "text":
-            result.kind = "error"
-        elif native.get("isError"):
-            result.is_error = True
-        self.origin.spell(result, odd)
-        return result
-
-    def _value(self, native: Native, odd: Spelling) -> tuple[str, Any]:
-        """Kind and value. Structured content is the value where nothing beside it says more."""
-        structured = native.get("structuredContent")
-        parts = [self._inner(block) for block in native.get("content") or ()]
-        single = parts[0] if len(parts) == 1 and isinstance(parts[0], Text) else None
-        bare = single is not None and single.extras is None
-        if structured is not None and not parts:
-            odd["text"] = False
-            return "data", structured
-        if single is None or not bare:
-            return ("multimodal", parts) if parts else ("text", "")
-        if id(single) in self.origin.spellings:
-            odd["block"] = self.origin.spellings[id(single)]
-        if structured is not None and _says(single.text, structured):
-            odd |= {"text": single.text} if single.text != exact_json.write_text(structured) else {}
-            return "data", structured
-        return "text", single.text
-
-    def _inner(self, native: Native) -> Part:
-        """A piece of a result. What is no text and no media is there as JSON, with the block itself beside it."""
-        part = self.part(native) if native["type"] != "tool_use" else None
-        if isinstance(part, (Text, Media)):
-            return part
-        return Text(exact_json.write_text(native), extras={NAME: {"block": native}})
-
-    def _spelled(self, part: Part, spelling: Spelling | None) -> Part:
-        self.origin.spell(part, spelling or {})
-        return part
+def lift_block(native: Native, context: LiftContext) -> Part:
+    """The part that a block is; one of an unknown kind is opaque."""
+    lift = LIFT.get(native["type"])
+    would_collide = not INSIDE.isdisjoint(native) and native["type"] not in ("resource", "tool_use")
+    part = lift(native, context) if lift is not None and not would_collide else None
+    return Opaque(NAME, native) if part is None else part
 
 
-LIFT: Mapping[str, Callable[[BlockReader, Native], Part | None]] = {
-    "text": BlockReader.text,
-    "image": BlockReader.media,
-    "audio": BlockReader.media,
-    "resource_link": BlockReader.link,
-    "resource": BlockReader.resource,
-    "tool_use": BlockReader.call,
+def _lift_text(native: Native, _: LiftContext) -> Part:
+    return Text(native["text"], extras=extras_of(NAME, TEXT.carried(native)))
+
+
+def _lift_media(native: Native, _: LiftContext) -> Part:
+    extras = extras_of(NAME, MEDIA.carried(native))
+    return Media(native["type"], data=native["data"], media_type=native["mimeType"] or None, extras=extras)
+
+
+def _lift_link(native: Native, _: LiftContext) -> Part:
+    """Something that can be read at an address."""
+    media_type, name = native.get("mimeType") or None, native["name"] or None
+    extras = extras_of(NAME, LINK.carried(native))
+    return Media(kind_of_type(media_type), url=native["uri"], media_type=media_type, name=name, extras=extras)
+
+
+def _lift_resource(native: Native, _: LiftContext) -> Part | None:
+    """Something that a server read for the model: text or bytes, and the address where it is."""
+    inner = native["resource"]
+    sources = [key for key in ("text", "blob") if inner.get(key) is not None]
+    if len(sources) != 1:
+        return None
+    media_type = inner.get("mimeType") or None
+    resource = {"uri": inner["uri"], **(CONTENTS.carried(inner) or {})}
+    extras = extras_of(NAME, {**(RESOURCE.carried(native) or {}), "resource": resource})
+    source = {"data" if sources == ["blob"] else "text": inner[sources[0]]}
+    return Media(kind_of_type(media_type), **source, media_type=media_type, extras=extras)
+
+
+def _lift_call(native: Native, context: LiftContext) -> Part:
+    id_ = context.pairing.call(native["id"], native["name"])
+    return ToolCall(id_, native["name"], native["input"], extras=extras_of(NAME, TOOL_USE.carried(native)))
+
+
+LIFT: Mapping[str, Callable[[Native, LiftContext], Part | None]] = {
+    "text": _lift_text,
+    "image": _lift_media,
+    "audio": _lift_media,
+    "resource_link": _lift_link,
+    "resource": _lift_resource,
+    "tool_use": _lift_call,
 }
+
+
+def lift_result(native: Native, keys: Keys, context: LiftContext) -> ToolResult:
+    """A result inside a message, or the whole answer of a server, which does not say which call it answers."""
+    kind, value = _lift_value(native, context)
+    carried = dict(keys.carried(native) or {})
+    if kind != "data" and native.get("structuredContent") is not None:
+        carried["structuredContent"] = native["structuredContent"]
+    id_, name = context.pairing.result(native.get("toolUseId"), None)
+    failed = bool(native.get("isError"))
+    result = ToolResult(id_, name, "error" if failed and kind == "text" else kind, value)  # type: ignore[arg-type]
+    result.is_error = True if failed and kind != "text" else None
+    result.extras = extras_of(NAME, carried)
+    return result
+
+
+def _lift_value(native: Native, context: LiftContext) -> tuple[str, Any]:
+    """Kind and value. Structured content is the value where nothing beside it says more."""
+    structured = native.get("structuredContent")
+    parts = [_lift_piece(block, context) for block in native.get("content") or ()]
+    text = bare_text(parts)
+    if structured is not None and (not parts or (text is not None and _says(text, structured))):
+        return "data", structured
+    return ("multimodal", parts) if text is None and parts else ("text", text or "")
+
+
+def bare_text(parts: list[Part]) -> str | None:
+    """The text of a result that is nothing but one text."""
+    part = parts[0] if len(parts) == 1 else None
+    return part.text if isinstance(part, Text) and part.extras is None and part.metadata is None else None
+
+
+def _lift_piece(native: Native, context: LiftContext) -> Part:
+    """A piece of a result. What is no text and no media is there as JSON, with the block itself beside it."""
+    part = lift_block(native, context) if native["type"] != "tool_use" else None
+    if isinstance(part, (Text, Media)):
+        return part
+    return Text(exact_json.write_text(native), extras={NAME: {"block": native}})
 
 
 def _says(text: str, value: Any) -> bool:
@@ -168,133 +149,137 @@ def _says(text: str, value: Any) -> bool:
         return False
 
 
-# ---------------------------------------------------------------- lower
+# ---------------------------------------------------------------- fit
 
 
-class BlockWriter:
-    """Writes parts as blocks: exactly as they were when `own`, else only what the protocol has."""
-
-    __slots__ = ("own", "spellings")
-
-    def __init__(self, spellings: Mapping[int, Spelling], *, own: bool) -> None:
-        self.spellings, self.own = spellings, own
-
-    def spelling(self, record: Any) -> Spelling:
-        return self.spellings.get(id(record), {}) if self.spellings else {}
-
-    def block(self, part: Part, *, in_result: bool = False) -> Native | None:
-        """One block; None where the protocol cannot say it here."""
-        if isinstance(part, (Text, Refusal)):
-            return TEXT.put({"type": "text", "text": part.text}, beside(part), self.spelling(part))
-        if isinstance(part, Media):
-            return self._media(part, in_result or self.own)
-        if isinstance(part, ToolCall):
-            called: Native = {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}
-            return TOOL_USE.put(called, beside(part), self.spelling(part))
-        if isinstance(part, ToolResult):
-            return self.result(part, {"type": "tool_result", "toolUseId": part.tool_call_id}, TOOL_RESULT)
-        if isinstance(part, Opaque) and part.dialect == NAME and (self.own or _is_unknown(part.value)):
-            whole: Native = part.value
-            return whole
+def fit_media(media: Media, *, in_result: bool) -> Media | None:
+    """Pictures and sound are bytes of a known type; links and resources, which only a result may hold, all else."""
+    embedded = "resource" in carried_by(media.extras, NAME)
+    if media.data is not None and media.type in ("image", "audio") and not embedded:
+        media_type = media.media_type or _sniffed(media.data)
+        if media_type:
+            return media if media_type == media.media_type else replace(media, media_type=media_type)
+    if not in_result or (media.data is None and media.text is None and media.url is None):
         return None
-
-    def _media(self, media: Media, resources: bool) -> Native | None:
-        """Pictures and sound by their bytes; links and resources, which only a result may hold, for all else."""
-        spelling = self.spelling(media)
-        embedded = "resource" in carried_by(media.extras, NAME)
-        media_type = media.media_type or ("" if self.own else _sniffed(media.data))
-        if media.data is not None and media.type in ("image", "audio") and not embedded and (media_type or self.own):
-            native: Native = {"type": media.type, "data": media.data, "mimeType": media_type}
-            return MEDIA.put(native, beside(media), spelling)
-        if not resources:
-            return None
-        if media.data is not None or media.text is not None:
-            return self._resource(media, spelling)
-        if media.url is None:
-            return None
-        name = media.name or ("" if self.own else media.url.rstrip("/").rpartition("/")[2] or media.url)
-        native = {"type": "resource_link", "uri": media.url, "name": name}
-        if media.media_type is not None:
-            native["mimeType"] = media.media_type
-        return LINK.put({key: native[key] for key in LINK.sorted(native)}, beside(media), spelling)
-
-    def _resource(self, media: Media, spelling: Spelling) -> Native:
-        """A resource needs an address: one that is only a name is made up where the source has none."""
-        carried = dict(carried_by(media.extras, NAME).get("resource", {}))
-        native: Native = {"uri": carried.pop("uri") if "uri" in carried else _address(media.name or media.type)}
-        if media.media_type is not None:
-            native["mimeType"] = media.media_type
-        native |= {"text": media.text} if media.data is None else {"blob": media.data}
-        inner = CONTENTS.put(native, carried, spelling.get("resource"))
-        return RESOURCE.put({"type": "resource", "resource": inner}, beside(media), spelling)
-
-    def result(self, result: ToolResult, native: Native, keys: Keys) -> Native:
-        """A result: `native` with what it says."""
-        spelling = self.spelling(result)
-        native = {**native, "content": self._content(result, spelling)}
-        if _is_structured(result, self.own):
-            native["structuredContent"] = result.value
-        if result.kind == "error" or result.is_error:
-            native["isError"] = True
-        elif "isError" in spelling:
-            native["isError"] = False
-        return keys.put(native, beside(result), spelling)
-
-    def _content(self, result: ToolResult, spelling: Spelling) -> list[Native]:
-        if result.kind == "multimodal":
-            blocks = [
-                carried_by(part.extras, NAME).get("block", self.block(part, in_result=True)) for part in result.value
-            ]
-            return [block for block in blocks if block is not None]
-        written = spelling.get("text")
-        if written is False and result.kind == "data":
-            return []
-        if written is not None and _says(written, result.value):
-            text = written
-        else:
-            text = exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
-        if not text and ("content" in spelling.get("blank", {}) or "content" not in spelling.get("keys", ("content",))):
-            return []
-        return [TEXT.put({"type": "text", "text": text}, None, spelling.get("block"))]
+    kind = kind_of_type(media.media_type)
+    if media.data is None and media.text is None and media.url is not None:
+        name = media.name or media.url.rstrip("/").rpartition("/")[2] or media.url
+        same = name == media.name and kind == media.type
+        return media if same else replace(media, type=kind, name=name)
+    if embedded and kind == media.type:
+        return media
+    carried = {"resource": {"uri": _address(media.name or media.type)}, **carried_by(media.extras, NAME)}
+    return replace(media, type=kind, extras={**(media.extras or {}), NAME: carried})
 
 
-def beside(part: Part) -> Native:
-    """The carried keys that stand in the block itself."""
-    carried = carried_by(part.extras, NAME)
-    if isinstance(part, (ToolCall, ToolResult)):
-        return carried
-    return {key: value for key, value in carried.items() if key not in INSIDE}
+def fit_result(result: ToolResult) -> ToolResult:
+    """A result as the protocol has it: without media that it does not know, and by the convention of `express`."""
+    if result.kind == "multimodal":
+        pieces = [_fit_piece(part) for part in result.value]
+        value = shared(result.value, pieces)
+        result = result if value is result.value else replace(result, value=value)
+    expressed = express(result)
+    if expressed is None:
+        return result
+    kind: Any = expressed[0]
+    return replace(result, kind=kind, value=expressed[1], is_error=None)
+
+
+def _fit_piece(part: Part) -> Part | None:
+    """A piece of a result; blocks have no names but those of links."""
+    if not isinstance(part, Media):
+        return part if part.metadata is None else replace(part, metadata=None)
+    media = fit_media(part, in_result=True)
+    if media is None:
+        return None
+    name = media.name if media.url is not None else None
+    same = (media.name, media.detail, media.metadata) == (name, None, None)
+    return media if same else replace(media, name=name, detail=None, metadata=None)
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
     """How `lift` reads back a result for which the protocol has no field of its own."""
     kind = "error" if result.is_error else "text"
-    if result.kind == "data" and not _is_structured(result, own=False):
-        return kind, exact_json.write_text(result.value)
-    if result.kind != "multimodal" or len(result.value) > 1:
+    if result.kind == "data":
+        return None if _is_structured(result) else (kind, exact_json.write_text(result.value))
+    if result.kind != "multimodal":
         return None
-    if not result.value:
-        return kind, ""
-    part = result.value[0]
-    return (kind, part.text) if isinstance(part, Text) and part.extras is None and part.metadata is None else None
+    text = bare_text(result.value) if result.value else ""
+    return None if text is None else (kind, text)
 
 
-def _is_structured(result: ToolResult, own: bool) -> bool:
-    """Only objects are structured content in both versions of the protocol."""
-    return result.kind == "data" and (own or isinstance(result.value, dict))
+def _is_structured(result: ToolResult) -> bool:
+    """Only objects are structured content in both versions of the protocol; `resultType` is a key of the newer one."""
+    return isinstance(result.value, dict) or "resultType" in carried_by(result.extras, NAME)
 
 
 def _sniffed(data: str | None) -> str:
     return next((media_type for head, media_type in MAGIC.items() if (data or "").startswith(head)), "")
 
 
-def _is_unknown(value: Any) -> bool:
-    """A block that is read back as opaque."""
-    kind = value.get("type") if isinstance(value, dict) else None
-    return isinstance(kind, str) and kind not in LIFT and kind != "tool_result"
-
-
 def _address(name: str) -> str:
-    from urllib.parse import quote  # dear, and rarely needed
+    from urllib.parse import quote  # imported late: it costs start-up time, and is rarely needed
 
     return f"attachment:{quote(name, safe='', errors='surrogatepass')}"
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_block(part: Part) -> Native | None:
+    """One block; None for what the protocol has no block for."""
+    if isinstance(part, Text):
+        return TEXT.put({"type": "text", "text": part.text}, _beside(part))
+    if isinstance(part, Media):
+        return _write_media(part)
+    if isinstance(part, ToolCall):
+        return TOOL_USE.put(
+            {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}, _beside(part)
+        )
+    if isinstance(part, ToolResult):
+        return write_result(part, {"type": "tool_result", "toolUseId": part.tool_call_id}, TOOL_RESULT)
+    return part.value if isinstance(part, Opaque) else None
+
+
+def _write_media(media: Media) -> Native | None:
+    resource = carried_by(media.extras, NAME).get("resource")
+    if media.data is not None and media.type in ("image", "audio") and resource is None:
+        return MEDIA.put({"type": media.type, "data": media.data, "mimeType": media.media_type or ""}, _beside(media))
+    if media.url is not None:
+        link = {"type": "resource_link", "uri": media.url, "name": media.name or "", **_media_type(media)}
+        return LINK.put(link, _beside(media), sort=True)
+    if media.data is None and media.text is None:
+        return None
+    source = {"text": media.text} if media.data is None else {"blob": media.data}
+    contents = CONTENTS.put({"uri": "", **_media_type(media), **source}, resource)
+    return RESOURCE.put({"type": "resource", "resource": contents}, _beside(media))
+
+
+def _media_type(media: Media) -> Native:
+    return {} if media.media_type is None else {"mimeType": media.media_type}
+
+
+def write_result(result: ToolResult, native: Native, keys: Keys) -> Native:
+    """A result: `native` with what it says. Data stands there twice, the second time for older clients."""
+    native = {**native, "content": _write_content(result)}
+    if result.kind == "data":
+        native["structuredContent"] = result.value
+    if result.kind == "error" or result.is_error:
+        native["isError"] = True
+    return keys.put(native, _beside(result))
+
+
+def _write_content(result: ToolResult) -> list[Native]:
+    if result.kind == "multimodal":
+        blocks = [carried_by(part.extras, NAME).get("block", write_block(part)) for part in result.value]
+        return [block for block in blocks if block is not None]
+    text = exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
+    return [{"type": "text", "text": text}]
+
+
+def _beside(part: Part) -> Native:
+    """The carried keys that stand in the block itself."""
+    carried = carried_by(part.extras, NAME)
+    if isinstance(part, (ToolCall, ToolResult)):
+        return carried
+    return {key: value for key, value in carried.items() if key not in INSIDE}

@@ -2,106 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from convcli.dialects.mcp.blocks import NAME, TOOL_RESULT, BlockReader, BlockWriter
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of, says_something
-from convcli.model.transcript import Message, Part, Path, Text, ToolChoice, Transcript
+from msgspec.structs import replace
+
+from convcli.dialects.mcp.blocks import NAME, TOOL_RESULT, lift_block, lift_result, write_block
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.settings import Settings
+from convcli.model.transcript import STOP_REASONS, Message, Part, Path, Text, ToolChoice, Transcript
 from convcli.wire import exact_json
 
 MESSAGE = Keys("role content _meta", carried="_meta")
 ANSWER = Keys("role content model stopReason _meta", carried="_meta")
 
-SETTINGS = {"temperature": "temperature", "maxTokens": "maxOutputTokens", "stopSequences": "stop"}
+SETTINGS = Settings({"temperature": "temperature", "maxTokens": "maxOutputTokens", "stopSequences": "stop"})
 CHOICES = ("auto", "none", "required")
 
 FINISH = {"endTurn": "stop", "maxTokens": "length", "toolUse": "tool_calls", "stopSequence": "stop"}
 FINISH_OF = {"stop": "endTurn", "length": "maxTokens", "tool_calls": "toolUse"}
 
-ROLES = {
-    "user": "user",
-    "tool": "user",
-    "event": "user",
-    "assistant": "assistant",
-    "system": "user",
-    "developer": "user",
-}
-"""The role of the protocol for each of ours; instructions are written as `systemPrompt`."""
-
 
 # ---------------------------------------------------------------- messages
 
 
-def lift_messages(natives: list[Native], prefix: Path, reader: BlockReader, messages: list[Message]) -> None:
-    for i, native in enumerate(natives):
-        lift_message(native, (*prefix, i), MESSAGE, reader, messages)
-
-
-def lift_message(native: Native, path: Path, keys: Keys, reader: BlockReader, messages: list[Message]) -> None:
+def lift_message(native: Native, path: Path, keys: Keys, context: LiftContext) -> None:
     """One message of the protocol: a message for each result and for each run of other blocks."""
-    carried, spelling = keys.take(native)
-    for at, (role, parts, spots) in enumerate(_pieces(native, reader)):
-        message = Message(role, parts)
-        said: Spelling = {}
-        if at == 0:
-            message.extras = extras_of(NAME, carried)
-            said = dict(spelling or {})
-            if isinstance(native["content"], list) and len(native["content"]) == 1:
-                said["content"] = "list"
-        if (at > 0) != (bool(messages) and _follows(messages[-1], role)):
-            said["join"] = at > 0
-        reader.origin.spell(message, said)
-        messages.append(message)
-        reader.origin.places.append((path, spots))
+    extras = extras_of(NAME, keys.carried(native))
+    for role, parts, spots in _pieces(native, context):
+        context.add(Message(role, parts, extras=extras), path, spots)
+        extras = None
 
 
-def _pieces(native: Native, reader: BlockReader) -> list[tuple[str, list[Part], list[Path]]]:
+def _pieces(native: Native, context: LiftContext) -> list[tuple[str, list[Part], list[Path]]]:
     content, role = native["content"], native["role"]
     pieces: list[tuple[str, list[Part], list[Path]]] = []
     for j, block in enumerate(content if isinstance(content, list) else [content]):
         spot: Path = ("content", j) if isinstance(content, list) else ("content",)
         if block["type"] == "tool_result" and role == "user":
-            pieces.append(("tool", [reader.result(block, TOOL_RESULT)], [spot]))
+            pieces.append(("tool", [lift_result(block, TOOL_RESULT, context)], [spot]))
             continue
         if not pieces or pieces[-1][0] == "tool":
             pieces.append((role, [], []))
-        pieces[-1][1].append(reader.part(block))
+        pieces[-1][1].append(lift_block(block, context))
         pieces[-1][2].append(spot)
     return pieces or [(role, [], [])]
 
 
-def lower_messages(messages: list[Message], writer: BlockWriter) -> list[tuple[Message, Native]]:
-    """Each message with the first of ours that is in it: results of one turn stand together, with nothing else."""
-    turns: list[tuple[str, Message, list[Native]]] = []
-    previous: Message | None = None
+def one_system(messages: list[Message]) -> list[Message]:
+    """All instructions in one text that stands before the messages."""
+    instructions = [message for message in messages if message.role == "system"]
+    texts = [part.text for message in instructions for part in message.parts if isinstance(part, Text) and part.text]
+    if not instructions:
+        return messages
+    others = [message for message in messages if message.role != "system"]
+    return [*([Message("system", [Text("\n\n".join(texts))])] if texts else []), *others]
+
+
+def write_messages(messages: Sequence[Message]) -> list[Native]:
+    """Results of one turn stand together, with nothing else; a block alone has no list around it."""
+    turns: list[tuple[Message, list[Native]]] = []
     for message in messages:
-        spelling, role = writer.spelling(message), ROLES[message.role]
-        blocks = [block for part in message.parts if (block := _block(part, role, writer)) is not None]
-        if not blocks and not writer.own:
-            continue
-        follows = previous is not None and _follows(previous, message.role)
-        if turns and spelling.get("join", follows):
-            turns[-1][2].extend(blocks)
+        blocks = [block for part in message.parts if (block := write_block(part)) is not None]
+        if turns and turns[-1][0].role == message.role == "tool" and not carried_by(message.extras, NAME):
+            turns[-1][1].extend(blocks)
         else:
-            turns.append((role, message, blocks))
-        previous = message
-    return [(first, _turn(role, blocks, writer.spelling(first))) for role, first, blocks in turns]
+            turns.append((message, blocks))
+    return [MESSAGE.put(_turn(message, blocks), carried_by(message.extras, NAME)) for message, blocks in turns]
 
 
-def _block(part: Part, role: str, writer: BlockWriter) -> Native | None:
-    """Only an assistant calls tools."""
-    calls = part.type == "tool_call" and role != "assistant" and not writer.own
-    return None if calls else writer.block(part)
-
-
-def _turn(role: str, blocks: list[Native], spelling: Spelling) -> Native:
-    """A block alone is written without a list around it."""
-    single = len(blocks) == 1 and spelling.get("content") != "list"
-    return {"role": role, "content": blocks[0] if single else blocks}
-
-
-def _follows(previous: Message, role: str) -> bool:
-    return previous.role == role == "tool"
+def _turn(message: Message, blocks: list[Native]) -> Native:
+    role = "assistant" if message.role == "assistant" else "user"
+    return {"role": role, "content": blocks[0] if len(blocks) == 1 else blocks}
 
 
 # ---------------------------------------------------------------- what stands beside the messages
@@ -110,73 +83,87 @@ def _follows(previous: Message, role: str) -> bool:
 def lift_request(native: Native, transcript: Transcript) -> Native:
     """Set model, tool choice and settings; what must be carried of them."""
     carried: Native = {}
-    settings = {ours: native[theirs] for theirs, ours in SETTINGS.items() if says_something(native.get(theirs))}
-    transcript.settings = settings or None
-    choice = native.get("toolChoice")
-    if choice:
-        transcript.tool_choice = choice["mode"] if choice.get("mode") in CHOICES else None
-        carried |= {"toolChoice": choice} if choice.keys() != {"mode"} or transcript.tool_choice is None else {}
-    preferences = native.get("modelPreferences")
-    if preferences:
-        hints = preferences.get("hints") or [{}]
-        transcript.model = hints[0].get("name") or None
-        if transcript.model is None or not exact_json.exact(preferences, _preferences(transcript.model)):
-            carried["modelPreferences"] = preferences
+    transcript.settings = SETTINGS.lift(native)[0] or None
+    choice, preferences = native.get("toolChoice"), native.get("modelPreferences")
+    transcript.tool_choice = _choice_of(choice)
+    if choice and (transcript.tool_choice is None or choice.keys() != {"mode"}):
+        carried["toolChoice"] = choice
+    transcript.model = _model_of(preferences)
+    if preferences and (transcript.model is None or not exact_json.exact(preferences, _preferences(transcript.model))):
+        carried["modelPreferences"] = preferences
     return carried
 
 
-def lower_request(transcript: Transcript, carried: Native, *, own: bool) -> Native:
+def write_request(transcript: Transcript, carried: Native) -> Native:
     """Model, tool choice and settings; the model as the one that is preferred."""
-    settings = transcript.settings or {}
-    native: Native = {theirs: settings[ours] for theirs, ours in SETTINGS.items() if ours in settings}
-    if transcript.tool_choice is not None and "toolChoice" not in carried and (own or transcript.tools):
-        native["toolChoice"] = {"mode": _mode(transcript.tool_choice)}
-    if transcript.model and "modelPreferences" not in carried:
+    native = SETTINGS.write(transcript.settings or {}, {})
+    choice, preferences = carried.pop("toolChoice", None), carried.pop("modelPreferences", None)
+    if choice and _choice_of(choice) == transcript.tool_choice:
+        native["toolChoice"] = choice
+    elif transcript.tool_choice is not None:
+        native["toolChoice"] = {"mode": transcript.tool_choice}
+    if preferences and _model_of(preferences) == transcript.model:
+        native["modelPreferences"] = preferences
+    elif transcript.model:
         native["modelPreferences"] = _preferences(transcript.model)
     return native
 
 
-def _mode(choice: ToolChoice) -> str:
-    """A tool cannot be asked for by its name: then any will do."""
-    return choice if isinstance(choice, str) else "required"
+def _choice_of(choice: Any) -> ToolChoice | None:
+    mode = choice.get("mode") if isinstance(choice, dict) else None
+    return mode if mode in CHOICES else None
+
+
+def _model_of(preferences: Any) -> str | None:
+    hints = preferences.get("hints") or [{}] if isinstance(preferences, dict) else [{}]
+    return hints[0].get("name") or None
 
 
 def _preferences(model: str | None) -> Native:
     return {"hints": [{"name": model}]}
 
 
-def split_system(messages: list[Message], writer: BlockWriter) -> tuple[str, list[Message]]:
-    """The text of all instructions, and the messages beside them."""
-    system = [message for message in messages if message.role in ("system", "developer")]
-    texts = [part.text for message in system for part in message.parts if isinstance(part, Text) and part.text]
-    return "\n\n".join(texts), [message for message in messages if message.role not in ("system", "developer")]
+def fit_choice(transcript: Transcript) -> Transcript:
+    """A tool cannot be asked for by its name: then any will do. Without tools there is no choice."""
+    choice = transcript.tool_choice
+    if choice is None or (isinstance(choice, str) and transcript.tools):
+        return transcript
+    return replace(transcript, tool_choice="required" if transcript.tools else None)
 
 
 # ---------------------------------------------------------------- the answer
 
 
-def lift_answer(native: Native, prefix: Path, reader: BlockReader, transcript: Transcript) -> None:
+def lift_answer(native: Native, prefix: Path, context: LiftContext) -> Transcript:
     """What the model of a client answered."""
-    lift_message(native, prefix, ANSWER, reader, transcript.messages)
-    answer = transcript.messages[0]
-    transcript.model = native.get("model") or None
+    lift_message(native, prefix, ANSWER, context)
+    transcript = context.transcript(model=native.get("model") or None)
     reason: str = native.get("stopReason") or ""
     if reason:
-        ours = answer.stop_reason = FINISH.get(reason, reason)
+        ours = transcript.messages[0].stop_reason = FINISH.get(reason, reason)
         if FINISH_OF.get(ours, reason) != reason:
             transcript.extras = extras_of(NAME, {"stopReason": reason})
+    return transcript
 
 
-def lower_answer(transcript: Transcript, messages: list[Message], writer: BlockWriter) -> Native:
-    """The last answer."""
-    said = lower_messages([message for message in messages if message.role == "assistant"], writer)
-    first, native = said[-1] if said else (Message("assistant", []), {"role": "assistant", "content": []})
-    spelling, carried = writer.spelling(first), carried_by(transcript.extras, NAME)
-    model = transcript.model or first.model
-    native |= {"model": model} if model else {}
-    reason = first.stop_reason
+def last_answer(transcript: Transcript) -> Transcript:
+    """The last answer, with the name of its model, and why it ended in words of the protocol."""
+    if not transcript.messages:
+        return replace(transcript, messages=[Message("assistant", [])])
+    answer = transcript.messages[-1]
+    reason = answer.stop_reason
+    if reason in STOP_REASONS and reason not in FINISH_OF:
+        answer = replace(answer, stop_reason="stop")
+    return replace(transcript, messages=[answer], model=transcript.model or answer.model)
+
+
+def write_answer(transcript: Transcript) -> Native:
+    """The answer."""
+    answer = transcript.messages[-1]
+    native = _turn(answer, [block for part in answer.parts if (block := write_block(part)) is not None])
+    if transcript.model:
+        native["model"] = transcript.model
+    reason, carried = answer.stop_reason, carried_by(transcript.extras, NAME).get("stopReason")
     if reason:
-        kept: Any = carried.get("stopReason")
-        usual = FINISH_OF.get(reason, reason if writer.own else "endTurn")
-        native["stopReason"] = kept if kept and FINISH.get(kept, kept) == reason else usual
-    return ANSWER.put(native, carried_by(first.extras, NAME), spelling)
+        native["stopReason"] = carried if carried and FINISH.get(carried) == reason else FINISH_OF.get(reason, reason)
+    return ANSWER.put(native, carried_by(answer.extras, NAME))

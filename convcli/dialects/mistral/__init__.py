@@ -23,22 +23,54 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialects.mistral.chunks import NAME
+from msgspec.structs import replace
+
+from convcli.dialects.mistral.chunks import NAME, write_media
 from convcli.dialects.mistral.messages import (
     express,
-    is_own,
+    instructions_of_user,
+    lift_any,
     lift_message,
-    lift_messages,
-    lower_message,
-    lower_messages,
+    write_message,
 )
 from convcli.families.openai import request as common
-from convcli.families.openai.response import Answers, lift_response, lower_response
-from convcli.kit.fitting import is_response
+from convcli.families.openai.calls import kind_in_turn, media_behind_results
+from convcli.families.openai.messages import texts_only, without_empty_text
+from convcli.families.openai.response import (
+    Answers,
+    created_in_seconds,
+    joined_text,
+    known_finish,
+    lift_response,
+    usage_of_response,
+    write_response,
+)
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    answers_only,
+    expressed,
+    functions_only,
+    fused,
+    is_response,
+    linear,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    only_own_opaque,
+    ordered_parts,
+    parts_in_roles,
+    results_first,
+    roles,
+    single_results,
+    with_parameters,
+)
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, renamed
+from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, renaming
+from convcli.kit.settings import Settings
 from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Origin, ToolChoice, Transcript
+from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolChoice, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
 from convcli.validation.survey import when_sent
 from convcli.wire import exact_json
@@ -47,18 +79,22 @@ REQUEST = Keys(
     "model messages tools tool_choice parallel_tool_calls temperature top_p top_k max_tokens stop random_seed "
     "presence_penalty frequency_penalty reasoning_effort response_format stream"
 )
-SETTINGS = {
-    "temperature": "temperature",
-    "top_p": "topP",
-    "top_k": "topK",
-    "random_seed": "seed",
-    "presence_penalty": "presencePenalty",
-    "frequency_penalty": "frequencyPenalty",
-    "parallel_tool_calls": "parallelToolCalls",
-    "reasoning_effort": "reasoningEffort",
-    "stream": "stream",
-}
-LIMITS = ("max_tokens",)
+SETTINGS = Settings(
+    {
+        "temperature": "temperature",
+        "top_p": "topP",
+        "top_k": "topK",
+        "random_seed": "seed",
+        "presence_penalty": "presencePenalty",
+        "frequency_penalty": "frequencyPenalty",
+        "parallel_tool_calls": "parallelToolCalls",
+        "reasoning_effort": "reasoningEffort",
+        "stream": "stream",
+        "max_tokens": "maxOutputTokens",
+        "stop": common.STOP,
+        "response_format": common.RESPONSE_FORMAT,
+    }
+)
 NAMES, IDS = identifiers(64), Alphabet("letters and digits", LETTERS + DIGITS, 9, least=9)
 EFFORTS = frozenset(("none", "minimal", "low", "medium", "high", "xhigh", "max"))
 
@@ -69,7 +105,15 @@ USAGE: common.Counts = {
     ("completion_tokens",): "outputTokens",
     ("total_tokens",): "totalTokens",
 }
-ANSWERS = Answers(NAME, lift_message, lower_message, FINISH, FINISH_OF, USAGE)
+ANSWERS = Answers(NAME, lift_message, write_message, FINISH, FINISH_OF, USAGE)
+RESULTS = Convention(
+    express,
+    {
+        "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
+        "data": ("changed", "a tool message holds text: the data is written as JSON"),
+        "multimodal": ("encoded", "the answer of a tool is text: the media follow in a user message"),
+    },
+)
 
 OWN_SETTINGS = ("random_seed", "safe_prompt", "prompt_mode", "guardrails")
 OWN_CHUNKS = ("document_url", "reference", "tool_reference")
@@ -132,78 +176,137 @@ def _is_own_chunk(chunk: Native) -> bool:
 
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
-    origin = Origin(NAME, spot=("content",))
+    context = LiftContext(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        return Transcript(lift_messages(document, (), document, origin), origin=origin)
+        context.origin.form = "list"
+        context.each(document, (), lift_any)
+        return context.transcript()
     if "choices" in document:
-        return lift_response(document, origin, ANSWERS)
-    return _lift_request(document, origin)
+        return lift_response(document, context, ANSWERS)
+    return _lift_request(document, context)
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A request, or what the source was; a response when the transcript holds only what a model answered."""
-    form = (
-        options.form
-        or transcript.document_spelling(NAME).get("form")
-        or ("response" if is_response(transcript) else "request")
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    context.each(native["messages"], ("messages",), lift_any)
+    settings, carried = SETTINGS.lift(native)
+    choice = _lift_choice(native["tool_choice"]) if native.get("tool_choice") else None
+    if choice is not None and not exact_json.exact(_write_choice(choice), native["tool_choice"]):
+        carried |= {} if native["tool_choice"] == "required" else {"tool_choice": native["tool_choice"]}
+    return context.transcript(
+        model=native.get("model"),
+        tools=common.lift_tools({"tools": native.get("tools")}, context),
+        tool_choice=choice,
+        settings=settings or None,
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried}),
     )
-    transcript = transcript if is_own(transcript) else _acceptable(transcript)
-    if form == "response":
-        return lower_response(transcript, ANSWERS)
-    messages = lower_messages(transcript)
-    return messages if form == "list" else _lower_request(transcript, messages)
 
 
-def _acceptable(transcript: Transcript) -> Transcript:
-    """The transcript with the names, ids, tool schemas and settings that the API takes."""
-    return common.with_parameters(renamed(transcript, NAMES, IDS))
+def _lift_choice(native: Any) -> ToolChoice:
+    if isinstance(native, str):
+        return "required" if native == "any" else native
+    return {"name": native["function"]["name"]}
 
 
-def _lift_request(native: Native, origin: Origin) -> Transcript:
-    carried, spelling = REQUEST.take(native)
-    origin.document = {"form": "request", **({"request": spelling} if spelling else {})}
-    transcript = Transcript(lift_messages(native["messages"], ("messages",), native, origin), origin=origin)
-    transcript.model = native.get("model")
-    extras = {**(carried or {}), **common.lift_settings(native, transcript, SETTINGS, LIMITS)}
-    if native.get("tools") is not None:
-        tools = enumerate(native["tools"])
-        transcript.tools = [common.lift_tool(tool, NAME, origin, ("tools", i)) for i, tool in tools]
-    if native.get("tool_choice"):
-        extras |= _lift_choice(native["tool_choice"], transcript, origin)
-    transcript.extras = extras_of(NAME, extras)
-    return transcript
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only what a model answered, else a request."""
+    return "response" if is_response(transcript) else "request"
 
 
-def _lower_request(transcript: Transcript, messages: list[Native]) -> Native:
-    spelling = transcript.document_spelling(NAME)
+# ---------------------------------------------------------------- fit
+
+
+def _known_effort(transcript: Transcript) -> Transcript:
+    settings = transcript.settings or {}
+    if settings.get("reasoningEffort", "none") in EFFORTS:
+        return transcript
+    return replace(transcript, settings={key: settings[key] for key in settings if key != "reasoningEffort"} or None)
+
+
+def _one_choice(transcript: Transcript) -> Transcript:
+    """The API cannot ask for one of several named tools."""
+    is_several = isinstance(transcript.tool_choice, dict) and "names" in transcript.tool_choice
+    return replace(transcript, tool_choice="required") if is_several else transcript
+
+
+def _spoken_or_shown(part: Part, message: Message) -> Part | None:
+    """Media that the API takes, from users only; a refusal is its words."""
+    if isinstance(part, Refusal):
+        return Text(part.text, extras=part.extras)
+    if isinstance(part, Media):
+        return part if message.role == "user" and write_media(part) is not None else None
+    return part
+
+
+MESSAGES = fused(
+    renaming(NAMES, IDS),
+    linear,
+    on_messages(results_first),
+    roles({"developer": "system"}),
+    on_messages(single_results),
+    on_messages(instructions_of_user),
+    on_messages(media_behind_results(lambda media: write_media(media) is not None)),
+    on_results(texts_only),
+    expressed(RESULTS),
+    parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    on_parts(_spoken_or_shown, "refusal", *MEDIA),
+    only_own_opaque(NAME),
+    without_empty_text(NAME),
+    ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
+    functions_only(NAME),
+    with_parameters(),
+    common.named_format,
+    _known_effort,
+    _one_choice,
+)
+ANSWER = fused(
+    renaming(NAMES, IDS),
+    answers_only,
+    parts_in_roles({"tool_result": ()}),
+    on_parts(_spoken_or_shown, "refusal", *MEDIA),
+    only_own_opaque(NAME),
+    without_empty_text(NAME),
+    ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
+    known_finish(ANSWERS),
+    on_each_message(joined_text),
+    usage_of_response(ANSWERS),
+    created_in_seconds,
+)
+FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "response":
+        return write_response(transcript, ANSWERS)
+    messages = [write_message(message) for message in transcript.messages]
+    return messages if options.form == "list" else _write_request(transcript, messages)
+
+
+def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     carried = carried_by(transcript.extras, NAME)
-    settings = dict(transcript.settings or {})
-    if not is_own(transcript) and settings.get("reasoningEffort") not in EFFORTS:
-        settings.pop("reasoningEffort", None)
     native: Native = {} if transcript.model is None else {"model": transcript.model}
     native["messages"] = messages
-    native |= common.lower_tools(transcript, NAME)
-    if transcript.tool_choice is not None and "tool_choice" not in carried:
-        native["tool_choice"] = _lower_choice(transcript.tool_choice, spelling.get("tool_choice", "any"))
-    native |= common.lower_settings(settings, spelling, carried, SETTINGS, LIMITS)
-    return REQUEST.put(native, carried, spelling.get("request"))
+    native |= common.write_tools(transcript, NAME)
+    native |= _write_choices(transcript.tool_choice, carried)
+    native |= SETTINGS.write(transcript.settings or {}, carried)
+    return REQUEST.put(native, {key: value for key, value in SETTINGS.rest(carried).items() if key != "tool_choice"})
 
 
-def _lift_choice(native: Any, transcript: Transcript, origin: Origin) -> Native:
-    """Set the tool choice; what the intermediate format cannot say of it is carried."""
-    if native in ("any", "required"):
-        transcript.tool_choice = "required"
-        origin.document["tool_choice"] = native
+def _write_choices(choice: ToolChoice | None, carried: Native) -> Native:
+    if choice is None:
         return {}
-    transcript.tool_choice = native if isinstance(native, str) else {"name": native["function"]["name"]}
-    return {} if exact_json.exact(_lower_choice(transcript.tool_choice, "any"), native) else {"tool_choice": native}
+    kept = carried.get("tool_choice")
+    return {"tool_choice": kept if kept and _lift_choice(kept) == choice else _write_choice(choice)}
 
 
-def _lower_choice(choice: ToolChoice, required: str) -> Any:
-    if isinstance(choice, dict) and "name" in choice:
+def _write_choice(choice: ToolChoice) -> Any:
+    if isinstance(choice, dict):
         return {"type": "function", "function": {"name": choice["name"]}}
-    return choice if choice in ("auto", "none") else required
+    return "any" if choice == "required" else choice
 
 
 RULES = (
@@ -228,6 +331,23 @@ RULES = (
     tools.schemas(tools.Shape(bare=True)),
 )
 
+LACKING = frozenset(
+    (
+        "title", "cwd", "updatedAt", "head", "metadata", "video", "image.name", "image.mediaType", "audio.name",
+        "audio.detail", "document.detail", "document.mediaType", "document.name", "reasoning.summary", "tool.title",
+        "tool.outputSchema", "tool.annotations", "message.id", "message.parentId", "message.createdAt",
+        "message.model", "message.error", "message.name", "message.usage.cacheReadTokens",
+        "message.usage.cacheWriteTokens", "message.usage.reasoningTokens", "tool_result.status", "tool_result.isError",
+    )
+)  # fmt: skip
+OF_ANSWERS = frozenset(("id", "createdAt", "message.stopReason", "message.usage"))
+OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
+LACKS = {
+    "request": LACKING | OF_ANSWERS,
+    "list": LACKING | OF_ANSWERS | OF_REQUESTS | {"model"},
+    "response": LACKING | OF_REQUESTS,
+}
+
 DIALECT = Dialect(
     name=NAME,
     title="Mistral",
@@ -236,26 +356,15 @@ DIALECT = Dialect(
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
     rules=RULES,
-    conventions=(
-        Convention(
-            express,
-            {
-                "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
-                "data": ("changed", "a tool message holds text: the data is written as JSON"),
-                "multimodal": ("encoded", "the answer of a tool is text: the media follow in a user message"),
-            },
-        ),
-    ),
+    conventions=(RESULTS,),
+    lacks=LACKS,
     reasons={
         "message.role": "Mistral has no developer, and takes a system message only at the top or beside a user",
         "message.name": "only a tool message has a name",
-        "message.error": "a message has no field for a failed turn",
-        "message.id": "messages have no id",
-        "message.parentId": "messages have no parent",
-        "message.createdAt": "messages have no time",
-        "message.model": "messages have no model of their own",
         "message.usage": "only a response has usage",
         "message.stopReason": "only a response has a finish reason, and Mistral has few",
         "reasoning.summary": "thinking has no summary",
@@ -271,17 +380,13 @@ DIALECT = Dialect(
         "tool_result.isError": "a tool message has no field for a failure",
         "toolChoice": "Mistral cannot ask for one of several named tools",
         "video": "Mistral takes no video",
-        "event": "no model ever saw this row",
     },
     places={
         "message.stopReason": ("..", "finish_reason"),
         "message.usage": ("..", "..", "..", "usage"),
         **{f"message.usage.{ours}": ("..", "..", "..", "usage", *theirs) for theirs, ours in USAGE.items()},
         "extras.usage": ("..", "..", "..", "usage"),
-        **{f"settings.{ours}": (theirs,) for theirs, ours in SETTINGS.items()},
-        "settings.maxOutputTokens": ("max_tokens",),
-        "settings.stop": ("stop",),
-        "settings.responseFormat": ("response_format",),
+        **SETTINGS.places(),
         "extras.choice": ("..",),
         "tool.name": ("function", "name"),
         "tool.parameters": ("function", "parameters"),

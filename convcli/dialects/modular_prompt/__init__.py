@@ -19,18 +19,47 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.modular_prompt.messages import NAME, Writer, express, lift_messages, lift_tool_call
+from msgspec.structs import replace
+
+from convcli.dialects.modular_prompt.messages import (
+    NAME,
+    as_attachment,
+    attached,
+    express,
+    flat,
+    lift_message,
+    lift_tool_call,
+    write_message,
+    write_tool_call,
+)
 from convcli.families.openai import request as common
-from convcli.kit.fitting import is_foreign_builtin, is_response, results_first
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
-from convcli.kit.pairing import Pairing
-from convcli.kit.renaming import identifiers, renamed
+from convcli.families.openai.messages import without_empty_text
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    expressed,
+    functions_only,
+    fused,
+    is_response,
+    known_finish,
+    linear,
+    on_messages,
+    on_parts,
+    on_results,
+    only_own_opaque,
+    ordered_parts,
+    roles,
+    single_results,
+)
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.renaming import identifiers, renaming
+from convcli.kit.settings import Settings
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import (
     Message,
-    Origin,
+    Part,
     Path,
     Reasoning,
     Refusal,
@@ -40,7 +69,8 @@ from convcli.model.transcript import (
     ToolDefinition,
     Transcript,
 )
-from convcli.validation.rules import arguments, links, tools
+from convcli.validation.rules import arguments, links, tools, turns
+from convcli.validation.survey import when_sent
 
 REQUEST = Keys(
     "messages tools toolChoice temperature maxTokens topP topK stream reasoningEffort mode apiStrategy cache",
@@ -51,14 +81,16 @@ RESULT = Keys(
     carried="structuredOutput logEntries errors",
 )
 TOOL = Keys("name description parameters strict")
-SETTINGS = {
-    "temperature": "temperature",
-    "maxTokens": "maxOutputTokens",
-    "topP": "topP",
-    "topK": "topK",
-    "stream": "stream",
-    "reasoningEffort": "reasoningEffort",
-}
+SETTINGS = Settings(
+    {
+        "temperature": "temperature",
+        "maxTokens": "maxOutputTokens",
+        "topP": "topP",
+        "topK": "topK",
+        "stream": "stream",
+        "reasoningEffort": "reasoningEffort",
+    }
+)
 USAGE: dict[tuple[str, ...], str] = {
     ("promptTokens",): "inputTokens",
     ("completionTokens",): "outputTokens",
@@ -67,9 +99,12 @@ USAGE: dict[tuple[str, ...], str] = {
     ("cacheWriteTokens",): "cacheWriteTokens",
 }
 NAMES = identifiers(64)
-FINISH = ("stop", "length", "error", "tool_calls")
-FINISH_OF = {"content_filter": "error", "aborted": "error"}
-"""Other reasons; what is in neither table is an ordinary stop, as for the drivers."""
+FINISH_OF = {reason: reason for reason in ("stop", "length", "error", "tool_calls")} | {
+    "content_filter": "error",
+    "aborted": "error",
+}
+"""The reasons of the drivers for ours; any other is an ordinary stop."""
+RESULTS = Convention(express, {"error": ("changed", "a failure whose value is a string is an error, not data")})
 
 
 def detect(document: Any) -> Clue | None:
@@ -120,153 +155,159 @@ def _has_attachments(content: Any) -> bool:
 
 def lift(document: Any) -> Transcript:
     """The transcript of messages, alone or with the options of a query, or of what a query returned."""
-    origin = Origin(NAME, spot=("content",))
+    context = LiftContext(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        return Transcript(lift_messages(document, (), document, origin), origin=origin)
-    return _lift_request(document, origin) if "messages" in document else _lift_answer(document, origin)
+        context.origin.form = "list"
+        context.each(document, (), lift_message)
+        return context.transcript()
+    return (_lift_request if "messages" in document else _lift_answer)(document, context)
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """Messages with the options of their query, or what the source was; for a lone answer, what a query returns."""
-    spelling = transcript.document_spelling(NAME)
-    writer = Writer(transcript)
-    if not writer.own:
-        transcript = renamed(transcript, NAMES)
-    messages = active(transcript) if writer.own else results_first(active(transcript))
-    alone = is_response(transcript) and len(messages) == 1
-    form = options.form or spelling.get("form") or ("result" if alone else "request")
-    same = spelling if spelling.get("form") == form else {}
-    if form == "result":
-        answer = next((message for message in messages if message.role == "assistant"), Message("assistant", []))
-        return _lower_answer(answer, transcript, writer, same)
-    natives = [writer.message(message) for message in messages]
-    return natives if form == "list" else _lower_request(transcript, natives, writer, same)
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    context.each(native["messages"], ("messages",), lift_message)
+    tools, choice = native.get("tools"), native.get("toolChoice")
+    settings, _ = SETTINGS.lift(native)
+    return context.transcript(
+        tools=None if tools is None else [_lift_tool(tool, context, ("tools", i)) for i, tool in enumerate(tools)],
+        tool_choice=None if choice is None else _lift_choice(choice),
+        settings=settings or None,
+        extras=extras_of(NAME, REQUEST.carried(native)),
+    )
 
 
-def _lift_request(native: Native, origin: Origin) -> Transcript:
-    carried, spelling = REQUEST.take(native)
-    origin.document = {"form": "request", "keys": spelling or {}}
-    transcript = Transcript(lift_messages(native["messages"], ("messages",), native, origin), origin=origin)
-    if native.get("tools") is not None:
-        transcript.tools = [_lift_tool(tool, origin, ("tools", i)) for i, tool in enumerate(native["tools"])]
-    if native.get("toolChoice") is not None:
-        transcript.tool_choice = _lift_choice(native["toolChoice"])
-        origin.document |= {"choice": native["toolChoice"]} if transcript.tool_choice != native["toolChoice"] else {}
-    settings = {ours: native[theirs] for theirs, ours in SETTINGS.items() if native.get(theirs) not in (None, "")}
-    transcript.settings = settings or None
-    transcript.extras = extras_of(NAME, carried)
-    return transcript
-
-
-def _lower_request(transcript: Transcript, messages: list[Native], writer: Writer, same: Spelling) -> Native:
-    native: Native = {"messages": messages}
-    if transcript.tools is not None:
-        lowered = [_lower_tool(tool, writer.spelling(tool)) for tool in transcript.tools]
-        native["tools"] = [tool for tool in lowered if tool is not None]
-    if transcript.tool_choice is not None:
-        native["toolChoice"] = _lower_choice(transcript.tool_choice, same.get("choice"))
-    settings = transcript.settings or {}
-    native |= {theirs: settings[ours] for theirs, ours in SETTINGS.items() if ours in settings}
-    return REQUEST.put(native, carried_by(transcript.extras, NAME), same.get("keys"))
-
-
-def _lift_answer(native: Native, origin: Origin) -> Transcript:
-    carried, spelling = RESULT.take(native)
-    origin.document = {"form": "result", "keys": spelling or {}}
-    pairing = Pairing(native)
-    origin.invented = pairing.invented
-    message = Message("assistant", [], stop_reason=native.get("finishReason") or None)
-    spots: list[Path] = []
+def _lift_answer(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "result"
+    lifted: list[tuple[Part, Path]] = []
     if native.get("thinkingContent"):
-        message.parts.append(Reasoning(native["thinkingContent"]))
-        spots.append(("thinkingContent",))
+        lifted.append((Reasoning(native["thinkingContent"]), ("thinkingContent",)))
     if native["content"]:
-        message.parts.append(Text(native["content"]))
-        spots.append(("content",))
+        lifted.append((Text(native["content"]), ("content",)))
     for j, call in enumerate(native.get("toolCalls") or ()):
-        message.parts.append(lift_tool_call(call, pairing, origin))
-        spots.append(("toolCalls", j))
-    if native.get("usage"):
-        usage, rest = take_counts(native["usage"], USAGE)
-        message.usage = usage or None
-        carried = {**(carried or {}), **({"usage": rest} if rest else {})}
-        origin.document["usage"] = native["usage"]
-    origin.places.append(((), spots))
-    return Transcript([message], extras=extras_of(NAME, carried), origin=origin)
+        lifted.append((lift_tool_call(call, context), ("toolCalls", j)))
+    usage, rest = take_counts(native.get("usage") or {}, USAGE)
+    reason = native.get("finishReason") or None
+    message = Message("assistant", [part for part, _ in lifted], stop_reason=reason, usage=usage or None)
+    context.add(message, (), [spot for _, spot in lifted])
+    carried = {**(RESULT.carried(native) or {}), **({"usage": rest} if rest else {})}
+    return context.transcript(extras=extras_of(NAME, carried))
 
 
-def _lower_answer(message: Message, transcript: Transcript, writer: Writer, same: Spelling) -> Native:
-    carried = dict(carried_by(transcript.extras, NAME))
-    native: Native = {"content": "\n".join(part.text for part in message.parts if isinstance(part, (Text, Refusal)))}
-    thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
-    if thoughts:
-        native["thinkingContent"] = "\n".join(thoughts)
-    usage = _lower_usage(message.usage or {}, carried.pop("usage", {}), same.get("usage"))
-    if usage:
-        native["usage"] = usage
-    calls = [writer.call(part) for part in message.parts if isinstance(part, ToolCall)]
-    if calls:
-        native["toolCalls"] = calls
-    reason = message.stop_reason
-    if reason is not None:
-        known = writer.own or reason in FINISH
-        native["finishReason"] = reason if known else FINISH_OF.get(reason, "stop")
-    return RESULT.put(native, carried, same.get("keys"))
-
-
-def _lower_usage(usage: dict[str, int], rest: Native, written: Native | None) -> Native:
-    """The counts, as the source wrote them where that still says the same."""
-    if written is not None and take_counts(written, USAGE) == (usage, rest):
-        return written
-    return put_counts(usage, rest, USAGE)
-
-
-# ---------------------------------------------------------------- tools and choice
-
-
-def _lift_tool(native: Native, origin: Origin, path: Path) -> ToolDefinition:
+def _lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinition:
     if "function" in native:
-        tool = common.lift_tool(native, NAME, origin, path)
-        origin.spell(tool, {**origin.spellings.get(id(tool), {}), "old": "typed" if "type" in native else "bare"})
+        tool = common.lift_tool(native, context, path)
+        tool.extras = extras_of(NAME, flat(carried_by(tool.extras, NAME)))
         return tool
-    origin.tools.append(path)
-    carried, spelling = TOOL.take(native)
-    tool = ToolDefinition(
+    context.origin.tools.append(path)
+    return ToolDefinition(
         native["name"],
         native.get("description") or None,
         native.get("parameters"),
         native.get("strict"),
-        extras=extras_of(NAME, carried),
+        extras=extras_of(NAME, TOOL.carried(native)),
     )
-    origin.spell(tool, spelling or {})
-    return tool
-
-
-def _lower_tool(tool: ToolDefinition, spelling: Spelling) -> Native | None:
-    """A definition; None for a tool that another vendor runs by itself."""
-    if spelling.get("old"):
-        old = common.lower_tool(tool, NAME, spelling)
-        return {key: old[key] for key in old if key != "type" or spelling["old"] == "typed"} if old else None
-    if is_foreign_builtin(tool):
-        return None
-    native = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
-    said = {key: value for key, value in native.items() if value is not None}
-    return TOOL.put(said, carried_by(tool.extras, NAME), spelling)
 
 
 def _lift_choice(native: Any) -> ToolChoice:
     """A choice; the older form of a named one is that of Chat Completions."""
-    if isinstance(native, str):
-        return native
-    return {"name": native.get("function", native)["name"]}
+    return native if isinstance(native, str) else {"name": native.get("function", native)["name"]}
 
 
-def _lower_choice(choice: ToolChoice, written: Native | None) -> Any:
-    """A choice; several names can only be said as: some tool."""
-    if written is not None and _lift_choice(written) == choice:
-        return written
-    return "required" if isinstance(choice, dict) and "names" in choice else choice
+def form_of(transcript: Transcript) -> str:
+    """What a query returns when the transcript is one answer, else messages with the options of their query."""
+    return "result" if is_response(transcript) and len(active(transcript)) == 1 else "request"
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _some_tool(transcript: Transcript) -> Transcript:
+    """Several names can only be said as: some tool."""
+    is_several = isinstance(transcript.tool_choice, dict) and "names" in transcript.tool_choice
+    return replace(transcript, tool_choice="required") if is_several else transcript
+
+
+def _one_answer(transcript: Transcript) -> Transcript:
+    """What a query returns is one answer: the first, in one text and one thought."""
+    messages = [message for message in transcript.messages if message.role == "assistant"]
+    answer = _joined(messages[0] if messages else Message("assistant", []))
+    return transcript if transcript.messages == [answer] else replace(transcript, messages=[answer])
+
+
+def _joined(message: Message) -> Message:
+    texts = "\n".join(part.text for part in message.parts if isinstance(part, (Text, Refusal)))
+    thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
+    thought = "\n".join(thoughts)
+    parts: list[Part] = [*([Reasoning(thought)] if thought else []), *([Text(texts)] if texts else [])]
+    parts += [part for part in message.parts if isinstance(part, ToolCall)]
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+MESSAGES = fused(
+    renaming(NAMES),
+    linear,
+    on_messages(single_results),
+    roles({"developer": "system"}),
+    expressed(RESULTS),
+    on_results(attached),
+    on_parts(as_attachment, "refusal", "reasoning", *MEDIA),
+    only_own_opaque(NAME),
+    ordered_parts("text image audio video document opaque", "tool_call", of=("system", "user", "assistant")),
+    without_empty_text(NAME),
+    functions_only(NAME),
+    _some_tool,
+    SETTINGS.fits,
+)
+ANSWER = fused(renaming(NAMES), linear, _one_answer, known_finish({}, FINISH_OF, "stop"))
+FIT = {"request": MESSAGES, "list": MESSAGES, "result": ANSWER}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """Messages with the options of their query or alone, or what a query returns."""
+    if options.form == "result":
+        return _write_answer(transcript)
+    messages = [write_message(message) for message in transcript.messages]
+    return messages if options.form == "list" else _write_request(transcript, messages)
+
+
+def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
+    native: Native = {"messages": messages}
+    if transcript.tools is not None:
+        native["tools"] = [_write_tool(tool) for tool in transcript.tools]
+    if transcript.tool_choice is not None:
+        native["toolChoice"] = transcript.tool_choice
+    native |= SETTINGS.write(transcript.settings or {}, {})
+    return REQUEST.put(native, carried_by(transcript.extras, NAME))
+
+
+def _write_answer(transcript: Transcript) -> Native:
+    message = transcript.messages[0]
+    carried = dict(carried_by(transcript.extras, NAME))
+    native: Native = {"content": "".join(part.text for part in message.parts if isinstance(part, Text))}
+    thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
+    if thoughts:
+        native["thinkingContent"] = thoughts[0]
+    usage = put_counts(message.usage or {}, carried.pop("usage", {}), USAGE)
+    if usage:
+        native["usage"] = usage
+    calls = [write_tool_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    if calls:
+        native["toolCalls"] = calls
+    if message.stop_reason is not None:
+        native["finishReason"] = message.stop_reason
+    return RESULT.put(native, carried)
+
+
+def _write_tool(tool: ToolDefinition) -> Native:
+    carried = carried_by(tool.extras, NAME)
+    if "tool" in carried:
+        whole: Native = carried["tool"]
+        return whole
+    native = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
+    return TOOL.put({key: value for key, value in native.items() if value is not None}, carried)
 
 
 RULES = (
@@ -275,7 +316,27 @@ RULES = (
     tools.chosen(alone=tools.EVERY),
     tools.unique(),
     tools.schemas(tools.Shape(bare=True)),
+    when_sent(turns.media_typed("document")),
+    when_sent(turns.stopped_with(*FINISH_OF, form="result")),
 )
+
+LACKING = frozenset(
+    (
+        "id", "title", "model", "cwd", "createdAt", "updatedAt", "head", "text.metadata", "reasoning.metadata",
+        "refusal.metadata", "tool_result.metadata", "image.metadata", "image.name", "image.detail",
+        "image.mediaType", "audio.name", "audio.detail", "video.name", "video.detail", "document.name",
+        "document.detail", "reasoning.summary", "tool.title", "tool.outputSchema", "tool.annotations", "message.id",
+        "message.parentId", "message.createdAt", "message.model", "message.error", "tool_call.rawArguments",
+        "tool_result.status", "tool_result.isError",
+    )
+)  # fmt: skip
+OF_ANSWERS = frozenset(("message.stopReason", "message.usage"))
+OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
+LACKS = {
+    "request": LACKING | OF_ANSWERS,
+    "list": LACKING | OF_ANSWERS | OF_REQUESTS,
+    "result": LACKING | OF_REQUESTS | {"message.name", "message.usage.reasoningTokens"},
+}
 
 DIALECT = Dialect(
     name=NAME,
@@ -285,11 +346,13 @@ DIALECT = Dialect(
     forms=("request", "list", "result"),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
     rules=RULES,
-    conventions=(
-        Convention(express, {"error": ("changed", "a failure whose value is a string is an error, not data")}),
-    ),
+    conventions=(RESULTS,),
+    lacks=LACKS,
+    repeats=frozenset(("/toolChoice/type",)),
     reasons={
         "reasoning": "a prompt keeps no thinking",
         "refusal": "there is no part for a refusal: it is written as text",
@@ -300,7 +363,6 @@ DIALECT = Dialect(
         "toolChoice": "a choice names one tool or none",
         "tool_call.rawArguments": "arguments are an object",
         "tool_result.isError": "only text and data have the kind error",
-        "tool_result.status": "a result has no status",
         "image": "a picture has a URL or a path",
         "audio": "a file has a path",
         "video": "a file has a path",
@@ -313,7 +375,7 @@ DIALECT = Dialect(
     places={
         "tools": ("tools",),
         "toolChoice": ("toolChoice",),
-        **{f"settings.{ours}": (theirs,) for theirs, ours in SETTINGS.items()},
+        **SETTINGS.places(),
         "message.role": ("role",),
         "message.name": ("name",),
         "message.stopReason": ("finishReason",),

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from convcli.families.histories.entries import silent, without
+from msgspec.structs import replace
+
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import lift_call, lower_call
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
-from convcli.kit.pairing import Pairing
+from convcli.families.openai.calls import lift_call
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.transcript import (
     Media,
     Message,
     Opaque,
-    Origin,
     Part,
     Path,
+    Reasoning,
     Refusal,
+    Spots,
     Text,
     ToolCall,
     ToolResult,
-    Transcript,
 )
 
 NAME = "modular-prompt"
 
 MESSAGE = Keys("type role content name toolCalls cacheHint", carried="cacheHint")
 RESULT = Keys("type role toolCallId name kind value cacheHint", carried="cacheHint")
-OLD_RESULT = Keys("type role content toolCallId name cacheHint", carried="cacheHint")
+OLDER_RESULT = Keys("type role content toolCallId name cacheHint", carried="cacheHint")
 CALL = Keys("id name arguments metadata")
 ATTACHMENT = {"text": Keys("type text"), "image_url": Keys("type image_url"), "file": Keys("type file")}
 INNER = {"image_url": Keys("url"), "file": Keys("path mime_type")}
@@ -40,93 +40,70 @@ UNTYPED = {"document": "application/octet-stream"}
 # ---------------------------------------------------------------- lift
 
 
-def lift_messages(natives: list[Native], prefix: Path, document: Any, origin: Origin) -> list[Message]:
-    """The messages, with or without `type`."""
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
-    messages: list[Message] = []
-    for i, native in enumerate(natives):
-        message, spots = (_lift_result if native["role"] == "tool" else _lift_message)(native, pairing, origin)
-        messages.append(message)
-        origin.places.append(((*prefix, i), spots))
-    return messages
-
-
-def _lift_message(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, list[Path]]:
-    carried, spelling = MESSAGE.take(native)
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    """A turn or a result, with or without `type`."""
+    if native["role"] == "tool":
+        return _lift_result(native, context)
     content = native.get("content")
-    odd = silent(native, "type", *(() if "content" in native else ("content",)))
-    if isinstance(content, list):
-        parts = [_lift_attachment(item, origin) for item in content]
-        spots: list[Path] = [("content", j) for j in range(len(parts))]
-        odd |= {"content": "list"} if _is_bare(parts) else {}
-    else:
-        parts = [Text(content)] if content else []
-        spots = [("content",)] * len(parts)
+    parts: list[Part] = [Text(content)] if content and isinstance(content, str) else []
+    spots: list[Path] = [("content",)] * len(parts)
+    for j, item in enumerate(content if isinstance(content, list) else ()):
+        parts.append(_lift_attachment(item))
+        spots.append(("content", j))
     for j, call in enumerate(native.get("toolCalls") or ()):
-        parts.append(lift_tool_call(call, pairing, origin))
+        parts.append(lift_tool_call(call, context))
         spots.append(("toolCalls", j))
-    message = Message(native["role"], parts, name=native.get("name") or None, extras=extras_of(NAME, carried))
-    origin.spell(message, {**(spelling or {}), **odd})
-    return message, spots
+    extras = extras_of(NAME, MESSAGE.carried(native))
+    return Message(native["role"], parts, name=native.get("name") or None, extras=extras), spots
 
 
-def _is_bare(parts: Sequence[Part]) -> bool:
-    """Is it one text and nothing else, so that a string can say it?"""
-    return len(parts) == 1 and isinstance(parts[0], (Text, Refusal)) and NAME not in (parts[0].extras or {})
-
-
-def lift_tool_call(native: Native, pairing: Pairing, origin: Origin) -> Part:
+def lift_tool_call(native: Native, context: LiftContext) -> Part:
     """A call, or one in the shape of Chat Completions, as it was written before."""
     if "function" in native:
-        part = lift_call(native, pairing, origin, NAME)
-        origin.spell(part, {**origin.spellings.get(id(part), {}), "old": True})
+        part = lift_call(native, context)
+        part.extras = extras_of(NAME, flat(carried_by(part.extras, NAME)))
         return part
-    carried, spelling = CALL.take(native)
-    id_ = pairing.call(native.get("id") or None, native["name"])
-    call = ToolCall(id_, native["name"], native.get("arguments") or {}, metadata=native.get("metadata") or None)
-    call.extras = extras_of(NAME, carried)
-    missing = silent(native, "id", *(() if "arguments" in native else ("arguments",)))
-    origin.spell(call, {**(spelling or {}), **missing})
-    return call
+    id_ = context.pairing.call(native.get("id") or None, native["name"])
+    metadata = native.get("metadata") or None
+    extras = extras_of(NAME, CALL.carried(native))
+    return ToolCall(id_, native["name"], native.get("arguments") or {}, metadata=metadata, extras=extras)
 
 
-def _lift_result(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, list[Path]]:
-    old = native.get("kind") is None
-    carried, spelling = (OLD_RESULT if old else RESULT).take(native)
-    id_, name = pairing.result(native.get("toolCallId") or None, native.get("name") or None)
-    result = ToolResult(id_, name, "text", native["content"]) if old else _lift_kind(id_, name, native, origin)
-    message = Message("tool", [result], extras=extras_of(NAME, carried))
-    odd = {**silent(native, "type", "name", "toolCallId"), **({"old": True} if old else {})}
-    origin.spell(message, {**(spelling or {}), **odd})
-    return message, [()]
+def flat(carried: Native) -> Native:
+    """What was carried of the older shape, whose function was an object inside."""
+    inner = carried.get("function", {})
+    return {**{key: value for key, value in carried.items() if key != "function"}, **inner}
 
 
-def _lift_kind(id_: str, name: str, native: Native, origin: Origin) -> ToolResult:
+def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    is_older = native.get("kind") is None
+    id_, name = context.pairing.result(native.get("toolCallId") or None, native.get("name") or None)
+    result = ToolResult(id_, name, "text", native["content"]) if is_older else _lift_kind(id_, name, native)
+    extras = extras_of(NAME, (OLDER_RESULT if is_older else RESULT).carried(native))
+    return Message("tool", [result], extras=extras), [()]
+
+
+def _lift_kind(id_: str, name: str, native: Native) -> ToolResult:
     """A result of today; an error that is no string is data that failed."""
     kind, value = native["kind"], native["value"]
     if kind == "multimodal":
-        return ToolResult(id_, name, kind, [_lift_attachment(item, origin) for item in value])
+        return ToolResult(id_, name, kind, [_lift_attachment(item) for item in value])
     if kind == "error" and not isinstance(value, str):
         return ToolResult(id_, name, "data", value, is_error=True)
     return ToolResult(id_, name, kind, value)
 
 
-def _lift_attachment(native: Native, origin: Origin) -> Part:
+def _lift_attachment(native: Native) -> Part:
     kind = native["type"]
     if kind not in ATTACHMENT:
         return Opaque(NAME, native)
-    outer, spelling = ATTACHMENT[kind].take(native)
+    carried = ATTACHMENT[kind].carried(native) or {}
     if kind == "text":
-        part: Part = Text(native["text"], extras=extras_of(NAME, outer))
-        origin.spell(part, spelling or {})
-        return part
+        return Text(native["text"], extras=extras_of(NAME, carried))
     body = native[kind]
-    inner, inner_spelling = INNER[kind].take(body)
+    inner = INNER[kind].carried(body)
     part = _lift_file(body) if kind == "file" else common.media_of_url("image", body["url"])
-    part.extras = extras_of(NAME, {**(outer or {}), **({kind: inner} if inner else {})})
-    odd = {**(inner_spelling or {}), **(silent(body, "mime_type") if kind == "file" else {})}
-    origin.spell(part, {**(spelling or {}), **({"inner": odd} if odd else {})})
+    part.extras = extras_of(NAME, {**carried, **({kind: inner} if inner else {})})
     return part
 
 
@@ -136,97 +113,102 @@ def _lift_file(native: Native) -> Media:
     return Media(kind, path=native["path"], media_type=media_type or None)
 
 
-# ---------------------------------------------------------------- lower
+# ---------------------------------------------------------------- write
 
 
-class Writer:
-    """What the lowers of one transcript share. `own`: written as it was."""
-
-    __slots__ = ("own", "spellings")
-
-    def __init__(self, transcript: Transcript) -> None:
-        self.own = transcript.origin is not None and transcript.origin.dialect == NAME
-        self.spellings = transcript.spelling(NAME)
-
-    def spelling(self, record: Any) -> Spelling:
-        return self.spellings.get(id(record), {}) if self.spellings else {}
-
-    def message(self, message: Message) -> Native:
-        """A message with its type, as an element of a prompt has it."""
-        if message.role == "tool":
-            return self._result(message)
-        spelling = self.spelling(message)
-        native: Native = {"type": "message", "role": "system" if message.role == "developer" else message.role}
-        native["content"] = self._content(message, spelling)
-        if message.name is not None:
-            native["name"] = message.name
-        calls = [self.call(part) for part in message.parts if isinstance(part, ToolCall)]
-        if calls:
-            native["toolCalls"] = calls
-        return MESSAGE.put(without(native, spelling), carried_by(message.extras, NAME), spelling)
-
-    def _content(self, message: Message, spelling: Spelling) -> Any:
-        parts = [part for part in message.parts if not isinstance(part, ToolCall)]
-        said = [(part, self._attachment(part)) for part in parts]
-        kept = [part for part, native in said if native is not None]
-        if not kept:
-            return ""
-        if _is_bare(kept) and spelling.get("content") != "list":
-            return kept[0].text  # type: ignore[union-attr]
-        return [native for _, native in said if native is not None]
-
-    def call(self, call: ToolCall) -> Native:
-        """A call with its arguments as an object, or in the shape in which the source had it."""
-        spelling = self.spelling(call)
-        if spelling.get("old"):
-            return lower_call(call, spelling, NAME)
-        native: Native = {"id": call.id, "name": call.name, "arguments": call.arguments}
-        if call.metadata is not None:
-            native["metadata"] = call.metadata
-        return CALL.put(without(native, spelling), carried_by(call.extras, NAME), spelling)
-
-    def _result(self, message: Message) -> Native:
-        result = next(part for part in message.parts if isinstance(part, ToolResult))
-        spelling = self.spelling(message)
-        native: Native = {"type": "message", "role": "tool", "toolCallId": result.tool_call_id, "name": result.name}
-        carried = carried_by(message.extras, NAME)
-        if spelling.get("old"):
-            native["content"] = result.value
-            native = {key: native[key] for key in OLD_RESULT.sorted(native)}
-            return OLD_RESULT.put(without(native, spelling), carried, spelling)
-        native["kind"] = "error" if result.is_error and result.kind == "data" else result.kind
-        native["value"] = self._value(result)
-        return RESULT.put(without(native, spelling), carried, spelling)
-
-    def _value(self, result: ToolResult) -> Any:
-        if result.kind != "multimodal":
-            return result.value
-        return [native for native in map(self._attachment, result.value) if native is not None]
-
-    def _attachment(self, part: Part) -> Native | None:
-        """One attachment; None for what there is none for."""
-        spelling = self.spelling(part)
-        carried = dict(carried_by(part.extras, NAME))
-        if isinstance(part, (Text, Refusal)):
-            return ATTACHMENT["text"].put({"type": "text", "text": part.text}, carried, spelling)
-        if not isinstance(part, Media):
-            return part.value if isinstance(part, Opaque) and part.dialect == NAME else None
-        body = _lower_media(part)
-        if body is None:
-            return None
-        kind, inner = body
-        written = spelling.get("inner", {})
-        inner = INNER[kind].put(without(inner, written), carried.pop(kind, None), written)
-        return ATTACHMENT[kind].put({"type": kind, kind: inner}, carried, spelling)
+def write_message(message: Message) -> Native:
+    """A message with its type, as an element of a prompt has it."""
+    if message.role == "tool":
+        return _write_result(message)
+    native: Native = {"type": "message", "role": message.role, "content": _content(message)}
+    if message.name is not None:
+        native["name"] = message.name
+    calls = [write_tool_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    if calls:
+        native["toolCalls"] = calls
+    return MESSAGE.put(native, carried_by(message.extras, NAME))
 
 
-def _lower_media(media: Media) -> tuple[str, Native] | None:
+def _content(message: Message) -> Any:
+    written = [write_attachment(part) for part in message.parts if not isinstance(part, ToolCall)]
+    content = [native for native in written if native is not None]
+    if not content:
+        return ""
+    return content[0]["text"] if len(content) == 1 and tuple(content[0]) == ("type", "text") else content
+
+
+def write_tool_call(call: ToolCall) -> Native:
+    """A call with its arguments as an object."""
+    native: Native = {"id": call.id, "name": call.name, "arguments": call.arguments}
+    if call.metadata is not None:
+        native["metadata"] = call.metadata
+    return CALL.put(native, carried_by(call.extras, NAME))
+
+
+def _write_result(message: Message) -> Native:
+    result = message.parts[0]
+    assert isinstance(result, ToolResult)
+    native: Native = {"type": "message", "role": "tool", "toolCallId": result.tool_call_id, "name": result.name}
+    native["kind"] = "error" if result.is_error and result.kind == "data" else result.kind
+    native["value"] = _value(result)
+    return RESULT.put(native, carried_by(message.extras, NAME))
+
+
+def _value(result: ToolResult) -> Any:
+    if result.kind != "multimodal":
+        return result.value
+    return [native for native in map(write_attachment, result.value) if native is not None]
+
+
+def write_attachment(part: Part) -> Native | None:
+    """One attachment; None for what there is none for."""
+    carried = dict(carried_by(part.extras, NAME))
+    if isinstance(part, Text):
+        return ATTACHMENT["text"].put({"type": "text", "text": part.text}, carried)
+    if not isinstance(part, Media):
+        return part.value if isinstance(part, Opaque) and part.dialect == NAME else None
+    body = _write_media(part)
+    if body is None:
+        return None
+    kind, inner = body
+    return ATTACHMENT[kind].put({"type": kind, kind: INNER[kind].put(inner, carried.pop(kind, None))}, carried)
+
+
+def _write_media(media: Media) -> tuple[str, Native] | None:
     url = common.url_of_media(media) if media.type == "image" else None
     if url is not None:
         return "image_url", {"url": url}
     if media.path is None:
         return None
-    return "file", {"path": media.path, "mime_type": media.media_type or UNTYPED.get(media.type, f"{media.type}/*")}
+    return "file", {"path": media.path, **({"mime_type": media.media_type} if media.media_type else {})}
+
+
+# ---------------------------------------------------------------- fit
+
+
+def as_attachment(part: Part, _: Message) -> Part | None:
+    """Media with a URL or a path, of which a file needs a type; a refusal is its words, and thinking is not kept."""
+    if isinstance(part, Refusal):
+        return Text(part.text, extras=part.extras)
+    if not isinstance(part, Media):
+        return None if isinstance(part, Reasoning) else part
+    written = _write_media(part)
+    if written is None or written[0] == "image_url":
+        return None if written is None else part
+    return part if part.media_type else replace(part, media_type=UNTYPED.get(part.type, f"{part.type}/*"))
+
+
+def attached(result: ToolResult) -> ToolResult:
+    """The parts of a result as its attachments are read back."""
+    if result.kind != "multimodal":
+        return result
+    parts = [as_attachment(part, NOBODY) for part in result.value]
+    written = [write_attachment(part) for part in parts if part is not None]
+    value = [_lift_attachment(native) for native in written if native is not None]
+    return result if value == result.value else replace(result, value=value)
+
+
+NOBODY = Message("tool", [])
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:

@@ -18,25 +18,47 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.dialects.ollama.messages import (
     NAME,
+    as_pictures,
     express,
-    is_own,
     lift_message,
-    lift_messages,
-    lower_message,
-    lower_messages,
+    one_text,
+    one_thought,
+    read_again,
+    write_message,
 )
 from convcli.families.openai import request as common
-from convcli.kit.fitting import is_response
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    functions_only,
+    fused,
+    is_response,
+    known_finish,
+    last_answer,
+    linear,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    on_tools,
+    ordered_parts,
+    parts_in_roles,
+    results_first,
+    roles,
+    single_results,
+    with_parameters,
+)
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.pairing import Pairing
+from convcli.kit.settings import Setting, Settings
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Message, Origin, Transcript
+from convcli.model.transcript import ToolDefinition, Transcript
 from convcli.validation.rules import arguments, links, tools, turns
 from convcli.validation.survey import when_sent
-from convcli.wire import exact_json
 
 REQUEST = Keys(
     "model messages tools format options think stream keep_alive truncate shift logprobs top_logprobs",
@@ -47,24 +69,60 @@ RESPONSE = Keys(
     "prompt_eval_count prompt_eval_duration eval_count eval_duration logprobs",
     carried="remote_model remote_host total_duration load_duration prompt_eval_duration eval_duration logprobs",
 )
-OPTIONS = {
-    "temperature": "temperature",
-    "top_p": "topP",
-    "top_k": "topK",
-    "num_predict": "maxOutputTokens",
-    "stop": "stop",
-    "seed": "seed",
-    "presence_penalty": "presencePenalty",
-    "frequency_penalty": "frequencyPenalty",
-}
-OPTION_KEYS = Keys(" ".join(OPTIONS))
-COUNTS = {"prompt_eval_count": "inputTokens", "eval_count": "outputTokens"}
 THINK: dict[str, Any] = {
     "none": False, "minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "max", "max": "max"
 }  # fmt: skip
 """`think` for a reasoning effort: the nearest level."""
 
-FINISH = frozenset(("stop", "length"))
+
+def _lift_think(think: Any) -> str | None:
+    return "none" if think is False else think if isinstance(think, str) else None
+
+
+def _lift_format(format_: Any) -> Native | None:
+    if format_ == "json":
+        return {"type": "json"}
+    return {"type": "json_schema", "schema": format_} if isinstance(format_, dict) else None
+
+
+def _write_format(format_: Native) -> Any:
+    schema = format_.get("schema")
+    if format_.get("type") == "json_schema" and schema and isinstance(schema, dict):
+        return schema
+    return "json" if format_.get("type") in ("json", "json_schema") else None
+
+
+OPTIONS = Settings(
+    {
+        "temperature": "temperature",
+        "top_p": "topP",
+        "top_k": "topK",
+        "num_predict": Setting("maxOutputTokens", lambda limit: limit if limit >= 0 else None, lambda limit: limit),
+        "stop": "stop",
+        "seed": "seed",
+        "presence_penalty": "presencePenalty",
+        "frequency_penalty": "frequencyPenalty",
+    }
+)
+"""The settings that stand in `options`."""
+SETTINGS = Settings(
+    {
+        "think": Setting("reasoningEffort", _lift_think, THINK.get, partial=True),
+        "format": Setting("responseFormat", _lift_format, _write_format, partial=True),
+        "stream": "stream",
+    }
+)
+OPTION_KEYS = Keys(" ".join(OPTIONS.keys()))
+COUNTS = {"prompt_eval_count": "inputTokens", "eval_count": "outputTokens"}
+FINISH = {reason: reason for reason in ("stop", "length", "load", "unload")}
+RESULTS = Convention(
+    express,
+    {
+        "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
+        "data": ("changed", "a tool message holds text: the data is written as JSON"),
+        "multimodal": ("changed", "a tool message has one text, and its pictures beside it"),
+    },
+)
 
 
 def detect(document: Any) -> Clue | None:
@@ -105,153 +163,111 @@ def _is_own_call(call: Any) -> bool:
 
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
-    origin = Origin(NAME, spot=("content",))
+    context = LiftContext(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        return Transcript(lift_messages(document, (), document, origin), origin=origin)
-    if "messages" in document:
-        return _lift_request(document, origin)
-    return _lift_response(document, origin)
+        context.origin.form = "list"
+        context.each(document, (), lift_message)
+        return context.transcript()
+    return (_lift_request if "messages" in document else _lift_response)(document, context)
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A request, or what the source was; a response when the transcript holds only one answer of a model."""
-    form = options.form or transcript.document_spelling(NAME).get("form") or _form_of(transcript)
-    transcript = transcript if is_own(transcript) else common.with_parameters(transcript)
-    if form == "response":
-        return _lower_response(transcript)
-    messages = lower_messages(transcript)
-    return messages if form == "list" else _lower_request(transcript, messages)
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    context.each(native["messages"], ("messages",), lift_message)
+    settings, carried = SETTINGS.lift(native)
+    options = native.get("options") or {}
+    of_options, carried_options = OPTIONS.lift(options)
+    carried_options |= OPTION_KEYS.carried(options) or {}
+    extras = {**(REQUEST.carried(native) or {}), **({"options": carried_options} if carried_options else {}), **carried}
+    return context.transcript(
+        model=native.get("model"),
+        tools=common.lift_tools({"tools": native.get("tools")}, context),
+        settings={**of_options, **settings} or None,
+        extras=extras_of(NAME, extras),
+    )
 
 
-def _form_of(transcript: Transcript) -> str:
+def _lift_response(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "response"
+    message, spots = lift_message(native["message"], context)
+    context.add(message, ("message",), spots)
+    message.stop_reason = native.get("done_reason") or None
+    message.usage = {ours: native[key] for key, ours in COUNTS.items() if native.get(key) is not None} or None
+    carried = {**(RESPONSE.carried(native) or {}), **({"done": False} if native.get("done") is False else {})}
+    return context.transcript(
+        model=native.get("model"), created_at=native.get("created_at") or None, extras=extras_of(NAME, carried)
+    )
+
+
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only one answer of a model, else a request."""
     return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
 
 
-def _lift_request(native: Native, origin: Origin) -> Transcript:
-    carried, spelling = REQUEST.take(native)
-    origin.document = {"form": "request", **({"request": spelling} if spelling else {})}
-    transcript = Transcript(lift_messages(native["messages"], ("messages",), native, origin), origin=origin)
-    transcript.model = native.get("model")
-    settings: Native = {}
-    extras = {**(carried or {}), **_lift_options(native, settings, origin), **_lift_modes(native, settings)}
-    if native.get("stream") is not None:
-        settings["stream"] = native["stream"]
-    transcript.settings = settings or None
-    if native.get("tools") is not None:
-        tools = enumerate(native["tools"])
-        transcript.tools = [common.lift_tool(tool, NAME, origin, ("tools", i)) for i, tool in tools]
-    transcript.extras = extras_of(NAME, extras)
-    return transcript
+# ---------------------------------------------------------------- fit
 
 
-def _lower_request(transcript: Transcript, messages: list[Native]) -> Native:
-    spelling = transcript.document_spelling(NAME)
+def _without_strict(tool: ToolDefinition) -> ToolDefinition:
+    return tool if tool.strict is None else replace(tool, strict=None)
+
+
+TURNS = (
+    on_messages(single_results),
+    on_results(read_again),
+    parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",), "opaque": ()}),
+    on_parts(as_pictures, "refusal", *MEDIA),
+    on_messages(one_text),
+    on_each_message(one_thought),
+    ordered_parts("reasoning", "text", "image", "tool_call", of=("system", "user", "assistant")),
+)
+MESSAGES = fused(
+    with_parameters(),
+    linear,
+    on_messages(results_first),
+    roles({"developer": "system"}),
+    *TURNS,
+    functions_only(NAME),
+    on_tools(_without_strict),
+    lambda transcript: OPTIONS.fits(transcript, SETTINGS),
+)
+ANSWER = fused(last_answer, parts_in_roles({"tool_result": ()}), *TURNS, known_finish({}, FINISH, "stop"))
+FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "response":
+        return _write_response(transcript)
+    messages = [write_message(message) for message in transcript.messages]
+    return messages if options.form == "list" else _write_request(transcript, messages)
+
+
+def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     carried = dict(carried_by(transcript.extras, NAME))
     settings = transcript.settings or {}
+    carried_options = carried.pop("options", {})
+    options = OPTION_KEYS.put(OPTIONS.write(settings, carried_options), OPTIONS.rest(carried_options))
     native: Native = {} if transcript.model is None else {"model": transcript.model}
     native["messages"] = messages
-    native |= common.lower_tools(transcript, NAME, strict=is_own(transcript))
-    native |= _lower_modes(settings)
-    options = {theirs: settings[ours] for theirs, ours in OPTIONS.items() if ours in settings}
-    options = OPTION_KEYS.put(options, carried.pop("options", None), spelling.get("options"))
-    if options:
-        native["options"] = options
-    if "stream" in settings:
-        native["stream"] = settings["stream"]
-    native = {key: native[key] for key in REQUEST.sorted(native)}
-    return REQUEST.put(native, carried, spelling.get("request"))
+    native |= common.write_tools(transcript, NAME)
+    native |= SETTINGS.write(settings, carried)
+    native |= {"options": options} if options else {}
+    return REQUEST.put(native, SETTINGS.rest(carried), sort=True)
 
 
-# ---------------------------------------------------------------- settings
-
-
-def _lift_options(native: Native, settings: Native, origin: Origin) -> Native:
-    """Set the settings that options hold; the other options are carried."""
-    options = native.get("options") or {}
-    carried, spelling = OPTION_KEYS.take(options)
-    carried = carried or {}
-    for theirs, ours in OPTIONS.items():
-        value = options.get(theirs)
-        if theirs == "num_predict" and value is not None and value < 0:
-            carried[theirs] = value
-        elif value is not None and value != []:
-            settings[ours] = value
-    if spelling:
-        origin.document["options"] = spelling
-    return {"options": carried} if carried else {}
-
-
-def _lift_modes(native: Native, settings: Native) -> Native:
-    """Set what `think` and `format` say; what the intermediate format cannot say of them is carried."""
-    think, format_ = native.get("think"), native.get("format")
-    if think is False:
-        settings["reasoningEffort"] = "none"
-    elif think and isinstance(think, str):
-        settings["reasoningEffort"] = think
-    if format_ == "json":
-        settings["responseFormat"] = {"type": "json"}
-    elif format_ and isinstance(format_, dict):
-        settings["responseFormat"] = {"type": "json_schema", "schema": format_}
-    written = _lower_modes(settings)
-    given = {key: value for key, value in (("think", think), ("format", format_)) if value not in (None, "", {}, [])}
-    return {key: value for key, value in given.items() if not exact_json.exact(written.get(key), value)}
-
-
-def _lower_modes(settings: Native) -> Native:
-    native: Native = {}
-    form = settings.get("responseFormat") or {}
-    schema = form.get("schema")
-    if form.get("type") == "json_schema" and schema and isinstance(schema, dict):
-        native["format"] = schema
-    elif form.get("type") in ("json", "json_schema"):
-        native["format"] = "json"
-    if settings.get("reasoningEffort") in THINK:
-        native["think"] = THINK[settings["reasoningEffort"]]
-    return native
-
-
-# ---------------------------------------------------------------- response
-
-
-def _lift_response(native: Native, origin: Origin) -> Transcript:
-    carried, spelling = RESPONSE.take(native)
-    origin.document = {"form": "response", **({"response": spelling} if spelling else {})}
-    pairing = Pairing(native)
-    origin.invented = pairing.invented
-    message, spots = lift_message(native["message"], pairing, origin)
-    origin.places.append((("message",), spots))
-    transcript = Transcript(
-        [message], model=native.get("model"), created_at=native.get("created_at") or None, origin=origin
-    )
-    message.stop_reason = native.get("done_reason") or None
-    message.usage = {ours: native[key] for key, ours in COUNTS.items() if native.get(key) is not None} or None
-    extras = dict(carried or {})
-    if native.get("done") is None:
-        origin.document["done"] = False
-    elif native["done"] is False:
-        extras["done"] = False
-    transcript.extras = extras_of(NAME, extras)
-    return transcript
-
-
-def _lower_response(transcript: Transcript) -> Native:
-    spelling = transcript.document_spelling(NAME)
-    spellings, own = transcript.spelling(NAME), is_own(transcript)
-    answers = [message for message in active(transcript) if own or message.role == "assistant"]
-    message = answers[-1] if answers else Message("assistant", [])
+def _write_response(transcript: Transcript) -> Native:
+    message = transcript.messages[0]
     native: Native = {"model": transcript.model, "created_at": transcript.created_at}
     native = {key: value for key, value in native.items() if value is not None}
-    native["message"] = lower_message(message, spellings, own)[0]
-    if spelling.get("done", True):
-        native["done"] = True
+    native |= {"message": write_message(message), "done": True}
     if message.stop_reason is not None:
-        native["done_reason"] = message.stop_reason if own or message.stop_reason in FINISH else "stop"
-    native |= {
-        theirs: message.usage[ours] for theirs, ours in COUNTS.items() if message.usage and ours in message.usage
-    }
-    native = {key: native[key] for key in RESPONSE.sorted(native)}
-    return RESPONSE.put(native, carried_by(transcript.extras, NAME), spelling.get("response"))
+        native["done_reason"] = message.stop_reason
+    usage = message.usage or {}
+    native |= {key: usage[ours] for key, ours in COUNTS.items() if ours in usage}
+    return RESPONSE.put(native, carried_by(transcript.extras, NAME), sort=True)
 
 
 RULES = (
@@ -263,6 +279,24 @@ RULES = (
     tools.schemas(tools.Shape(bare=True)),
 )
 
+LACKING = frozenset(
+    (
+        "id", "title", "cwd", "updatedAt", "head", "metadata", "audio", "video", "document", "opaque", "image.name",
+        "image.detail", "reasoning.summary", "toolChoice", "tool.strict", "tool.title", "tool.outputSchema",
+        "tool.annotations", "message.id", "message.parentId", "message.createdAt", "message.model", "message.error",
+        "message.name", "message.usage.cacheWriteTokens", "message.usage.cacheReadTokens",
+        "message.usage.reasoningTokens", "message.usage.totalTokens", "tool_call.rawArguments", "tool_result.status",
+        "tool_result.isError", "settings.parallelToolCalls",
+    )
+)  # fmt: skip
+OF_ANSWERS = frozenset(("createdAt", "message.stopReason", "message.usage"))
+OF_REQUESTS = frozenset(("tools", "tool", "settings"))
+LACKS = {
+    "request": LACKING | OF_ANSWERS,
+    "list": LACKING | OF_ANSWERS | OF_REQUESTS | {"model"},
+    "response": LACKING | OF_REQUESTS,
+}
+
 DIALECT = Dialect(
     name=NAME,
     title="Ollama",
@@ -271,24 +305,15 @@ DIALECT = Dialect(
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
     rules=RULES,
-    conventions=(
-        Convention(
-            express,
-            {
-                "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
-                "data": ("changed", "a tool message holds text: the data is written as JSON"),
-                "multimodal": ("changed", "a tool message has one text, and its pictures beside it"),
-            },
-        ),
-    ),
+    conventions=(RESULTS,),
+    lacks=LACKS,
+    repeats=frozenset(("/messages/*/tool_calls/*/function/index", "/message/tool_calls/*/function/index")),
     reasons={
         "message.role": "Ollama has no developer: the system says it",
-        "message.name": "messages have no name",
-        "message.error": "a message has no field for a failed turn",
-        "message.id": "messages have no id",
-        "message.parentId": "messages have no parent",
         "message.createdAt": "only a response has a time",
         "message.model": "only a request and a response name a model",
         "message.usage": "only a response has counts, of the prompt and of the answer",
@@ -311,15 +336,13 @@ DIALECT = Dialect(
         "tool_call.rawArguments": "arguments are an object",
         "tool_result.status": "a tool message has no status",
         "tool_result.isError": "a tool message has no field for a failure",
-        "event": "no model ever saw this row",
     },
     places={
         "message.stopReason": ("..", "done_reason"),
         "message.usage": ("..",),
         **{f"message.usage.{ours}": ("..", theirs) for theirs, ours in COUNTS.items()},
-        **{f"settings.{ours}": ("options", theirs) for theirs, ours in OPTIONS.items()},
-        "settings.reasoningEffort": ("think",),
-        "settings.responseFormat": ("format",),
+        **OPTIONS.places("options"),
+        **SETTINGS.places(),
         "tool.name": ("function", "name"),
         "tool.parameters": ("function", "parameters"),
         "tool_call.id": ("id",),

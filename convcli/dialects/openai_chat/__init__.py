@@ -16,28 +16,58 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.dialects.openai_chat.shortcut import PLAIN
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import is_custom
+from convcli.families.openai.calls import is_custom, kind_in_turn, media_behind_results
 from convcli.families.openai.messages import (
     express,
-    is_own,
+    lift_any,
     lift_message,
-    lift_messages,
-    lower_message,
-    lower_messages,
+    texts_only,
+    without_empty_text,
+    write_message,
 )
-from convcli.families.openai.parts import IDS, NAME, NAMES
+from convcli.families.openai.parts import IDS, NAMES, write_answer_audio, write_media
 from convcli.families.openai.places import PLACES
-from convcli.families.openai.response import Answers, lift_response, lower_response
-from convcli.kit.fitting import is_response
+from convcli.families.openai.response import (
+    Answers,
+    created_in_seconds,
+    joined_text,
+    known_finish,
+    lift_response,
+    usage_of_response,
+    write_response,
+)
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    answers_only,
+    expressed,
+    functions_only,
+    fused,
+    is_response,
+    linear,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    only_own_opaque,
+    ordered_parts,
+    parts_in_roles,
+    results_first,
+    single_results,
+    some_tools,
+)
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.renaming import renamed
+from convcli.kit.renaming import renaming
 from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Origin, Transcript
+from convcli.model.transcript import Media, Message, Part, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
 from convcli.validation.survey import when_sent
 
+NAME = "openai-chat"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 REQUEST = Keys(
@@ -45,7 +75,16 @@ REQUEST = Keys(
     "max_completion_tokens max_tokens stop seed presence_penalty frequency_penalty reasoning_effort response_format "
     "stream"
 )
-ANSWERS = Answers(NAME, lift_message, lower_message, common.FINISH, common.FINISH_OF, common.USAGE)
+ANSWERS = Answers(NAME, lift_message, write_message, common.FINISH, common.FINISH_OF, common.USAGE)
+
+RESULTS = Convention(
+    express,
+    {
+        "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
+        "data": ("changed", "a tool message holds text: the data is written as JSON"),
+        "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message"),
+    },
+)
 
 
 def detect(document: Any) -> Clue | None:
@@ -101,50 +140,117 @@ def _plain(content: Any) -> bool:
 
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
-    origin = Origin(NAME, spot=("content",))
+    context = LiftContext(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        return Transcript(lift_messages(document, (), document, origin), origin=origin)
+        context.origin.form = "list"
+        context.each(document, (), lift_any)
+        return context.transcript()
     if "choices" in document:
-        return lift_response(document, origin, ANSWERS)
-    return _lift_request(document, origin)
+        return lift_response(document, context, ANSWERS)
+    return _lift_request(document, context)
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A request, or what the source was; a response when the transcript holds only what a model answered."""
-    transcript = transcript if is_own(transcript) else renamed(transcript, NAMES, IDS)
-    form = (
-        options.form
-        or transcript.document_spelling(NAME).get("form")
-        or ("response" if is_response(transcript) else "request")
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    context.each(native["messages"], ("messages",), lift_any)
+    settings, carried = common.REQUEST_SETTINGS.lift(native)
+    choice, carried_choice = common.lift_choices(native)
+    return context.transcript(
+        model=native.get("model"),
+        tools=common.lift_tools(native, context),
+        tool_choice=choice,
+        settings=settings or None,
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried, **carried_choice}),
     )
-    if form == "response":
-        return lower_response(transcript, ANSWERS)
-    messages = lower_messages(transcript)
-    return messages if form == "list" else _lower_request(transcript, messages)
 
 
-def _lift_request(native: Native, origin: Origin) -> Transcript:
-    carried, spelling = REQUEST.take(native)
-    origin.document = {"form": "request", **({"request": spelling} if spelling else {})}
-    transcript = Transcript(lift_messages(native["messages"], ("messages",), native, origin), origin=origin)
-    transcript.model = native.get("model")
-    extras = {**(carried or {}), **common.lift_settings(native, transcript), **common.lift_choices(native, transcript)}
-    transcript.tools = common.lift_tools(native, NAME, origin)
-    transcript.extras = extras_of(NAME, extras)
-    return transcript
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only what a model answered, else a request."""
+    return "response" if is_response(transcript) else "request"
 
 
-def _lower_request(transcript: Transcript, messages: list[Native]) -> Native:
-    spelling = transcript.document_spelling(NAME)
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "response":
+        return write_response(transcript, ANSWERS)
+    messages = [write_message(message, NAME) for message in transcript.messages]
+    return messages if options.form == "list" else _write_request(transcript, messages)
+
+
+def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     carried = carried_by(transcript.extras, NAME)
     native: Native = {} if transcript.model is None else {"model": transcript.model}
     native["messages"] = messages
-    native |= common.lower_tools(transcript, NAME)
-    native |= common.lower_choices(transcript, carried)
-    native |= common.lower_settings(transcript.settings or {}, spelling, carried)
-    return REQUEST.put(native, carried, spelling.get("request"))
+    native |= common.write_tools(transcript, NAME)
+    native |= common.write_choices(transcript.tool_choice, carried)
+    native |= common.REQUEST_SETTINGS.write(transcript.settings or {}, carried)
+    beside = {key: value for key, value in common.REQUEST_SETTINGS.rest(carried).items() if key not in common.CHOICES}
+    return REQUEST.put(native, beside)
 
+
+def _is_written(media: Media) -> bool:
+    return write_media(media, NAME) is not None
+
+
+def _spoken_or_shown(part: Part, message: Message) -> Part | None:
+    """Media that the API takes in this role: what an assistant said aloud, what a user shows."""
+    if not isinstance(part, Media):
+        return part
+    if message.role == "assistant":
+        return part if part.type == "audio" and write_answer_audio(part, NAME) is not None else None
+    if message.role != "user" or not _is_written(part):
+        return None
+    usual = common.AUDIO_FORMATS.get(common.AUDIO_TYPES.get(part.media_type or "", ""), part.media_type)
+    return part if usual == part.media_type else replace(part, media_type=usual)
+
+
+PARTS = (
+    parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ()}),
+    on_parts(_spoken_or_shown, *MEDIA),
+    only_own_opaque(NAME),
+    without_empty_text(NAME),
+    ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
+)
+MESSAGES = fused(
+    renaming(NAMES, IDS),
+    linear,
+    on_messages(results_first),
+    on_messages(single_results),
+    on_messages(media_behind_results(_is_written)),
+    on_results(texts_only),
+    expressed(RESULTS),
+    *PARTS,
+    functions_only(NAME),
+    some_tools,
+    common.named_format,
+)
+ANSWER = fused(
+    renaming(NAMES, IDS),
+    answers_only,
+    *PARTS,
+    known_finish(ANSWERS),
+    on_each_message(joined_text),
+    usage_of_response(ANSWERS),
+    created_in_seconds,
+)
+FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
+
+LACKING = frozenset(
+    (
+        "title", "cwd", "updatedAt", "head", "metadata", "video", "image.name", "image.mediaType", "audio.name",
+        "audio.detail", "document.detail", "document.mediaType", "settings.topK", "tool.title", "tool.outputSchema",
+        "tool.annotations", "message.id", "message.parentId", "message.createdAt", "message.model", "message.error",
+        "tool_result.name", "tool_result.status", "tool_result.isError",
+    )
+)  # fmt: skip
+OF_ANSWERS = frozenset(("id", "createdAt", "message.stopReason", "message.usage"))
+OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
+BESIDE_MESSAGES = OF_REQUESTS | {"model"}
+LACKS = {
+    "request": LACKING | OF_ANSWERS,
+    "list": LACKING | OF_ANSWERS | BESIDE_MESSAGES,
+    "response": LACKING | OF_REQUESTS,
+}
 
 RULES = (
     links.identified(),
@@ -161,6 +267,8 @@ RULES = (
     ),
     turns.files_as_urls(),
     turns.participants("<|\\/>"),
+    when_sent(turns.answered_by_assistant()),
+    when_sent(turns.heard_with_data()),
     when_sent(turns.some_message()),
     when_sent(turns.lists_not_empty("content", "tool_calls")),
     turns.stopped_for_calls(),
@@ -180,26 +288,15 @@ DIALECT = Dialect(
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
     rules=RULES,
     plain=PLAIN,
-    conventions=(
-        Convention(
-            express,
-            {
-                "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
-                "data": ("changed", "a tool message holds text: the data is written as JSON"),
-                "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message"),
-            },
-        ),
-    ),
+    conventions=(RESULTS,),
+    lacks=LACKS,
     reasons={
         "reasoning": "Chat Completions takes no reasoning back",
-        "message.error": "a message has no field for a failed turn",
-        "message.id": "messages have no id",
-        "message.parentId": "messages have no parent",
-        "message.createdAt": "messages have no time",
-        "message.model": "messages have no model of their own",
         "message.usage": "only a response has usage",
         "message.stopReason": "only a response has a finish reason",
         "settings.topK": "Chat Completions has no top_k",
@@ -210,7 +307,6 @@ DIALECT = Dialect(
         "tool_result.status": "a tool message has no status",
         "tool_result.isError": "a tool message has no field for a failure",
         "video": "Chat Completions takes no video",
-        "event": "no model ever saw this row",
     },
     places=PLACES,
     envelope=frozenset(("object", "system_fingerprint", "service_tier", "choice", "created", "usage", "logprobs")),

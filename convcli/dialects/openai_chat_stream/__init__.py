@@ -22,19 +22,52 @@ from msgspec.structs import replace
 
 from convcli.dialects.openai_chat_stream.rules import RULES
 from convcli.families.openai import request as common
-from convcli.families.openai.messages import REASONING_KEYS, lift_message, lower_message
-from convcli.families.openai.parts import NAME as SIBLING
+from convcli.families.openai.calls import kind_in_turn
+from convcli.families.openai.messages import REASONING_KEYS, lift_message, write_message
+from convcli.families.openai.parts import write_answer_audio
 from convcli.families.openai.places import PLACES
-from convcli.families.openai.response import Answers, lift_response, lower_response
+from convcli.families.openai.response import (
+    Answers,
+    created_in_seconds,
+    known_finish,
+    lift_response,
+    usage_of_response,
+    write_response,
+)
 from convcli.kit import streams
-from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, Spelling, carried_by, extras_of
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    fused,
+    is_response,
+    on_each_message,
+    on_messages,
+    on_parts,
+    ordered_parts,
+    parts_in_roles,
+    without,
+)
+from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.streams import Growing, Slots, fragments
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Extras, Message, Origin, Path, Reasoning, Transcript
+from convcli.model.transcript import (
+    Extras,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    Transcript,
+)
 
 NAME = "openai-chat-stream"
+SIBLING = "openai-chat"
+"""The dialect of whole responses, under whose name facts of its own are carried."""
 CHUNK = "chat.completion.chunk"
 WHOLE = "chat.completion"
 DONE = "[DONE]"
@@ -191,11 +224,11 @@ def lift(document: Any) -> Transcript:
     answer = _Answer()
     for at, row in enumerate(document):
         answer.take(row, at)
-    origin = Origin(NAME, spot=("content",))
-    transcript = lift_response(answer.whole(), origin, ANSWERS)
+    response = answer.whole()
+    context = LiftContext(NAME, response, owner=SIBLING)
+    transcript = lift_response(response, context, ANSWERS)
     _lift_end(answer, transcript.messages)
-    origin.routes = answer.routes()
-    streams.keep(origin, document)
+    context.origin.routes = answer.routes()
     return transcript
 
 
@@ -212,29 +245,18 @@ def _lift_end(answer: _Answer, messages: list[Message]) -> None:
             message.extras = extras_of(SIBLING, {**carried_by(message.extras, SIBLING), "error": rest})
 
 
-# ---------------------------------------------------------------- lower
+# ---------------------------------------------------------------- fit
 
 
-def lower(transcript: Transcript, options: Options) -> Rows:
-    """The chunks of the answer, as they came unless the transcript or the wish for fragments is another."""
-    rows = None if options.chunk else streams.kept(transcript, NAME, lift)
-    if rows is not None:
-        return rows
-    messages = streams.answers(transcript)
-    own = transcript.origin is not None and transcript.origin.dialect == NAME
-    if not own and not is_response(transcript):
-        transcript, messages = _answered(transcript, messages)
-    answer = streams.as_response(transcript, messages, NAME, SIBLING)
-    return Rows(list(_chunks(lower_response(answer, ANSWERS), messages, options.chunk)))
-
-
-def _answered(transcript: Transcript, messages: list[Message]) -> tuple[Transcript, list[Message]]:
-    """Without what only a request says: the author of a turn, and keys of requests that ride in extras."""
-    said = [
+def _answer_of_request(transcript: Transcript) -> Transcript:
+    """Of what a request says, an answer has neither the author of a turn nor the keys that ride in extras."""
+    if is_response(transcript):
+        return transcript
+    messages = [
         replace(message, name=None, extras=_only(message.extras, ("annotations", "choice", "usage", "error")))
-        for message in messages
+        for message in transcript.messages
     ]
-    return replace(transcript, extras=_only(transcript.extras, ANSWERED)), said
+    return replace(transcript, messages=messages, extras=_only(transcript.extras, ANSWERED))
 
 
 ANSWERED = ("object", "created", "usage", "service_tier", "system_fingerprint")
@@ -245,16 +267,64 @@ def _only(extras: Extras | None, keys: tuple[str, ...]) -> Extras | None:
     return extras_of(SIBLING, {key: carried[key] for key in keys if key in carried})
 
 
-def _lower_message(message: Message, spellings: dict[int, Spelling], own: bool) -> Native:
-    native = lower_message(message, spellings, own)
+def _spoken(part: Part, message: Message) -> Part | None:
+    """An answer holds no media but what was said aloud, and no block of an unknown kind but a call, which has an id."""
+    if isinstance(part, Media):
+        return part if part.type == "audio" and write_answer_audio(part, SIBLING) is not None else None
+    if isinstance(part, Opaque):
+        return part if part.dialect == SIBLING and isinstance(part.value, dict) and "id" in part.value else None
+    return part
+
+
+def _one_of_each(message: Message) -> Message:
+    """A stream has no parts: texts, refusals and thoughts become one each, and an empty one is none."""
+    parts: list[Part] = []
+    for part in message.parts:
+        before = next((one for one in parts if one.type == part.type), None)
+        if not isinstance(part, (Text, Refusal, Reasoning)):
+            parts.append(part)
+        elif isinstance(before, (Text, Refusal, Reasoning)):
+            parts[parts.index(before)] = replace(before, text=before.text + part.text, extras=None)
+        else:
+            parts.append(replace(part, extras=None) if part.extras else part)
+    parts = [part for part in parts if not isinstance(part, (Text, Refusal, Reasoning)) or part.text]
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+def _ended(message: Message) -> Message:
+    """Every choice ends with a reason."""
+    if message.stop_reason is not None:
+        return message
+    return replace(message, stop_reason="tool_calls" if any(map(_is_call, message.parts)) else "stop")
+
+
+def _is_call(part: Part) -> bool:
+    return isinstance(part, (ToolCall, Opaque))
+
+
+def _first_error(messages: list[Message]) -> list[Message]:
+    """A stream breaks off once: an error ends it."""
+    failed = [message for message in messages if message.error is not None]
+    if len(failed) < 2:
+        return messages
+    return [replace(message, error=None) if message in failed[1:] else message for message in messages]
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The chunks of the answer."""
+    return Rows(list(_chunks(write_response(transcript, ANSWERS), transcript.messages, options.chunk)))
+
+
+def _write_message(message: Message, dialect: str) -> Native:
+    native = write_message(message, dialect)
     native.pop("error", None)
-    thought = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
-    if thought and not any(key in native for key in REASONING_KEYS):
-        native["reasoning_content"] = thought
     return native
 
 
-ANSWERS = Answers(SIBLING, lift_message, _lower_message, common.FINISH, common.FINISH_OF, common.USAGE)
+ANSWERS = Answers(SIBLING, lift_message, _write_message, common.FINISH, common.FINISH_OF, common.USAGE)
 
 
 def _chunks(response: Native, messages: list[Message], size: int) -> Iterator[Any]:
@@ -330,6 +400,37 @@ def _call_deltas(call: Native, index: int, size: int) -> Iterator[Native]:
         yield {"tool_calls": [{"index": index, kind: {key: piece}}]}
 
 
+FIT = fused(
+    streams.one_answer,
+    without("tools", "tool_choice", "settings"),
+    _answer_of_request,
+    parts_in_roles({"tool_result": ()}),
+    on_parts(_spoken, "opaque", *MEDIA),
+    on_each_message(_one_of_each),
+    ordered_parts("reasoning", "text", "refusal", "audio", "tool_call", kind=kind_in_turn),
+    on_each_message(_ended),
+    known_finish(ANSWERS, kept=("error",)),
+    on_messages(_first_error),
+    usage_of_response(ANSWERS),
+    created_in_seconds,
+)
+
+LACKS = frozenset(
+    (
+        "title", "cwd", "updatedAt", "head", "metadata", "reasoning.summary", "audio.name", "audio.mediaType",
+        "audio.detail", "tools", "tool", "toolChoice", "settings", "message.id", "message.parentId",
+        "message.createdAt", "message.model", "message.name",
+    )
+)  # fmt: skip
+
+REPEATED = frozenset(
+    (
+        *(f"/*/{key}" for key in ("id", "object", "created", "model")),  # said again in every chunk
+        "/*/obfuscation",
+        *(f"/*/choices/*/delta/tool_calls/*/{key}" for key in ("index", "function/name")),
+    )
+)
+
 DIALECT = Dialect(
     name=NAME,
     family=SIBLING,
@@ -339,7 +440,10 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    fit=FIT,
+    write=write,
+    lacks=LACKS,
+    repeats=REPEATED,
     rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",
@@ -349,13 +453,9 @@ DIALECT = Dialect(
         "settings": "a stream holds one answer, not what was asked",
         "text": "text of one answer is one stream: the boundaries of parts are lost",
         "message.name": "an answer has no name",
-        "message.id": "messages have no id",
-        "message.parentId": "messages have no parent",
-        "message.createdAt": "messages have no time",
         "message.model": "the model is that of the whole stream",
         "message.stopReason": "every choice ends with a finish reason",
         "video": "Chat Completions answers no video",
-        "event": "no model ever saw this row",
     },
     places=PLACES,
     envelope=frozenset(("object", "system_fingerprint", "service_tier", "choice", "created", "usage", "logprobs")),

@@ -1,6 +1,7 @@
 """OpenAI Responses: requests, responses and bare lists of items.
 
-Specification: the API reference of Responses, as typed by the Python SDK `openai` 3.51.0; read 2026-11-20.
+Specification: the [API reference](https://platform.openai.com/docs/api-reference/responses) of Responses, as typed by
+the Python SDK `openai` 3.51.0; read 2026-11-20.
 
 Quirks
 - The conversation is a flat list of items; one answer is several of them. Item ids are not call ids: the first are
@@ -18,24 +19,26 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects.openai_responses.request import (
-    INSIDE,
+    MEMBERS,
     lift_choice,
     lift_settings,
     lift_tools,
-    lower_choice,
-    lower_settings,
-    lower_tools,
+    write_choice,
+    write_settings,
+    write_tools,
 )
 from convcli.dialects.openai_responses.rules import RULES
-from convcli.families.responses.parts import express
+from convcli.families.openai.request import named_format
+from convcli.families.responses.fitting import as_input, as_response
+from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.places import PLACES
-from convcli.families.responses.response import as_allowed, lift_response, lower_response
-from convcli.families.responses.turns import Reader, Writer
+from convcli.families.responses.response import lift_response, write_response
+from convcli.families.responses.turns import ItemReader, ItemWriter
+from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.pairing import Pairing
-from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Message, Origin, Text, Transcript
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Message, Text, Transcript
 
 NAME = "openai-responses"
 
@@ -80,8 +83,8 @@ def detect(document: Any) -> Clue | None:
 
 
 def _is_request(document: Native) -> bool:
-    given = document.get("input")
-    if "messages" in document or "output" in document or not isinstance(given, (str, list, type(None))):
+    is_input = isinstance(document.get("input"), (str, list, type(None)))
+    if "messages" in document or "output" in document or not is_input:
         return False
     prompt = document.get("prompt")
     reference = isinstance(document.get("previous_response_id"), str) or (isinstance(prompt, dict) and "id" in prompt)
@@ -111,89 +114,88 @@ def _is_plain(item: Native) -> bool:
 
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of items."""
-    origin = Origin(NAME, spot=("content",))
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
+    context = LiftContext(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        return Transcript(Reader(pairing, origin).all(document, ()), origin=origin)
-    if "output" in document:
-        return lift_response(document, Reader(pairing, origin, listed=True), origin)
-    return _lift_request(document, Reader(pairing, origin), origin)
+        context.origin.form = "list"
+        ItemReader(context).all(document, ())
+        return context.transcript()
+    return lift_response(document, context) if "output" in document else _lift_request(document, context)
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A request, or what the source was; a response when the transcript holds only what a model answered."""
-    form = (
-        options.form
-        or transcript.document_spelling(NAME).get("form")
-        or ("response" if is_response(transcript) else "request")
-    )
-    writer = Writer(transcript, NAME, listed=form == "response")
-    messages = transcript.messages
-    if not writer.own:
-        transcript = as_allowed(transcript)
-        messages = transcript.messages
-    if form == "response":
-        return lower_response(transcript, messages, writer)
-    return writer.all(messages) if form == "list" else _lower_request(transcript, messages, writer)
-
-
-def _lift_request(native: Native, reader: Reader, origin: Origin) -> Transcript:
-    carried, spelling = REQUEST.take(native)
-    origin.document = {"form": "request", **({"request": spelling} if spelling else {})}
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
     if native.get("instructions"):
-        instructions = Message("system", [Text(native["instructions"])])
-        reader.append(instructions, ("instructions",), [()])
-        origin.spell(instructions, {"in": "instructions"})
-    given = native.get("input")
-    if isinstance(given, str):
-        origin.document["input"] = "string"
-        reader.append(Message("user", [Text(given)] if given else []), ("input",), [()])
+        context.add(Message("system", [Text(native["instructions"])]), ("instructions",), [()])
+    asked = native.get("input")
+    if isinstance(asked, str):
+        context.add(Message("user", [Text(asked)] if asked else []), ("input",), [()])
     else:
-        if given is None:
-            origin.document["input"] = "absent"
-        reader.all(given or [], ("input",))
-    transcript = Transcript(reader.messages, model=native.get("model") or None, origin=origin)
-    transcript.tools = lift_tools(native, NAME, origin)
-    extras = {**(carried or {}), **lift_choice(native, transcript), **lift_settings(native, transcript, origin)}
-    transcript.extras = extras_of(NAME, extras)
-    return transcript
+        ItemReader(context).all(asked or [], ("input",))
+    choice, carried_choice = lift_choice(native)
+    settings, carried_settings = lift_settings(native)
+    return context.transcript(
+        model=native.get("model") or None,
+        tools=lift_tools(native, context),
+        tool_choice=choice,
+        settings=settings or None,
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried_choice, **carried_settings}),
+    )
 
 
-def _lower_request(transcript: Transcript, messages: list[Message], writer: Writer) -> Native:
-    spelling = transcript.document_spelling(NAME)
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only what a model answered, else a request."""
+    return "response" if is_response(transcript) else "request"
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of items."""
+    if options.form == "response":
+        return write_response(transcript, NAME)
+    writer = ItemWriter(NAME)
+    return writer.all(transcript.messages) if options.form == "list" else _write_request(transcript, writer)
+
+
+def _write_request(transcript: Transcript, writer: ItemWriter) -> Native:
     carried = carried_by(transcript.extras, NAME)
     native: Native = {} if transcript.model is None else {"model": transcript.model}
-    if messages and _is_instructions(messages[0], writer):
-        native["instructions"] = messages[0].parts[0].text  # type: ignore[union-attr]
+    messages = transcript.messages
+    instructions = _instructions(messages[0]) if messages else None
+    if instructions is not None:
+        native["instructions"] = instructions
         messages = messages[1:]
-    items = writer.all(messages)
-    text = _as_string(messages) if spelling.get("input") == "string" else None
-    if items or spelling.get("input") != "absent":
-        native["input"] = items if text is None else text
-    native |= lower_tools(transcript, NAME, own=writer.own)
-    native |= lower_choice(transcript, carried)
-    native |= lower_settings(transcript, spelling, carried)
-    rest = {key: value for key, value in carried.items() if key not in INSIDE}
-    return REQUEST.put(native, rest, spelling.get("request"))
+    native["input"] = writer.all(messages)
+    native |= write_tools(transcript, NAME)
+    native |= write_choice(transcript.tool_choice, carried)
+    native |= write_settings(transcript, carried)
+    beside = {key: value for key, value in carried.items() if key not in (*MEMBERS, "tool_choice")}
+    return REQUEST.put(native, beside)
 
 
-def _is_instructions(message: Message, writer: Writer) -> bool:
-    """Of a foreign transcript the leading system text, where nothing of it would be lost."""
-    if writer.own:
-        return writer.spellings.get(id(message), {}).get("in") == "instructions"
-    part = message.parts[0] if len(message.parts) == 1 else None
-    said_here = carried_by(message.extras, NAME) or (part is not None and carried_by(part.extras, NAME))
-    return message.role == "system" and isinstance(part, Text) and bool(part.text) and not said_here
+def _instructions(message: Message) -> str | None:
+    """The text of a leading system message that says nothing else."""
+    part = message.parts[0] if len(message.parts) == 1 and message.role == "system" else None
+    is_bare = isinstance(part, Text) and not carried_by(part.extras, NAME) and not carried_by(message.extras, NAME)
+    return part.text or None if is_bare else None  # type: ignore[union-attr]
 
 
-def _as_string(messages: list[Message]) -> str | None:
-    if len(messages) != 1 or messages[0].role != "user":
-        return None
-    texts = [part.text if isinstance(part, Text) else None for part in messages[0].parts]
-    return texts[0] if len(texts) == 1 else None if texts else ""
+INPUT = (*as_input(NAME), named_format)
+FIT = {"request": INPUT, "list": INPUT, "response": as_response(NAME)}
 
+LACKING = frozenset(
+    (
+        "title", "cwd", "updatedAt", "head", "tool.title", "tool.annotations",
+        "message.grouping", "message.id", "message.parentId", "message.createdAt", "message.name", "message.model",
+        "tool_result.isError", "tool_result.status", "settings.topK", "settings.stop", "settings.seed",
+        "settings.presencePenalty", "settings.frequencyPenalty",
+    )
+)  # fmt: skip
+OF_RESPONSES = frozenset(("id", "createdAt", "message.stopReason", "message.usage", "message.error"))
+OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
+LACKS = {
+    "request": LACKING | OF_RESPONSES,
+    "list": LACKING | OF_RESPONSES | OF_REQUESTS | {"model", "extras"},
+    "response": LACKING | OF_REQUESTS,
+}
 
 ENVELOPE = frozenset(
     (
@@ -211,18 +213,12 @@ DIALECT = Dialect(
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
     rules=RULES,
-    conventions=(
-        Convention(
-            express,
-            {
-                "error": ("encoded", 'an output has no field for a failure: written as {"error": …}'),
-                "data": ("changed", "an output is text or parts: the data is written as JSON"),
-                "multimodal": ("changed", "one part of text is the same as text"),
-            },
-        ),
-    ),
+    conventions=(RESULTS,),
+    lacks=LACKS,
     reasons={
         "reasoning": "the Responses API takes back only reasoning of its own",
         "message.grouping": "answers that follow on each other are one",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.responses.parts import inner
-from convcli.kit.fitting import is_foreign_builtin
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
-from convcli.model.transcript import Origin, ToolChoice, ToolDefinition, Transcript
+from convcli.families.responses.parts import object_in
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.settings import Setting, Settings
+from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 from convcli.wire import exact_json
 
 TOOL = Keys("type name description parameters strict output_schema")
@@ -15,70 +16,58 @@ TOOL = Keys("type name description parameters strict output_schema")
 # ---------------------------------------------------------------- tools and choice
 
 
-def lift_tools(native: Native, dialect: str, origin: Origin) -> list[ToolDefinition] | None:
+def lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | None:
     """Definitions of functions; a tool of another type is kept whole in extras."""
     if native.get("tools") is None:
         return None
-    origin.tools = [("tools", i) for i in range(len(native["tools"]))]
-    return [_lift_tool(tool, dialect, origin) for tool in native["tools"]]
+    context.origin.tools = [("tools", i) for i in range(len(native["tools"]))]
+    return [_lift_tool(tool, context.dialect) for tool in native["tools"]]
 
 
-def _lift_tool(native: Native, dialect: str, origin: Origin) -> ToolDefinition:
+def _lift_tool(native: Native, dialect: str) -> ToolDefinition:
     if native["type"] != "function":
         name = native.get("name")
         return ToolDefinition(name if isinstance(name, str) else native["type"], extras={dialect: {"tool": native}})
-    carried, spelling = TOOL.take(native)
-    tool = ToolDefinition(
+    return ToolDefinition(
         native["name"],
         native.get("description") or None,
         native.get("parameters"),
         native.get("strict"),
         output_schema=native.get("output_schema"),
-        extras=extras_of(dialect, carried),
+        extras=extras_of(dialect, TOOL.carried(native)),
     )
-    origin.spell(tool, spelling or {})
-    return tool
 
 
-def lower_tools(transcript: Transcript, dialect: str, *, own: bool) -> Native:
-    """`tools`, without built-in tools of other vendors."""
-    if transcript.tools is None:
-        return {}
-    spellings = transcript.spelling(dialect)
-    tools = (_lower_tool(tool, dialect, spellings.get(id(tool)), own=own) for tool in transcript.tools)
-    return {"tools": [tool for tool in tools if tool is not None]}
+def write_tools(transcript: Transcript, dialect: str) -> Native:
+    """`tools`, where the transcript has some, be it none."""
+    return {} if transcript.tools is None else {"tools": [_write_tool(tool, dialect) for tool in transcript.tools]}
 
 
-def _lower_tool(tool: ToolDefinition, dialect: str, spelling: Spelling | None, *, own: bool) -> Native | None:
+def _write_tool(tool: ToolDefinition, dialect: str) -> Native:
+    """`parameters` and `strict` must be written, and null says nothing."""
     carried = carried_by(tool.extras, dialect)
     if "tool" in carried:
         whole: Native = carried["tool"]
         return whole
-    if is_foreign_builtin(tool):
-        return None
-    said = {
-        "description": tool.description,
-        "parameters": tool.parameters,
-        "strict": tool.strict,
-        "output_schema": tool.output_schema if isinstance(tool.output_schema, dict) else None,
-    }
-    must = () if own else ("parameters", "strict")
-    native = {key: value for key, value in said.items() if value is not None or key in must}
-    native = {"type": "function", "name": tool.name, **native}
-    return TOOL.put(native, carried, spelling)
+    native: Native = {"type": "function", "name": tool.name}
+    native |= {} if tool.description is None else {"description": tool.description}
+    native |= {"parameters": tool.parameters, "strict": tool.strict}
+    native |= {} if tool.output_schema is None else {"output_schema": tool.output_schema}
+    return TOOL.put(native, carried)
 
 
-def lift_choice(native: Native, transcript: Transcript) -> Native:
-    """Set the tool choice; what the intermediate format cannot say of it is carried."""
-    given = native.get("tool_choice")
-    if not given:
-        return {}
-    transcript.tool_choice = given if isinstance(given, str) else _lift_choice(given)
-    choice = transcript.tool_choice
-    return {} if choice is not None and exact_json.exact(_lower_choice(choice), given) else {"tool_choice": given}
+def lift_choice(native: Native) -> tuple[ToolChoice | None, Native]:
+    """The tool choice, and what must be carried since the intermediate format cannot say it."""
+    value = native.get("tool_choice") or None
+    choice = _lift_choice(value)
+    is_whole = value is None or (choice is not None and exact_json.exact(_write_choice(choice), value))
+    return choice, {} if is_whole else {"tool_choice": value}
 
 
-def _lift_choice(native: Native) -> ToolChoice | None:
+def _lift_choice(native: Any) -> ToolChoice | None:
+    if not isinstance(native, dict):
+        choice: ToolChoice | None = native
+        return choice
     if native["type"] in ("function", "custom"):
         return {"name": native["name"]}
     if native["type"] != "allowed_tools":
@@ -87,14 +76,14 @@ def _lift_choice(native: Native) -> ToolChoice | None:
     return {"names": names} if names and all(isinstance(name, str) for name in names) else None
 
 
-def lower_choice(transcript: Transcript, carried: Native) -> Native:
-    """`tool_choice`, where it does not come back from what was carried."""
-    if transcript.tool_choice is None or "tool_choice" in carried:
-        return {}
-    return {"tool_choice": _lower_choice(transcript.tool_choice)}
+def write_choice(choice: ToolChoice | None, carried: Native) -> Native:
+    """`tool_choice`: what was carried of it where that still says the same."""
+    if "tool_choice" in carried and _lift_choice(carried["tool_choice"]) == choice:
+        return {"tool_choice": carried["tool_choice"]}
+    return {} if choice is None else {"tool_choice": _write_choice(choice)}
 
 
-def _lower_choice(choice: ToolChoice) -> Any:
+def _write_choice(choice: ToolChoice) -> Any:
     if isinstance(choice, str):
         return choice
     if "name" in choice:
@@ -105,79 +94,64 @@ def _lower_choice(choice: ToolChoice) -> Any:
 
 # ---------------------------------------------------------------- settings
 
-SETTINGS = {
-    "parallel_tool_calls": "parallelToolCalls",
-    "temperature": "temperature",
-    "top_p": "topP",
-    "max_output_tokens": "maxOutputTokens",
-    "stream": "stream",
-}
-"""Settings whose value is the same on both sides."""
-INSIDE = {"reasoning": ("effort", "reasoningEffort"), "text": ("format", "responseFormat")}
-"""Objects of which one member is a setting; the rest is carried."""
 
-
-def lift_settings(native: Native, transcript: Transcript, origin: Origin) -> Native:
-    """Set the settings; the carried rest is what the intermediate format cannot say of them."""
-    settings = {ours: native[theirs] for theirs, ours in SETTINGS.items() if native.get(theirs) is not None}
-    carried: Native = {}
-    for key in INSIDE:
-        whole = native.get(key)
-        if whole:
-            found, rest = _lift_inside(key, whole)
-            settings |= found
-            carried |= {key: rest} if rest else {}
-            if not exact_json.exact(_lower_inside(key, found, rest), whole):
-                origin.document[key] = whole
-    transcript.settings = settings or None
-    return carried
-
-
-def lower_settings(transcript: Transcript, spelling: Spelling, carried: Native) -> Native:
-    """The settings that the Responses API has; objects as their source wrote them where that still says the same."""
-    settings = transcript.settings or {}
-    native: Native = {theirs: settings[ours] for theirs, ours in SETTINGS.items() if ours in settings}
-    for key, (_, ours) in INSIDE.items():
-        found = {ours: settings[ours]} if ours in settings else {}
-        rest = inner(carried, key)
-        written = spelling.get(key)
-        same = written is not None and exact_json.exact(list(_lift_inside(key, written)), [found, rest])
-        whole = written if same else _lower_inside(key, found, rest)
-        native |= {key: whole} if whole else {}
-    return native
-
-
-def _lift_inside(key: str, whole: Native) -> tuple[Native, Native]:
-    member, ours = INSIDE[key]
-    rest = {name: value for name, value in whole.items() if value is not None}
-    given = rest.pop(member, None)
-    if not given:
-        return {}, rest
-    if key == "reasoning":
-        return {ours: given}, rest
-    said = _lift_format(given)
-    if said["type"] not in ("text", "json", "json_schema"):
-        return {}, {member: given, **rest}
-    return {ours: said}, rest if exact_json.exact(_lower_format(said), given) else {member: given, **rest}
-
-
-def _lower_inside(key: str, found: Native, rest: Native) -> Native:
-    member, ours = INSIDE[key]
-    if ours not in found or member in rest:
-        return rest
-    return {member: _lower_format(found[ours]) if key == "text" else found[ours], **rest}
-
-
-def _lift_format(native: Native) -> Native:
+def _lift_format(native: Native) -> Native | None:
     """`{"type": "text" | "json" | "json_schema"}`, for the last with `name`, `description`, `schema`, `strict`."""
-    kind = native["type"]
+    kind = native.get("type")
     if kind == "json_schema":
         return {key: value for key, value in native.items() if value is not None}
-    return {"type": "json" if kind == "json_object" else kind}
+    return {"type": "json" if kind == "json_object" else kind} if kind in ("text", "json_object") else None
 
 
-def _lower_format(format_: Native) -> Native:
-    """The format as the Responses API writes it; a schema needs a name there."""
-    if format_.get("type") == "json_schema":
-        return format_ if "name" in format_ else {"type": "json_schema", "name": "response", **format_}
-    return {"type": "json_object" if format_.get("type") == "json" else format_.get("type")}
+def _write_format(format_: Native) -> Native:
+    kind = format_.get("type")
+    return format_ if kind == "json_schema" else {"type": "json_object" if kind == "json" else kind}
+
+
+_SETTINGS = Settings(
+    {
+        "parallel_tool_calls": "parallelToolCalls",
+        "temperature": "temperature",
+        "top_p": "topP",
+        "max_output_tokens": "maxOutputTokens",
+        "stream": "stream",
+        "reasoning": "reasoningEffort",
+        "text": Setting("responseFormat", _lift_format, _write_format, partial=True),
+    }
+)
+MEMBERS = {"reasoning": "effort", "text": "format"}
+"""Objects of which one member is a setting; their other members are carried."""
+
+
+def lift_settings(native: Native) -> tuple[Native, Native]:
+    """The settings, and what the intermediate format cannot say of them, which is carried."""
+    flat, others = _flat(native)
+    settings, carried = _SETTINGS.lift(flat)
+    return settings, _nested(carried, others)
+
+
+def write_settings(transcript: Transcript, carried: Native) -> Native:
+    """The settings, with what was carried of their objects."""
+    flat, others = _flat(carried)
+    return _nested(_SETTINGS.write(transcript.settings or {}, flat), others)
+
+
+def _flat(native: Native) -> tuple[Native, dict[str, Native]]:
+    """The object with the member that is a setting in place of the object around it, and the other members."""
+    flat = {key: value for key, value in native.items() if key not in MEMBERS}
+    others: dict[str, Native] = {}
+    for key, member in MEMBERS.items():
+        whole = {name: value for name, value in object_in(native, key).items() if value is not None}
+        value = whole.pop(member, None)
+        others[key] = whole
+        if value:
+            flat[key] = value
+    return flat, others
+
+
+def _nested(flat: Native, others: dict[str, Native]) -> Native:
+    native = {key: value for key, value in flat.items() if key not in MEMBERS}
+    for key, member in MEMBERS.items():
+        whole = {**({member: flat[key]} if key in flat else {}), **others[key]}
+        native |= {key: whole} if whole else {}
+    return native

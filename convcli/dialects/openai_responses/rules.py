@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.families.openai.calls import is_custom
-from convcli.families.responses.response import IDS, NAMES
+from convcli.families.responses.fitting import IDS, NAMES
 from convcli.model.rule import At, Breach, Rule
 from convcli.model.transcript import Path
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
@@ -63,8 +63,8 @@ def _reasoning_goes_on(survey: Survey) -> Iterator[Breach]:
             following = items[at + 1][1] if at + 1 < len(items) else {}
             kind = _kind(following)
             if not kind or kind.endswith("_output") or (kind == "message" and following.get("role") != "assistant"):
-                said = "the item that came of this reasoning does not follow it"
-                yield Breach("reasoning-without-item", At(steps=path), said)
+                text = "the item that came of this reasoning does not follow it"
+                yield Breach("reasoning-without-item", At(steps=path), text)
 
 
 def _own_parts(survey: Survey) -> Iterator[Breach]:
@@ -77,8 +77,13 @@ def _own_parts(survey: Survey) -> Iterator[Breach]:
             if wrong:
                 wants = "output_text or refusal" if role == "assistant" else "input_text, input_image and the like"
                 help_text = f"there it is {wants}"
-                said = f"a part of the type {kind} cannot stand in a message of this role"
-                yield Breach("misplaced-part", At(steps=(*path, "content", j)), said, help=help_text)
+                text = f"a part of the type {kind} cannot stand in a message of this role"
+                yield Breach("misplaced-part", At(steps=(*path, "content", j)), text, help=help_text)
+
+
+def _no_audio(survey: Survey) -> Iterator[Breach]:
+    for i, k, _ in survey.parts["audio"]:
+        yield Breach("misplaced-part", At(i, k), "the Responses API takes no audio")
 
 
 def _persisted(survey: Survey) -> Iterator[Breach]:
@@ -115,5 +120,6 @@ RULES = (
     Rule(("bad-item-id", "duplicate-item-id"), _known_ids),
     when_sent(Rule(("reasoning-without-item",), _reasoning_goes_on)),
     Rule(("misplaced-part",), _own_parts),
+    when_sent(Rule(("misplaced-part",), _no_audio)),
     Rule(("not-persisted",), _persisted),
 )

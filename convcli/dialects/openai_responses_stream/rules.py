@@ -17,9 +17,9 @@ def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
     """The events whose number is not higher than the last, that go on with no item, or that stand behind the end."""
     response = _Response()
     for at, row in enumerate(rows):
-        said = response.objection(row) if isinstance(row, dict) else ""
-        if said:
-            yield at, said
+        objection = response.objection(row) if isinstance(row, dict) else ""
+        if objection:
+            yield at, objection
 
 
 class _Response:

@@ -1,4 +1,4 @@
-"""What the histories of small chat programs share: results among other parts, and results that can only be text."""
+"""What the histories of small chat programs share: results among other parts, which name their calls late or never."""
 
 from __future__ import annotations
 
@@ -6,14 +6,70 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from convcli.kit.objects import Native, Spelling
-from convcli.kit.pairing import Pairing
-from convcli.model.transcript import Message, Part, Text, ToolCall, ToolResult
-from convcli.wire import exact_json
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, Spelling, extras_of
+from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 
 
-def runs(parts: Sequence[Part]) -> list[slice]:
-    """The messages of one entry: a result is a message of its own, what stands between results is one message."""
+class Entries:
+    """The entries of one history while they are lifted. Their results find their calls when an entry is whole."""
+
+    __slots__ = ("_waiting", "context")
+
+    def __init__(self, dialect: str, document: Any, spot: Path = ()) -> None:
+        self.context = LiftContext(dialect, document, spot=spot)
+        self._waiting: list[ToolResult] = []
+
+    def extras(self, carried: Native | None) -> dict[str, Any] | None:
+        """What is carried, as extras of the dialect."""
+        return extras_of(self.context.dialect, carried)
+
+    def call(self, id_: Any, name: str, arguments: Any, carried: Native | None) -> ToolCall:
+        """A call; without an id it may get that of its result."""
+        id_ = self.context.pairing.call(id_ or None, name)
+        return ToolCall(id_, name, arguments or {}, extras=self.extras(carried))
+
+    def result(self, id_: Any, name: Any, value: Any, carried: Native | None) -> ToolResult:
+        """A result with what it says of its call: a string is text, any other value data."""
+        kind: Any = "text" if isinstance(value, str) else "data"
+        result = ToolResult(id_ or "", name or "", kind, value, extras=self.extras(carried))
+        self._waiting.append(result)
+        return result
+
+    def pair(self) -> None:
+        """Give the results that wait the ids and names of their calls."""
+        stated = [(result.tool_call_id or None, result.name or None) for result in self._waiting]
+        paired = self.context.pairing.results(stated) if stated else ()
+        for result, (id_, name) in zip(self._waiting, paired, strict=True):
+            result.tool_call_id, result.name = id_, name
+        self._waiting.clear()
+
+    def system(self, text: str | None, key: str) -> None:
+        """An instruction that stands beside the entries."""
+        if text:
+            self.context.add(Message("system", [Text(text)]), (key,), [()])
+
+    def add(self, message: Message, parts: Sequence[Part], spots: Sequence[Path], place: Path) -> None:
+        """One entry, with what `message` says of it: a result is a message of its own, what is between is another."""
+        self.pair()
+        for at, run in enumerate(_runs(parts)):
+            is_result = run.start < run.stop and isinstance(parts[run.start], ToolResult)
+            one = Message("tool" if is_result else message.role, list(parts[run]))
+            one.name = None if is_result else message.name
+            one.extras = message.extras if at == 0 else None
+            self.context.add(one, place, list(spots[run]))
+
+    def transcript(self, **fields: Any) -> Transcript:
+        """The transcript of the entries so far. Calls without an id have those that their results name."""
+        adopted = self.context.pairing.adopted
+        for message in self.context.messages if adopted else ():
+            for part in message.parts:
+                if isinstance(part, ToolCall):
+                    part.id = adopted.get(part.id, part.id)
+        return self.context.transcript(**fields)
+
+
+def _runs(parts: Sequence[Part]) -> list[slice]:
     cuts = [0]
     for at, part in enumerate(parts):
         if isinstance(part, ToolResult):
@@ -22,35 +78,10 @@ def runs(parts: Sequence[Part]) -> list[slice]:
     return [slice(start, end) for start, end in pairwise(cuts)] or [slice(0, 0)]
 
 
-class Answers:
-    """The results of one entry, which find their calls when the whole entry has been read."""
-
-    __slots__ = ("_pairing", "_waiting")
-
-    def __init__(self, pairing: Pairing) -> None:
-        self._pairing = pairing
-        self._waiting: list[ToolResult] = []
-
-    def add(self, id_: str | None, name: str | None, value: Any) -> ToolResult:
-        """A result with what it says of its call: a string is text, any other value data."""
-        result = ToolResult(id_ or "", name or "", "text" if isinstance(value, str) else "data", value)
-        self._waiting.append(result)
-        return result
-
-    def pair(self) -> None:
-        """Give the results of the entry the ids and names of their calls."""
-        given = [(result.tool_call_id or None, result.name or None) for result in self._waiting]
-        for result, (id_, name) in zip(self._waiting, self._pairing.results(given) if given else (), strict=True):
-            result.tool_call_id, result.name = id_, name
-        self._waiting.clear()
-
-    def adopt(self, messages: Sequence[Message]) -> None:
-        """Give calls without an id those that their results name."""
-        adopted = self._pairing.adopted
-        for message in messages if adopted else ():
-            for part in message.parts:
-                if isinstance(part, ToolCall):
-                    part.id = adopted.get(part.id, part.id)
+def renamed(native: Native, names: dict[str, str]) -> Native:
+    """The object under today's names of keys; a key under both names keeps its own."""
+    old = [key for key in native if key in names and names[key] not in native]
+    return {names[key] if key in old else key: value for key, value in native.items()} if old else native
 
 
 def silent(native: Native, *keys: str) -> Spelling:
@@ -63,26 +94,3 @@ def without(native: Native, spelling: Spelling) -> Native:
     """The object without the keys that `silent` found."""
     missing = spelling.get("missing")
     return {key: value for key, value in native.items() if key not in missing} if missing else native
-
-
-def renamed(native: Native, names: dict[str, str]) -> tuple[Native, list[str]]:
-    """The object under today's names of keys, and which old names it had; a key under both names keeps its own."""
-    old = [key for key in native if key in names and names[key] not in native]
-    return ({names[key] if key in old else key: value for key, value in native.items()}, old) if old else (native, old)
-
-
-def has_failed(result: ToolResult) -> bool:
-    """Does the result say that its tool failed?"""
-    return result.kind == "error" or bool(result.is_error)
-
-
-def in_words(result: ToolResult) -> str:
-    """What a model can read of a result in a format that has only text: data as JSON, the texts among media."""
-    if result.kind == "multimodal":
-        return "\n".join(part.text for part in result.value if isinstance(part, Text))
-    return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
-
-
-def has_media(result: ToolResult) -> bool:
-    """Does the result hold anything that no text says?"""
-    return result.kind == "multimodal" and any(not isinstance(part, Text) for part in result.value)

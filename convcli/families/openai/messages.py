@@ -6,34 +6,33 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from convcli.families.openai.calls import (
     ARGUMENTS,
-    files_of,
     is_bare_text,
+    kind_in_turn,
     lift_call,
-    lower_call,
-    lower_function,
     of_message,
     read_call,
-    said,
+    text_of_result,
+    write_call,
 )
 from convcli.families.openai.parts import (
-    NAME,
-    TEXT,
     lift_answer_audio,
     lift_part,
-    lower_answer_audio,
-    lower_media,
+    write_answer_audio,
+    write_media,
+    write_text,
 )
-from convcli.kit.fitting import results_first
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
-from convcli.kit.pairing import Pairing
-from convcli.model.branches import active
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import on_each_message
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.dialect import Pass
 from convcli.model.transcript import (
     Media,
     Message,
     Opaque,
-    Origin,
     Part,
     Path,
     Reasoning,
@@ -43,7 +42,6 @@ from convcli.model.transcript import (
     Text,
     ToolCall,
     ToolResult,
-    Transcript,
 )
 
 REASONING_KEYS = ("reasoning_content", "reasoning")
@@ -56,48 +54,41 @@ RESULT = Keys("role tool_call_id name content")
 RESULT_ROLES = ("tool", "function")
 
 
-def is_own(transcript: Transcript) -> bool:
-    return transcript.origin is not None and transcript.origin.dialect == NAME
+# ---------------------------------------------------------------- lift
 
 
-# ---------------------------------------------------------------- messages
+def lift_any(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    """A message of a request: a turn or a result. What nearly all messages look like is read without detours."""
+    is_text = native.get("content").__class__ is str and native["content"]
+    lift_usual = USUAL.get(tuple(native)) if is_text else None
+    return (lift_usual or _lift_unusual)(native, context)
 
 
-def lift_messages(natives: list[Native], prefix: Path, document: Any, origin: Origin) -> list[Message]:
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
-    messages: list[Message] = []
-    spots: Spots
-    for i, native in enumerate(natives):
-        lift_plain = PLAIN.get(tuple(native)) if native.get("content").__class__ is str and native["content"] else None
-        if lift_plain is not None:
-            message, spots = lift_plain(native, pairing, origin)
-        else:
-            message, spots = _lift_any(native, pairing, origin)
-        messages.append(message)
-        origin.places.append(((*prefix, i), spots))
-    return messages
-
-
-def _lift_plain(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, Spots]:
+def _lift_unusual(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     if native["role"] in RESULT_ROLES:
-        return _lift_any(native, pairing, origin)
+        return _lift_result(native, context), None
+    return lift_message(native, context)
+
+
+def _lift_text(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    if native["role"] in RESULT_ROLES:
+        return _lift_unusual(native, context)
     return Message(native["role"], [Text(native["content"])]), None
 
 
-def _lift_plain_result(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, Spots]:
+def _lift_text_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     if native["role"] != "tool" or not native["tool_call_id"]:
-        return _lift_any(native, pairing, origin)
-    id_, name = pairing.result(native["tool_call_id"], None)
+        return _lift_unusual(native, context)
+    id_, name = context.pairing.result(native["tool_call_id"], None)
     return Message("tool", [ToolResult(id_, name, "text", native["content"])]), None
 
 
-def _lift_plain_calls(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, Spots]:
+def _lift_text_and_calls(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     calls = native["tool_calls"]
     if native["role"] in RESULT_ROLES or not calls:
-        return _lift_any(native, pairing, origin)
+        return _lift_unusual(native, context)
     parts: list[Part] = [Text(native["content"])]
-    parts += [lift_call(call, pairing, origin, NAME) for call in calls]
+    parts += [lift_call(call, context) for call in calls]
     return Message(native["role"], parts), _spots_of_calls(len(calls))
 
 
@@ -106,50 +97,23 @@ def _spots_of_calls(count: int) -> Spots:
     return ("content",), *(("tool_calls", j) for j in range(count))
 
 
-def _lift_any(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, Spots]:
-    if native["role"] in RESULT_ROLES:
-        return _lift_result(native, pairing, origin), None
-    return lift_message(native, pairing, origin)
-
-
-PLAIN: dict[tuple[str, ...], Callable[[Native, Pairing, Origin], tuple[Message, Spots]]] = {
-    ("role", "content"): _lift_plain,
-    ("role", "tool_call_id", "content"): _lift_plain_result,
-    ("role", "content", "tool_calls"): _lift_plain_calls,
+USUAL: dict[tuple[str, ...], Callable[[Native, LiftContext], tuple[Message, Spots]]] = {
+    ("role", "content"): _lift_text,
+    ("role", "tool_call_id", "content"): _lift_text_result,
+    ("role", "content", "tool_calls"): _lift_text_and_calls,
 }
-"""By the keys of a message with text: what nearly all are, read without detours."""
+"""By the keys of a message with text."""
 
 
-def lower_messages(transcript: Transcript) -> list[Native]:
-    """One message each; media of results follow in a user message behind all results of the turn."""
-    spellings = transcript.spelling(NAME)
-    own = is_own(transcript)
-    natives: list[Native] = []
-    files: list[Native] = []
-    for message in active(transcript) if own else results_first(active(transcript)):
-        if message.role != "tool":
-            natives += files
-            files = []
-            natives.append(lower_message(message, spellings, own))
-            continue
-        natives.append(_lower_result(message, spellings, own))
-        if not own:
-            files += files_of(message, lower_media)
-    return natives + files
-
-
-def lift_message(native: Native, pairing: Pairing, origin: Origin) -> tuple[Message, list[Path] | None]:
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     """A message that is no result: its parts in the order in which they were made, and where they stand."""
-    carried, spelling = MESSAGE.take(native)
-    lifting = _Lifting([], [], pairing, origin, spelling or {})
-    for key in native if spelling is None else MESSAGE.sorted(native):
+    lifting = _Lifting([], [], context)
+    for key in MESSAGE.sorted(native):
         if key in SAYING and native[key]:
             SAYING[key](native[key], key, lifting)
-    if "content" not in native:
-        lifting.spelling.setdefault("keys", list(native))
-    message = Message(native["role"], lifting.parts, name=native.get("name") or None, extras=extras_of(NAME, carried))
-    origin.spell(message, lifting.spelling)
-    return message, lifting.spots
+    carried = MESSAGE.carried(native)
+    name = native.get("name") or None
+    return Message(native["role"], lifting.parts, name=name, extras=extras_of(context.dialect, carried)), lifting.spots
 
 
 class _Lifting(NamedTuple):
@@ -157,9 +121,7 @@ class _Lifting(NamedTuple):
 
     parts: list[Part]
     spots: list[Path]
-    pairing: Pairing
-    origin: Origin
-    spelling: Spelling
+    context: LiftContext
 
     def add(self, part: Part, *spot: Step) -> None:
         self.parts.append(part)
@@ -171,25 +133,26 @@ def _content(content: str | list[Native], key: str, lifting: _Lifting) -> None:
         lifting.add(Text(content), key)
         return
     for j, native in enumerate(content):
-        lifting.add(lift_part(native, lifting.origin), key, j)
-    if len(content) == 1 and is_bare_text(lifting.parts[-1]):
-        lifting.spelling["content"] = "list"
+        lifting.add(lift_part(native, lifting.context.dialect), key, j)
 
 
 def _reasoning(text: str, key: str, lifting: _Lifting) -> None:
     """Servers that write the same reasoning under both keys say it once."""
     before = lifting.parts[-1] if lifting.parts else None
-    if isinstance(before, Reasoning) and before.text == text:
-        lifting.origin.spellings[id(before)]["in"].append(key)
-        return
-    part = Reasoning(text)
-    lifting.origin.spell(part, {"in": [key]})
-    lifting.add(part, key)
+    if not (isinstance(before, Reasoning) and before.text == text):
+        lifting.add(Reasoning(text), key)
 
 
 def _calls(calls: list[Native], key: str, lifting: _Lifting) -> None:
     for j, call in enumerate(calls):
-        lifting.add(lift_call(call, lifting.pairing, lifting.origin, NAME), key, j)
+        lifting.add(lift_call(call, lifting.context), key, j)
+
+
+def _older_call(native: Native, key: str, lifting: _Lifting) -> None:
+    carried = ARGUMENTS.carried(native)
+    call = read_call(native, None, lifting.context)
+    call.extras = extras_of(lifting.context.dialect, {"function": carried} if carried else None)
+    lifting.add(call, key)
 
 
 SAYING: dict[str, Callable[[Any, str, _Lifting], None]] = {
@@ -197,182 +160,164 @@ SAYING: dict[str, Callable[[Any, str, _Lifting], None]] = {
     "reasoning": _reasoning,
     "content": _content,
     "refusal": lambda text, key, lifting: lifting.add(Refusal(text), key),
-    "audio": lambda native, key, lifting: lifting.add(lift_answer_audio(native, lifting.origin), key),
+    "audio": lambda native, key, lifting: lifting.add(lift_answer_audio(native, lifting.context.dialect), key),
     "tool_calls": _calls,
-    "function_call": lambda native, key, lifting: lifting.add(
-        _lift_legacy_call(native, lifting.pairing, lifting.origin), key
-    ),
+    "function_call": _older_call,
 }
 """The keys of a message that hold its parts."""
 
 
+def _lift_result(native: Native, context: LiftContext) -> Message:
+    id_, name = context.pairing.result(native.get("tool_call_id") or None, native.get("name") or None)
+    content = native.get("content")
+    kind, value = _lift_value(content, context.dialect) if isinstance(content, list) else ("text", content or "")
+    result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
+    return Message("tool", [result], extras=extras_of(context.dialect, RESULT.carried(native)))
+
+
+def _lift_value(content: list[Native], dialect: str) -> tuple[str, Any]:
+    parts = [lift_part(part, dialect) for part in content]
+    only = parts[0] if len(parts) == 1 else None
+    return ("text", only.text) if isinstance(only, Text) and is_bare_text(only) else ("multimodal", parts)
+
+
+# ---------------------------------------------------------------- write
+
+
 class Draft:
-    """The keys of one message while its parts are lowered."""
+    """The keys of one message while its parts are written."""
 
-    __slots__ = ("audio", "calls", "content", "legacy", "own", "reasoning", "refusal", "role", "spellings")
+    __slots__ = ("audio", "calls", "content", "dialect", "reasoning", "refusal", "role")
 
-    def __init__(self, role: str, spellings: dict[int, Spelling], own: bool) -> None:
-        self.role, self.spellings, self.own = role, spellings, own
+    def __init__(self, role: str, dialect: str) -> None:
+        self.role, self.dialect = role, dialect
         self.content: list[Native] = []
         self.calls: list[Native] = []
-        self.reasoning: Native = {}
+        self.reasoning: list[str] = []
         self.refusal: str | None = None
         self.audio: Native | None = None
-        self.legacy: Native | None = None
 
     def add(self, part: Part) -> None:
-        """One part, where the API has a place for it in this role."""
+        """One part, where the format has a place for it."""
         if isinstance(part, Text):
-            self.content.append(
-                TEXT.put({"type": "text", "text": part.text}, carried_by(part.extras, NAME), self.spelling(part))
-            )
+            self.content.append(write_text(part, self.dialect))
+        elif isinstance(part, ToolCall):
+            self.calls.append(write_call(part, self.dialect))
         elif isinstance(part, Media):
             self._add_media(part)
+        elif isinstance(part, Reasoning):
+            self.reasoning.append(part.text)
+        elif isinstance(part, Refusal):
+            self._add_refusal(part)
         elif isinstance(part, Opaque):
-            self._add_opaque(part)
-        elif self.role == "assistant" or self.own:
-            self._add_answer(part)
-
-    def spelling(self, part: Part) -> Spelling:
-        return self.spellings.get(id(part), {}) if self.spellings else {}
+            (self.calls if kind_in_turn(part) == ToolCall.type else self.content).append(part.value)
 
     def _add_media(self, media: Media) -> None:
-        if (self.role == "assistant" or self.own) and media.type == "audio" and not self.spelling(media).get("part"):
-            self.audio = lower_answer_audio(media, self.spelling(media))
-        elif self.role == "user" or self.own:
-            native = lower_media(media, self.spelling(media))
-            if native is not None:
-                self.content.append(native)
+        is_answer = self.role == "assistant" and media.type == "audio" and self.audio is None
+        self.audio = write_answer_audio(media, self.dialect) if is_answer else self.audio
+        if not is_answer or self.audio is None:
+            native = write_media(media, self.dialect)
+            self.content += [] if native is None else [native]
 
-    def _add_opaque(self, part: Opaque) -> None:
-        if part.dialect == NAME:
-            (self.calls if self.spelling(part).get("in") == "tool_calls" else self.content).append(part.value)
+    def _add_refusal(self, refusal: Refusal) -> None:
+        if self.refusal is None and refusal.extras is None:
+            self.refusal = refusal.text
+        else:
+            self.content.append(write_text(refusal, self.dialect))
 
-    def _add_answer(self, part: Part) -> None:
-        spelling = self.spelling(part)
-        if isinstance(part, ToolCall):
-            if spelling.get("legacy"):
-                self.legacy = lower_function(part, spelling, NAME)
-            else:
-                self.calls.append(lower_call(part, spelling, NAME))
-        elif isinstance(part, Refusal):
-            if spelling.get("in") == "content" or self.refusal is not None:
-                self.content.append(
-                    TEXT.put({"type": "refusal", "refusal": part.text}, carried_by(part.extras, NAME), spelling)
-                )
-            else:
-                self.refusal = part.text
-        elif isinstance(part, Reasoning):
-            self.reasoning.update(dict.fromkeys(spelling.get("in", ()), part.text))
-
-    def native(self, spelling: Spelling) -> Native:
-        native: Native = {"role": self.role, **self.reasoning}
-        native["content"] = self._content(spelling)
-        for key, value in (
-            ("refusal", self.refusal),
-            ("audio", self.audio),
-            ("tool_calls", self.calls),
-            ("function_call", self.legacy),
-        ):
+    def native(self) -> Native:
+        """The message so far."""
+        native: Native = {"role": self.role, **dict(zip(REASONING_KEYS, self.reasoning, strict=False))}
+        native["content"] = self._content()
+        for key, value in (("refusal", self.refusal), ("audio", self.audio), ("tool_calls", self.calls)):
             if value:
                 native[key] = value
         return native
 
-    def _content(self, spelling: Spelling) -> Any:
+    def _content(self) -> Any:
         content = self.content
         if not content:
-            return None if self.calls or self.refusal or self.audio or self.legacy else ""
-        if (
-            len(content) == 1
-            and spelling.get("content") != "list"
-            and content[0].keys() == {"type", "text"}
-            and content[0]["type"] == "text"
-        ):
-            return content[0]["text"]
-        return content
+            return None if self.calls or self.refusal or self.audio else ""
+        return content[0]["text"] if len(content) == 1 and tuple(content[0]) == USUAL_TEXT else content
 
 
-def lower_message(message: Message, spellings: dict[int, Spelling], own: bool) -> Native:
-    spelling = spellings.get(id(message), {}) if spellings else {}
-    draft = Draft(message.role, spellings, own)
+USUAL_TEXT = ("type", "text")
+
+
+def write_message(message: Message, dialect: str) -> Native:
+    """One message; a result stands in a message of its own."""
+    if message.role == "tool":
+        return _write_result(message, dialect)
+    draft = Draft(message.role, dialect)
     for part in message.parts:
         draft.add(part)
-    native = draft.native(spelling)
+    native = draft.native()
     if message.name is not None:
         native["name"] = message.name
-        native = {key: native[key] for key in MESSAGE.sorted(native)}
-    carried = carried_by(message.extras, NAME)
-    return MESSAGE.put(native, of_message(carried, spelling, own), spelling)
+    carried = carried_by(message.extras, dialect)
+    return MESSAGE.put(native, of_message(carried), sort=message.name is not None)
 
 
-# ---------------------------------------------------------------- calls and results
+def _write_result(message: Message, dialect: str) -> Native:
+    result = message.parts[0]
+    assert isinstance(result, ToolResult)
+    native = {"role": "tool", "tool_call_id": result.tool_call_id, "content": _write_value(result, dialect)}
+    return RESULT.put(native, carried_by(message.extras, dialect))
 
 
-def _lift_legacy_call(native: Native, pairing: Pairing, origin: Origin) -> ToolCall:
-    carried, spelling = ARGUMENTS.take(native)
-    call, odd = read_call(native, None, pairing)
-    call.extras = extras_of(NAME, {"function": carried} if carried else None)
-    origin.spell(call, {"legacy": True, **odd, **({"function": spelling} if spelling else {})})
-    return call
+def _write_value(result: ToolResult, dialect: str) -> Any:
+    if result.kind != "multimodal":
+        return text_of_result(result)
+    draft = Draft("tool", dialect)
+    for part in result.value:
+        draft.add(part)
+    return draft.content or ""
 
 
-def _lift_result(native: Native, pairing: Pairing, origin: Origin) -> Message:
-    carried, spelling = RESULT.take(native)
-    id_, name = pairing.result(native.get("tool_call_id") or None, native.get("name") or None)
-    content = native.get("content")
-    odd: Spelling = spelling or {}
-    if native["role"] == "function":
-        odd["role"] = "function"
-    if native.get("name"):
-        odd["name"] = True
-    if not native.get("tool_call_id"):
-        odd["tool_call_id"] = False
-    kind, value = ("text", content or "") if not isinstance(content, list) else _lift_result_parts(content, origin, odd)
-    message = Message("tool", [ToolResult(id_, name, kind, value)], extras=extras_of(NAME, carried))  # type: ignore[arg-type]
-    origin.spell(message, odd)
-    return message
+# ---------------------------------------------------------------- fit
 
 
-def _lift_result_parts(content: list[Native], origin: Origin, odd: Spelling) -> tuple[str, Any]:
-    parts = [lift_part(part, origin) for part in content]
-    if len(parts) == 1 and is_bare_text(parts[0]) and id(parts[0]) not in origin.spellings:
-        odd["content"] = "list"
-        return "text", parts[0].text  # type: ignore[union-attr]
-    return "multimodal", parts
-
-
-def _lower_result(message: Message, spellings: dict[int, Spelling], own: bool) -> Native:
-    spelling = spellings.get(id(message), {}) if spellings else {}
-    result = next((part for part in message.parts if isinstance(part, ToolResult)), None)
-    if result is None:
-        return lower_message(Message("user", message.parts), spellings, own)
-    native: Native = {"role": spelling.get("role", "tool")}
-    if native["role"] == "tool" and spelling.get("tool_call_id", True):
-        native["tool_call_id"] = result.tool_call_id
-    if spelling.get("name"):
-        native["name"] = result.name
-    native["content"] = _lower_value(result, spellings, own, spelling)
-    return RESULT.put(native, carried_by(message.extras, NAME), spelling)
-
-
-def _lower_value(result: ToolResult, spellings: dict[int, Spelling], own: bool, spelling: Spelling) -> Any:
-    if result.kind == "multimodal":
-        draft = Draft("tool", spellings, own)
-        for part in result.value:
-            draft.add(part)
-        return draft.content or ""
-    text = said(result)
-    return [{"type": "text", "text": text}] if spelling.get("content") == "list" else text
+def texts_only(result: ToolResult) -> ToolResult:
+    """A tool message holds text: media follow in a user message, and one text is the text itself."""
+    if result.kind != "multimodal":
+        return result
+    parts = [part for part in result.value if not isinstance(part, Media)]
+    if not parts:
+        return ToolResult(result.tool_call_id, result.name, "text", "", extras=result.extras)
+    if len(parts) == 1 and is_bare_text(parts[0]) and isinstance(parts[0], Text):
+        return ToolResult(result.tool_call_id, result.name, "text", parts[0].text, extras=result.extras)
+    if len(parts) == len(result.value):
+        return result
+    return ToolResult(result.tool_call_id, result.name, "multimodal", parts, extras=result.extras)
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
     """How `lift` reads back a result for which the API has no field of its own."""
-    if result.kind == "multimodal":
-        texts = [part for part in result.value if isinstance(part, Text)]
-        files = [part for part in result.value if isinstance(part, Media)]
-        if not files or any(lower_media(file, {}) is None for file in files):
-            return None  # the API has a field for texts, and no convention keeps what it cannot say
-        if not texts:
-            return "text", ""
-        return ("text", texts[0].text) if len(texts) == 1 and is_bare_text(texts[0]) else ("multimodal", texts)
-    return ("text", said(result)) if result.kind != "text" else None
+    if result.kind != "multimodal":
+        return ("text", text_of_result(result)) if result.kind != "text" else None
+    media = [part for part in result.value if isinstance(part, Media)]
+    if not media or any(write_media(file, "") is None for file in media):
+        return None  # the API has a field for texts, and no convention keeps what it cannot say
+    fitted = texts_only(result)
+    return fitted.kind, fitted.value
+
+
+def without_empty_text(owner: str) -> Pass:
+    """A text that is empty and alone is no part, unless it carries something of the owner's."""
+
+    def fits(message: Message) -> Message:
+        if not any(map(_is_empty, message.parts)):
+            return message
+        contents = [part for part in message.parts if part.type in CONTENT_TYPES]
+        if len(contents) != 1 or not _is_empty(contents[0]) or carried_by(contents[0].extras, owner):
+            return message
+        return replace(message, parts=[part for part in message.parts if part is not contents[0]])
+
+    return on_each_message(fits)
+
+
+def _is_empty(part: Part) -> bool:
+    return part.__class__ is Text and not part.text
+
+
+CONTENT_TYPES = ("text", "image", "document", "opaque")

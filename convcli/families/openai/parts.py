@@ -6,30 +6,26 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.families.openai import request as common
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.renaming import Alphabet, identifiers
-from convcli.model.transcript import Extras, Media, Opaque, Origin, Part, Refusal, Text
+from convcli.model.transcript import Extras, Media, Opaque, Part, Refusal, Text
 
-NAME = "openai-chat"
 NAMES, IDS = identifiers(64), Alphabet("", "", 40)
 """Of tools and of calls."""
 
 AUDIO = Keys("id data expires_at transcript", carried="expires_at transcript")
 
 
-def lift_part(native: Native, origin: Origin) -> Part:
+def lift_part(native: Native, dialect: str) -> Part:
+    """A content part; opaque where its type or its body is none that we know."""
     kind = native["type"]
-    body: Any = native.get(PART_BODY.get(kind, ""))
+    body: Any = native.get(kind) if kind in LIFT_PART else None
     if not isinstance(body, dict if kind in BODY_KEYS else str):
-        return Opaque(NAME, native)
-    outer, spelling = PART_KEYS[kind].take(native)
-    inner, inner_spelling = BODY_KEYS[kind].take(native[kind]) if kind in BODY_KEYS else (None, None)
-    part = LIFT_PART[kind](body, extras_of(NAME, {**(outer or {}), **({kind: inner} if inner else {})}))
-    if part is None:
-        return Opaque(NAME, native)
-    odd: Spelling = {"in": "content"} if kind == "refusal" else {"part": True} if kind == "input_audio" else {}
-    origin.spell(part, {**(spelling or {}), **odd, **({"body": inner_spelling} if inner_spelling else {})})
-    return part
+        return Opaque(dialect, native)
+    carried = PART_KEYS[kind].carried(native) or {}
+    inner = BODY_KEYS[kind].carried(native[kind]) if kind in BODY_KEYS else None
+    part = LIFT_PART[kind](body, extras_of(dialect, {**carried, **({kind: inner} if inner else {})}))
+    return Opaque(dialect, native) if part is None else part
 
 
 def _lift_image(body: Native, extras: Extras | None) -> Part | None:
@@ -65,13 +61,6 @@ PART_KEYS = {
     "input_audio": Keys("type input_audio"),
     "file": Keys("type file"),
 }
-PART_BODY = {
-    "text": "text",
-    "refusal": "refusal",
-    "image_url": "image_url",
-    "input_audio": "input_audio",
-    "file": "file",
-}
 BODY_KEYS = {
     "image_url": Keys("url detail"),
     "input_audio": Keys("data format"),
@@ -87,31 +76,35 @@ LIFT_PART: dict[str, Callable[[Any, Extras | None], Part | None]] = {
 }
 
 
-def lower_media(media: Media, spelling: Spelling) -> Native | None:
+def write_text(part: Text | Refusal, dialect: str) -> Native:
+    """The content part of a text or a refusal, whose body has the name of its type."""
+    return TEXT.put({"type": part.type, part.type: part.text}, carried_by(part.extras, dialect))
+
+
+def write_media(media: Media, dialect: str) -> Native | None:
     """A content part; None where the API has no way to say it."""
-    said = LOWER_MEDIA[media.type](media) if media.type in LOWER_MEDIA else None
-    if said is None:
+    written = WRITE_MEDIA[media.type](media) if media.type in WRITE_MEDIA else None
+    if written is None:
         return None
-    kind, value = said
-    carried = carried_by(media.extras, NAME)
-    outer = {key: rest for key, rest in carried.items() if key != kind}
-    body = BODY_KEYS[kind].put(value, carried.get(kind), spelling.get("body"))
-    return PART_KEYS[kind].put({"type": kind, kind: body}, outer, spelling)
+    kind, body = written
+    carried = carried_by(media.extras, dialect)
+    outer = {key: value for key, value in carried.items() if key != kind}
+    return PART_KEYS[kind].put({"type": kind, kind: BODY_KEYS[kind].put(body, carried.get(kind))}, outer)
 
 
-def _lower_image(media: Media) -> tuple[str, Native] | None:
+def _write_image(media: Media) -> tuple[str, Native] | None:
     url = common.url_of_media(media)
     if url is None:
         return None
     return "image_url", {"url": url} if media.detail is None else {"url": url, "detail": media.detail}
 
 
-def _lower_audio(media: Media) -> tuple[str, Native] | None:
+def _write_audio(media: Media) -> tuple[str, Native] | None:
     format_ = common.AUDIO_TYPES.get(media.media_type or "")
     return None if media.data is None or format_ is None else ("input_audio", {"data": media.data, "format": format_})
 
 
-def _lower_file(media: Media) -> tuple[str, Native] | None:
+def _write_file(media: Media) -> tuple[str, Native] | None:
     named: Native = {} if media.name is None else {"filename": media.name}
     if media.data is not None:
         return "file", {"file_data": common.url_of_media(media), **named}
@@ -120,26 +113,22 @@ def _lower_file(media: Media) -> tuple[str, Native] | None:
     return None if media.file_id is None else ("file", {"file_id": media.file_id, **named})
 
 
-LOWER_MEDIA = {"image": _lower_image, "audio": _lower_audio, "document": _lower_file}
+WRITE_MEDIA = {"image": _write_image, "audio": _write_audio, "document": _write_file}
 
 
-def lower_answer_audio(media: Media, spelling: Spelling) -> Native | None:
-    carried = dict(carried_by(media.extras, NAME).get("audio", {}))
+def lift_answer_audio(native: Native, dialect: str) -> Media:
+    """Audio that was answered, or only its id; the id is a fact beside the data."""
+    carried = AUDIO.carried(native) or {}
+    if not native.get("data"):
+        return Media("audio", file_id=native["id"], extras=extras_of(dialect, {"audio": carried} if carried else None))
+    carried = {"id": native["id"], **carried}
+    return Media("audio", data=native["data"], extras=extras_of(dialect, {"audio": carried}))
+
+
+def write_answer_audio(media: Media, dialect: str) -> Native | None:
+    """What an assistant said, which always has an id; None for audio that was never answered."""
+    carried = dict(carried_by(media.extras, dialect).get("audio", {}))
     id_ = carried.pop("id", None) if media.data is not None else media.file_id
     if id_ is None:
         return None
-    native: Native = {"id": id_} if media.data is None else {"id": id_, "data": media.data}
-    return AUDIO.put(native, carried, spelling.get("audio"))
-
-
-def lift_answer_audio(native: Native, origin: Origin) -> Media:
-    """Audio that was answered, or only its id; the id is a fact beside the data."""
-    carried, spelling = AUDIO.take(native)
-    if native.get("data"):
-        carried = {"id": native["id"], **(carried or {})}
-        media = Media("audio", data=native["data"])
-    else:
-        media = Media("audio", file_id=native["id"])
-    media.extras = extras_of(NAME, {"audio": carried} if carried else None)
-    origin.spell(media, {"audio": spelling} if spelling else {})
-    return media
+    return AUDIO.put({"id": id_} if media.data is None else {"id": id_, "data": media.data}, carried)

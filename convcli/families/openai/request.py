@@ -7,10 +7,12 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
+from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_foreign_builtin
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.settings import Setting, Settings
 from convcli.kit.values import DATA_URL, put_counts, split_data_url, take_counts
-from convcli.model.transcript import Media, Message, Origin, Path, ToolChoice, ToolDefinition, Transcript
+from convcli.model.transcript import Media, Message, Path, ToolChoice, ToolDefinition, Transcript
 from convcli.wire import exact_json
 
 FINISH = {
@@ -31,25 +33,21 @@ TOOL = Keys("type function")
 FUNCTION = Keys("name description parameters strict")
 
 
-def lift_tool(native: Native, dialect: str, origin: Origin, path: Path) -> ToolDefinition:
+def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinition:
     """A tool definition; one that is no function is kept whole in extras."""
-    origin.tools.append(path)
+    context.origin.tools.append(path)
     function = native.get("function")
     if native.get("type", "function") != "function" or not isinstance(function, dict) or "name" not in function:
-        return _lift_builtin(native, dialect)
-    outer, outer_spelling = TOOL.take(native)
-    inner, inner_spelling = FUNCTION.take(function)
-    carried = {**(outer or {}), **({"function": inner} if inner else {})}
-    tool = ToolDefinition(
+        return _lift_builtin(native, context.dialect)
+    inner = FUNCTION.carried(function)
+    carried = {**(TOOL.carried(native) or {}), **({"function": inner} if inner else {})}
+    return ToolDefinition(
         function["name"],
         function.get("description") or None,
         function.get("parameters"),
         function.get("strict"),
-        extras=extras_of(dialect, carried),
+        extras=extras_of(context.dialect, carried),
     )
-    spelling = {"tool": outer_spelling, "function": inner_spelling}
-    origin.spell(tool, {key: value for key, value in spelling.items() if value})
-    return tool
 
 
 def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
@@ -59,7 +57,7 @@ def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
     return ToolDefinition(named if isinstance(named, str) else str(kind), extras={dialect: {"tool": native}})
 
 
-def lower_tool(tool: ToolDefinition, dialect: str, spelling: dict[str, Any], *, strict: bool = True) -> Native | None:
+def write_tool(tool: ToolDefinition, dialect: str, *, strict: bool = True) -> Native | None:
     """The definition as the vendor writes it, `strict` where it says so there; None for another's built-in tool."""
     carried = carried_by(tool.extras, dialect)
     if "tool" in carried:
@@ -71,23 +69,8 @@ def lower_tool(tool: ToolDefinition, dialect: str, spelling: dict[str, Any], *, 
     for key, value in (("description", tool.description), ("parameters", tool.parameters), ("strict", tool.strict)):
         if value is not None and (strict or key != "strict"):
             native[key] = value
-    function = FUNCTION.put(native, carried.get("function"), spelling.get("function"))
     outer = {key: value for key, value in carried.items() if key != "function"}
-    return TOOL.put({"type": "function", "function": function}, outer, spelling.get("tool"))
-
-
-def with_parameters(transcript: Transcript, *, typed: bool = False) -> Transcript:
-    """The transcript with a schema for every function, empty where it has none; `typed`: with a root type."""
-    if not transcript.tools:
-        return transcript
-    return replace(transcript, tools=[_with_parameters(tool, typed) for tool in transcript.tools])
-
-
-def _with_parameters(tool: ToolDefinition, typed: bool) -> ToolDefinition:
-    if is_foreign_builtin(tool) or (tool.parameters is not None and ("type" in tool.parameters or not typed)):
-        return tool
-    given = {"properties": {}} if tool.parameters is None else tool.parameters
-    return replace(tool, parameters={"type": "object", **given})
+    return TOOL.put({"type": "function", "function": FUNCTION.put(native, carried.get("function"))}, outer)
 
 
 def lift_choice(native: Any) -> ToolChoice | None:
@@ -109,7 +92,7 @@ def _lift_allowed(native: Native) -> ToolChoice | None:
     return {"names": names} if names and all(isinstance(name, str) for name in names) else None
 
 
-def lower_choice(choice: ToolChoice) -> Any:
+def write_choice(choice: ToolChoice) -> Any:
     """A tool choice as Chat Completions writes it."""
     if isinstance(choice, str):
         return choice
@@ -152,120 +135,66 @@ SETTINGS = {
 }
 """Settings whose value is the same on both sides."""
 
-LIMITS = ("max_completion_tokens", "max_tokens")
+LIMITS = {"max_completion_tokens": "maxOutputTokens", "max_tokens": "maxOutputTokens"}
 """The names of the limit on output tokens, today's first."""
 
 
-def lift_tools(native: Native, dialect: str, origin: Origin) -> list[ToolDefinition] | None:
+def lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | None:
     """`tools` and the older `functions`; None where the request has neither."""
-    tools = [lift_tool(tool, dialect, origin, ("tools", i)) for i, tool in enumerate(native.get("tools") or ())]
+    if native.get("tools") is None and native.get("functions") is None:
+        return None
+    tools = [lift_tool(tool, context, ("tools", i)) for i, tool in enumerate(native.get("tools") or ())]
     for i, function in enumerate(native.get("functions") or ()):
-        tool = lift_tool({"type": "function", "function": function}, dialect, origin, ("functions", i))
-        origin.spell(tool, {**origin.spellings.get(id(tool), {}), "legacy": True})
-        tools.append(tool)
-    given = native.get("tools") is not None or native.get("functions") is not None
-    return tools if given else None
+        tools.append(lift_tool({"type": "function", "function": function}, context, ("functions", i)))
+    return tools
 
 
-def lower_tools(transcript: Transcript, dialect: str, *, strict: bool = True) -> Native:
-    """`tools`, and `functions` where the source wrote those."""
-    spellings = transcript.spelling(dialect)
-    native: dict[str, Any] = {}
-    for tool in transcript.tools or ():
-        spelling = spellings.get(id(tool), {})
-        lowered = lower_tool(tool, dialect, spelling, strict=strict)
-        if lowered is not None:
-            legacy = bool(spelling.get("legacy"))
-            native.setdefault("functions" if legacy else "tools", []).append(lowered["function"] if legacy else lowered)
-    return native
+def write_tools(transcript: Transcript, dialect: str, *, strict: bool = True) -> Native:
+    """`tools`, without those that the vendor cannot say."""
+    if transcript.tools is None:
+        return {}
+    written = [write_tool(tool, dialect, strict=strict) for tool in transcript.tools]
+    return {"tools": [tool for tool in written if tool is not None]}
 
 
-def lift_choices(native: Native, transcript: Transcript) -> Native:
-    """Set the tool choice; what the intermediate format cannot say of it is carried."""
+CHOICES = ("tool_choice", "function_call")
+
+
+def lift_choices(native: Native) -> tuple[ToolChoice | None, Native]:
+    """The tool choice, and what the intermediate format cannot say of it, which is carried."""
     carried: Native = {}
-    for key in ("tool_choice", "function_call"):
+    choice: ToolChoice | None = None
+    for key in CHOICES:
         value = native.get(key)
         if value is None:
             continue
-        legacy = key == "function_call"
-        choice = lift_choice({"type": "function", "function": value} if legacy and isinstance(value, dict) else value)
-        if transcript.tool_choice is None:
-            transcript.tool_choice = choice
-        if legacy or choice is None or not exact_json.exact(lower_choice(choice), value):
+        lifted = _lift_choice_of(key, value)
+        choice = lifted if choice is None else choice
+        if key == "function_call" or lifted is None or not exact_json.exact(write_choice(lifted), value):
             carried[key] = value
-    return carried
+    return choice, carried
 
 
-def lower_choices(transcript: Transcript, carried: Native) -> Native:
-    """`tool_choice`, where it does not come back from what was carried."""
-    if transcript.tool_choice is None or "tool_choice" in carried or "function_call" in carried:
-        return {}
-    return {"tool_choice": lower_choice(transcript.tool_choice)}
+def _lift_choice_of(key: str, value: Any) -> ToolChoice | None:
+    is_older = key == "function_call" and isinstance(value, dict)
+    return lift_choice({"type": "function", "function": value} if is_older else value)
 
 
-def lift_settings(
-    native: Native,
-    transcript: Transcript,
-    table: Mapping[str, str] = SETTINGS,
-    limits: tuple[str, ...] = LIMITS,
-) -> Native:
-    """Set the settings; the carried rest is what the intermediate format cannot say of them."""
-    settings = {ours: native[theirs] for theirs, ours in table.items() if native.get(theirs) is not None}
-    document = transcript.origin.document if transcript.origin else {}
-    carried = _lift_limit(native, settings, document, limits)
-    stop = native.get("stop")
-    if stop:
-        settings["stop"] = [stop] if isinstance(stop, str) else stop
-        if isinstance(stop, str):
-            document["stop"] = "string"
-    if native.get("response_format"):
-        carried |= _lift_response_format(native["response_format"], settings, document)
-    transcript.settings = settings or None
-    return carried
+def write_choices(choice: ToolChoice | None, carried: Native) -> Native:
+    """The tool choice: what was carried of it where that still says the same."""
+    kept = {key: carried[key] for key in CHOICES if key in carried}
+    readings = [_lift_choice_of(key, value) for key, value in kept.items()]
+    if kept and next((reading for reading in readings if reading is not None), None) == choice:
+        return kept
+    return {} if choice is None else {"tool_choice": write_choice(choice)}
 
 
-def _lift_response_format(native: Native, settings: dict[str, Any], document: dict[str, Any]) -> Native:
-    if native.get("type") not in ("text", "json_object", "json_schema"):
-        return {"response_format": native}
-    settings["responseFormat"] = lift_format(native)
-    again = lower_format(settings["responseFormat"])
-    if again != native:
-        return {"response_format": native}
-    if not exact_json.exact(again, native):
-        document["response_format"] = native
-    return {}
+def _lift_response_format(native: Any) -> Any:
+    known = isinstance(native, dict) and native.get("type") in ("text", "json_object", "json_schema")
+    return lift_format(native) if known else None
 
 
-def _lift_limit(native: Native, settings: dict[str, Any], document: dict[str, Any], limits: tuple[str, ...]) -> Native:
-    """Both names of the limit on output tokens are one setting; two different limits are not."""
-    given = [key for key in limits if native.get(key) is not None]
-    if not given:
-        return {}
-    settings["maxOutputTokens"] = native[given[0]]
-    document["limit"] = [key for key in given if exact_json.exact(native[key], native[given[0]])]
-    return {key: native[key] for key in given if key not in document["limit"]}
-
-
-def lower_settings(
-    settings: dict[str, Any],
-    spelling: dict[str, Any],
-    carried: Native,
-    table: Mapping[str, str] = SETTINGS,
-    limits: tuple[str, ...] = LIMITS,
-) -> Native:
-    """The settings that the table has; of the names for the limit on output tokens the first."""
-    native: Native = {theirs: settings[ours] for theirs, ours in table.items() if ours in settings}
-    if "maxOutputTokens" in settings:
-        native |= dict.fromkeys(spelling.get("limit", limits[:1]), settings["maxOutputTokens"])
-    stop = settings.get("stop")
-    if stop is not None:
-        native["stop"] = stop[0] if spelling.get("stop") == "string" and len(stop) == 1 else stop
-    if "responseFormat" in settings and "response_format" not in carried:
-        written = lower_format(settings["responseFormat"])
-        native["response_format"] = (
-            spelling["response_format"] if spelling.get("response_format") == written else written
-        )
-    return native
+STOP = Setting("stop", lambda stop: [stop] if isinstance(stop, str) else stop, lambda stop: stop)
 
 
 def lift_format(native: Native) -> dict[str, Any]:
@@ -277,14 +206,27 @@ def lift_format(native: Native) -> dict[str, Any]:
     return {"type": "json" if kind == "json_object" else kind}
 
 
-def lower_format(format_: dict[str, Any]) -> Native:
-    """The response format as Chat Completions writes it; a schema needs a name there."""
+def write_format(format_: dict[str, Any]) -> Native:
+    """The response format as Chat Completions writes it."""
     kind = format_.get("type")
     if kind != "json_schema":
         return {"type": "json_object" if kind == "json" else kind}
-    inner = {key: value for key, value in format_.items() if key != "type"}
-    return {"type": "json_schema", "json_schema": inner if "name" in inner else {"name": "response", **inner}}
+    return {"type": "json_schema", "json_schema": {key: value for key, value in format_.items() if key != "type"}}
 
+
+def named_format(transcript: Transcript) -> Transcript:
+    """The schema of a response format has a name."""
+    format_ = (transcript.settings or {}).get("responseFormat")
+    if not isinstance(format_, dict) or format_.get("type") != "json_schema" or "name" in format_:
+        return transcript
+    named = {"type": "json_schema", "name": "response", **format_}
+    return replace(transcript, settings={**(transcript.settings or {}), "responseFormat": named})
+
+
+RESPONSE_FORMAT = Setting("responseFormat", _lift_response_format, write_format, partial=True)
+
+REQUEST_SETTINGS = Settings({**SETTINGS, **LIMITS, "stop": STOP, "response_format": RESPONSE_FORMAT})
+"""The settings of a request to Chat Completions."""
 
 Counts: TypeAlias = Mapping[tuple[str, ...], str]
 
@@ -299,19 +241,14 @@ USAGE: Counts = {
 """Counts by their path in `usage`. `inputTokens` includes what was read from or written to a cache."""
 
 
-def lift_usage(native: Native, message: Message, dialect: str, origin: Origin, counts: Counts) -> None:
+def lift_usage(native: Native, message: Message, dialect: str, counts: Counts) -> None:
     """Set the usage of `message`; counts that the intermediate format does not have are carried."""
     usage, rest = take_counts(native, counts)
     message.usage = usage or None
     if rest:
         message.extras = {**(message.extras or {}), dialect: {**carried_by(message.extras, dialect), "usage": rest}}
-    origin.spell(message, {**origin.spellings.get(id(message), {}), "usage": native})
 
 
-def lower_usage(message: Message, dialect: str, spellings: dict[int, Any], counts: Counts) -> Native:
-    """The usage of `message`, as its source wrote it where that still says the same."""
-    written = spellings.get(id(message), {}).get("usage")
-    rest = carried_by(message.extras, dialect).get("usage", {})
-    if written is not None and take_counts(written, counts) == (message.usage or {}, rest):
-        return dict(written)
-    return put_counts(message.usage or {}, rest, counts)
+def write_usage(message: Message, dialect: str, counts: Counts) -> Native:
+    """The usage of `message`, with the counts that were carried."""
+    return put_counts(message.usage or {}, carried_by(message.extras, dialect).get("usage", {}), counts)

@@ -1,14 +1,18 @@
-"""Items of the Responses API, one by one: calls, reasoning and outputs; facts of an item ride on its part."""
+"""Items of the Responses API, one by one: calls, reasoning and outputs; facts of an item ride on its part.
+
+Specification: `ResponseInputItem` and `ResponseOutputItem` of the
+[API reference](https://platform.openai.com/docs/api-reference/responses), Python SDK `openai` 3.51.0; read 2026-11-20.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.responses.parts import lift_output, lower_output, take
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
-from convcli.kit.pairing import Pairing
+from convcli.families.responses.parts import carried_beside, lift_output, write_output
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import read_arguments, write_arguments
-from convcli.model.transcript import Origin, Reasoning, ToolCall, ToolResult
+from convcli.model.transcript import Part, Reasoning, ToolCall, ToolResult
 from convcli.wire import exact_json
 
 REASONING = Keys("type id summary content encrypted_content status", carried="status")
@@ -39,99 +43,80 @@ def kind_of(native: Native) -> str:
     return kind if kind is not None else "message" if "role" in native else "item_reference"
 
 
-def _item_id(native: Native) -> Native | None:
+def _lift_id(native: Native) -> Native | None:
     return {"itemId": native["id"]} if native.get("id") else None
+
+
+def _write_id(part: Part) -> Native:
+    id_ = (part.metadata or {}).get("itemId")
+    return {} if id_ is None else {"id": id_}
 
 
 # ---------------------------------------------------------------- calls
 
 
-def lift_call(native: Native, kind: str, pairing: Pairing, origin: Origin) -> ToolCall:
+def lift_call(native: Native, kind: str, context: LiftContext) -> ToolCall:
     """The input of a custom tool is free text: it is the raw text of the arguments, whatever it looks like."""
-    carried, spelling = take(CALLS[kind], native, COMPLETED)
+    carried = carried_beside(COMPLETED, CALLS[kind], native)
+    name, id_ = native["name"], native.get("call_id") or None
     arguments: dict[str, Any] = {}
-    raw: str | None
     if kind == "custom_tool_call":
-        raw, carried = native["input"], {"type": kind, **carried}
+        raw: str | None = native["input"]
+        carried = {"type": kind, **carried}
     else:
         arguments, raw = read_arguments(native["arguments"])
-        if raw is None and exact_json.write_text(arguments) != native["arguments"]:
-            spelling["arguments"] = native["arguments"]
-    if not native.get("call_id"):
-        spelling["call_id"] = False
-    name = native["name"]
-    call = ToolCall(pairing.call(native.get("call_id") or None, name), name, arguments, raw, _item_id(native))
-    call.extras = extras_of(origin.dialect, carried)
-    origin.spell(call, spelling)
-    return call
+    extras = extras_of(context.dialect, carried)
+    return ToolCall(context.pairing.call(id_, name), name, arguments, raw, _lift_id(native), extras)
 
 
-def lower_call(call: ToolCall, id_: Native, dialect: str, spelling: Spelling) -> Native:
-    """The item with `id_`, its own id, where it has one."""
+def write_call(call: ToolCall, dialect: str) -> Native:
+    """The item of a call of a function, or of a custom tool."""
     carried = dict(carried_by(call.extras, dialect))
-    custom = carried.pop("type", None) == "custom_tool_call"
-    kind = "custom_tool_call" if custom else "function_call"
-    native = {"type": kind, **id_}
-    if spelling.get("call_id", True):
-        native["call_id"] = call.id
-    native["name"] = call.name
-    if custom:
+    is_custom = carried.pop("type", None) == "custom_tool_call"
+    kind = "custom_tool_call" if is_custom else "function_call"
+    native = {"type": kind, **_write_id(call), "call_id": call.id, "name": call.name}
+    if is_custom:
         native["input"] = call.raw_arguments or ""
     else:
-        native["arguments"] = _arguments(call, spelling)
-    return CALLS[kind].put(native, carried, spelling)
-
-
-def _arguments(call: ToolCall, spelling: Spelling) -> str:
-    """As the source wrote them, where that still says the arguments of the call."""
-    written: str | None = spelling.get("arguments")
-    if (
-        written is not None
-        and call.raw_arguments is None
-        and exact_json.exact(read_arguments(written)[0], call.arguments)
-    ):
-        return written
-    return write_arguments(call.arguments, call.raw_arguments)
+        native["arguments"] = write_arguments(call.arguments, call.raw_arguments)
+    return CALLS[kind].put(native, carried)
 
 
 # ---------------------------------------------------------------- reasoning
 
 
-def lift_reasoning(native: Native, origin: Origin) -> Reasoning:
+def lift_reasoning(native: Native, dialect: str) -> Reasoning:
     """Several pieces of content are one text; pieces that hold more than text are carried whole."""
-    carried, spelling = take(REASONING, native, COMPLETED)
-    texts: dict[str, list[str]] = {}
+    carried = carried_beside(COMPLETED, REASONING, native)
+    texts = {key: _texts(native.get(key) or []) for key in PIECES}
     for key, kind in PIECES.items():
-        pieces = native.get(key) or []
-        texts[key] = [piece["text"] for piece in pieces if isinstance(piece.get("text"), str)]
-        if not exact_json.exact(pieces, _pieces(kind, texts[key])):
-            carried[key] = pieces
-    text = BETWEEN.join(texts["content"])
-    if texts["content"] != ([text] if text else []):
-        spelling["pieces"] = texts["content"]
-    metadata = _item_id(native) or {}
+        if not exact_json.exact(native.get(key) or [], _pieces(kind, texts[key])):
+            carried[key] = native[key]
+    metadata = _lift_id(native) or {}
     if native.get("encrypted_content"):
         metadata["encryptedContent"] = native["encrypted_content"]
-    part = Reasoning(text, texts["summary"] or None, metadata or None, extras_of(origin.dialect, carried))
-    origin.spell(part, spelling)
-    return part
+    text = BETWEEN.join(texts["content"])
+    return Reasoning(text, texts["summary"] or None, metadata or None, extras_of(dialect, carried))
 
 
-def lower_reasoning(part: Reasoning, id_: Native, dialect: str, spelling: Spelling, *, own: bool) -> Native | None:
-    """The item; None where the vendor did not make it: only its own reasoning can be given back to it."""
+def write_reasoning(part: Reasoning, dialect: str) -> Native:
+    """The item of reasoning; pieces that were carried, where they still say its text."""
+    native: Native = {"type": "reasoning", **_write_id(part), "summary": _pieces(PIECES["summary"], part.summary or [])}
+    if part.text:
+        native["content"] = _pieces(PIECES["content"], [part.text])
     encrypted = (part.metadata or {}).get("encryptedContent")
-    if not own and not id_ and encrypted is None:
-        return None
-    native: Native = {"type": "reasoning", **id_}
-    if part.summary or not own:
-        native["summary"] = _pieces(PIECES["summary"], part.summary or [])
-    texts = spelling.get("pieces", [])
-    texts = texts if BETWEEN.join(texts) == part.text else [part.text]
-    if texts:
-        native["content"] = _pieces(PIECES["content"], texts)
     if encrypted is not None:
         native["encrypted_content"] = encrypted
-    return REASONING.put(native, carried_by(part.extras, dialect), spelling)
+    carried = dict(carried_by(part.extras, dialect))
+    if "summary" in carried and _texts(carried["summary"]) != (part.summary or []):
+        del carried["summary"]
+    if "content" in carried and BETWEEN.join(_texts(carried["content"])) != part.text:
+        del carried["content"]
+    return REASONING.put(native, carried)
+
+
+def _texts(pieces: Any) -> list[str]:
+    return [piece["text"] for piece in pieces if isinstance(piece.get("text"), str)]
 
 
 def _pieces(kind: str, texts: list[str]) -> list[Native]:
@@ -141,30 +126,28 @@ def _pieces(kind: str, texts: list[str]) -> list[Native]:
 # ---------------------------------------------------------------- outputs
 
 
-def lift_result(native: Native, kind: str, pairing: Pairing, origin: Origin) -> ToolResult:
+def lift_result(native: Native, kind: str, context: LiftContext) -> ToolResult:
     """The answer to a call. Calls do not say which of them it is but by id."""
-    carried, spelling = take(OUTPUT, native, COMPLETED)
-    id_, name = pairing.result(native.get("call_id") or None, native.get("name") or None)
-    form, value, more, odd = lift_output(native["output"], origin)
-    type_ = {"type": kind} if kind == "custom_tool_call_output" else {}
-    given = {key: bool(native.get(key)) for key in ("call_id", "name") if bool(native.get(key)) != (key == "call_id")}
-    result = ToolResult(id_, name, form, value, metadata=_item_id(native))
-    result.extras = extras_of(origin.dialect, {**type_, **carried, **more})
-    origin.spell(result, {**spelling, **odd, **given})
-    return result
+    carried = carried_beside(COMPLETED, OUTPUT, native)
+    id_, name = context.pairing.result(native.get("call_id") or None, native.get("name") or None)
+    (form, value), is_whole = lift_output(native["output"], context.dialect)
+    if not is_whole:
+        carried["output"] = native["output"]
+    if kind == "custom_tool_call_output":
+        carried = {"type": kind, **carried}
+    extras = extras_of(context.dialect, carried)
+    return ToolResult(id_, name, form, value, metadata=_lift_id(native), extras=extras)
 
 
-def lower_result(
-    result: ToolResult, id_: Native, dialect: str, spellings: dict[int, Spelling], *, own: bool, named: bool
-) -> Native:
-    """The item; `named`: with the name of its tool, where the source does not decide that."""
-    spelling = spellings.get(id(result), {})
+def write_result(result: ToolResult, dialect: str, *, named: bool) -> Native:
+    """The item of an answer; `named`: with the name of its tool, where no call says it."""
     carried = dict(carried_by(result.extras, dialect))
-    custom = carried.pop("type", None) == "custom_tool_call_output"
-    native = {"type": "custom_tool_call_output" if custom else "function_call_output", **id_}
-    if spelling.get("call_id", True):
-        native["call_id"] = result.tool_call_id
-    if spelling.get("name", named):
+    kind = carried.pop("type", None)
+    native = {"type": kind if kind in OUTPUTS else "function_call_output", **_write_id(result)}
+    native["call_id"] = result.tool_call_id
+    if named:
         native["name"] = result.name
-    native["output"] = lower_output(result, dialect, spellings, own=own)
-    return OUTPUT.put(native, carried, spelling)
+    native["output"] = write_output(result, dialect)
+    if "output" in carried and lift_output(carried["output"], dialect)[0] != (result.kind, result.value):
+        del carried["output"]
+    return OUTPUT.put(native, carried)

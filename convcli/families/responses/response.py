@@ -1,17 +1,20 @@
-"""Responses of the Responses API: the answer, what it cost, why it ended, and what is repeated of the request."""
+"""Responses of the Responses API: the answer, what it cost, why it ended, and what is repeated of the request.
+
+Specification: `Response` of the [API reference](https://platform.openai.com/docs/api-reference/responses/object),
+Python SDK `openai` 3.51.0; read 2026-11-20.
+"""
 
 from __future__ import annotations
 
-from msgspec.structs import replace
+from itertools import dropwhile, takewhile
 
 from convcli.families.openai import request as common
-from convcli.families.responses.parts import inner, take
-from convcli.families.responses.turns import Reader, Writer
+from convcli.families.responses.parts import carried_beside, object_in
+from convcli.families.responses.turns import ItemReader, ItemWriter
+from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.renaming import Alphabet, distinct, identifiers, renamed
 from convcli.kit.values import epoch_of_time, time_of_epoch
-from convcli.model.branches import active
-from convcli.model.transcript import Message, Origin, ToolCall, Transcript
+from convcli.model.transcript import Message, Part, ToolCall, Transcript
 from convcli.wire import exact_json
 
 RESPONSE = Keys(
@@ -39,96 +42,100 @@ NOTHING: Native = {"error": None, "incomplete_details": None, "instructions": No
 """Keys that the service always writes."""
 
 
-def lift_response(native: Native, reader: Reader, origin: Origin) -> Transcript:
+# ---------------------------------------------------------------- lift
+
+
+def lift_response(native: Native, context: LiftContext) -> Transcript:
     """The transcript of what a model answered; why it ended is on the last answer."""
-    carried, spelling = take(RESPONSE, native, DEFAULTS)
-    origin.document = {"form": "response", **({"response": spelling} if spelling else {})}
-    transcript = Transcript(reader.all(native["output"], ("output",)), origin=origin)
-    transcript.id = native.get("id") or None
-    transcript.model = native.get("model") or None
-    if native.get("object") is None:
-        origin.document["object"] = False
+    context.origin.form = "response"
+    ItemReader(context).all(native["output"], ("output",))
+    carried = carried_beside(DEFAULTS, RESPONSE, native)
+    request = {key: carried[key] for key in RESPONSE.sorted(carried) if key in ECHO}
+    carried = {key: value for key, value in carried.items() if key not in ECHO}
     created = native.get("created_at")
-    transcript.created_at = time_of_epoch(created) if isinstance(created, int) else None
-    if created is not None and transcript.created_at is None:
+    created_at = time_of_epoch(created) if isinstance(created, int) else None
+    if created is not None and created_at is None:
         carried["created_at"] = created
-    echo = {key: carried[key] for key in RESPONSE.sorted(carried) if key in ECHO}
-    carried = {key: value for key, value in carried.items() if key not in ECHO} | _lift_end(native, reader, origin)
-    transcript.extras = extras_of(origin.dialect, {**carried, **({"request": echo} if echo else {})})
-    return transcript
+    carried |= _lift_end(native, context)
+    return context.transcript(
+        id=native.get("id") or None,
+        model=native.get("model") or None,
+        created_at=created_at,
+        extras=extras_of(context.dialect, {**carried, **({"request": request} if request else {})}),
+    )
 
 
-NAMES, IDS = identifiers(128), Alphabet("", "", 64)
-"""Of tools and of calls."""
-
-
-def as_allowed(transcript: Transcript) -> Transcript:
-    """The active messages of a foreign transcript, with names and ids that the service takes."""
-    transcript = renamed(transcript, NAMES, IDS)
-    return replace(transcript, messages=distinct(active(transcript), IDS), head=None)
-
-
-def lower_response(transcript: Transcript, messages: list[Message], writer: Writer) -> Native:
-    """The response with every answer in it, and the results between them."""
-    spelling = transcript.document_spelling(writer.dialect)
-    native: Native = {} if transcript.id is None else {"id": transcript.id}
-    if spelling.get("object", True):
-        native["object"] = "response"
-    created = None if transcript.created_at is None else epoch_of_time(transcript.created_at)
-    if created is not None:
-        native["created_at"] = created
-    native |= {} if transcript.model is None else {"model": transcript.model}
-    whole = writer.own and spelling.get("form") == "response"
-    answers = [message for message in messages if message.role in ("assistant", "tool")]
-    native["output"] = writer.all(messages if whole else answers)
-    native |= _lower_end(transcript, answers, writer)
-    if not writer.own:
-        native = {**NOTHING, **native, **DEFAULTS}
-    carried = carried_by(transcript.extras, writer.dialect)
-    rest = {key: value for key, value in carried.items() if key != "request"}
-    native = {key: native[key] for key in RESPONSE.sorted(native)}
-    return RESPONSE.put(native, {**inner(carried, "request"), **rest}, spelling.get("response"))
-
-
-def _lift_end(native: Native, reader: Reader, origin: Origin) -> Native:
+def _lift_end(native: Native, context: LiftContext) -> Native:
     """Set on the last answer why it ended, how it failed and what it cost; what of that must be carried."""
-    if not any(native.get(key) for key in ("status", "error", "usage")):
-        return _carry_end(native, {}, origin)
-    answer = next((message for message in reversed(reader.messages) if message.role == "assistant"), None)
+    end = {key: native[key] for key in END if native.get(key)}
+    if not end.keys() - {"incomplete_details"} and not native.get("usage"):
+        return end
+    answer = last_answer(context.messages)
     if answer is None:
         answer = Message("assistant", [])
-        reader.append(answer, ("output",), [])
-    answer.stop_reason = _stop_reason(native, answer)
-    said = (native.get("error") or {}).get("message")
-    answer.error = said or None
+        context.add(answer, ("output",), [])
+    answer.stop_reason = read_stop_reason(native, answer.parts)
+    answer.error = (native.get("error") or {}).get("message") or None
     if native.get("usage"):
-        common.lift_usage(native["usage"], answer, origin.dialect, origin, USAGE)
-    return _carry_end(native, _end_of(answer), origin)
+        common.lift_usage(native["usage"], answer, context.dialect, USAGE)
+    written = end_of(answer, {})
+    return {key: value for key, value in end.items() if not exact_json.exact(value, written.get(key))}
 
 
-def _carry_end(native: Native, expected: Native, origin: Origin) -> Native:
-    """What the last answer does not say of the end; keys that it would add are remembered as absent."""
-    absent = [key for key in expected if not native.get(key)]
-    if absent:
-        origin.document["absent"] = absent
-    given = {key: native[key] for key in ("status", "error", "incomplete_details") if native.get(key)}
-    return {key: value for key, value in given.items() if not exact_json.exact(value, expected.get(key))}
+END = ("status", "error", "incomplete_details")
 
 
-def _lower_end(transcript: Transcript, answers: list[Message], writer: Writer) -> Native:
-    answers = [message for message in answers if message.role == "assistant"]
-    if not answers:
-        return {}
-    absent = transcript.document_spelling(writer.dialect).get("absent", ())
-    native = {key: value for key, value in _end_of(answers[-1]).items() if key not in absent}
-    spelled = "usage" in writer.spellings.get(id(answers[-1]), {})
-    if spelled or answers[-1].usage or carried_by(answers[-1].extras, writer.dialect).get("usage"):
-        native["usage"] = common.lower_usage(answers[-1], writer.dialect, writer.spellings, USAGE)
-    return native
+def read_stop_reason(native: Native, parts: list[Part]) -> str | None:
+    """Why a response with an answer of these parts ended."""
+    status = native.get("status")
+    if status == "completed":
+        return "tool_calls" if any(isinstance(part, ToolCall) for part in parts) else "stop"
+    if status != "incomplete":
+        return STOPPED.get(status or "")
+    reason: str | None = (native.get("incomplete_details") or {}).get("reason")
+    return {theirs: ours for ours, theirs in REASON.items()}.get(reason or "", reason or status)
 
 
-def _end_of(answer: Message) -> Native:
-    """`status`, `incomplete_details` and `error` of a response that ended in this answer."""
+# ---------------------------------------------------------------- write
+
+
+def write_response(transcript: Transcript, dialect: str) -> Native:
+    """The response with every answer in it, and the results between them."""
+    native: Native = {**NOTHING, "id": transcript.id, "object": "response", "model": transcript.model}
+    native["created_at"] = None if transcript.created_at is None else epoch_of_time(transcript.created_at)
+    native = {key: value for key, value in native.items() if value is not None or key in NOTHING}
+    native["output"] = ItemWriter(dialect, answered=True).all(transcript.messages)
+    carried = carried_by(transcript.extras, dialect)
+    answer = last_answer(transcript.messages)
+    if answer is not None:
+        native |= end_of(answer, carried)
+        if answer.usage or carried_by(answer.extras, dialect).get("usage"):
+            native["usage"] = common.write_usage(answer, dialect, USAGE)
+    beside = {key: value for key, value in carried.items() if key not in ("request", *END)}
+    return RESPONSE.put({**native, **DEFAULTS}, {**object_in(carried, "request"), **beside}, sort=True)
+
+
+def last_answer(messages: list[Message]) -> Message | None:
+    """The message that says how the response ended: the first of those that are the last answer together."""
+    answer = _last_answer(messages)
+    return answer[-1] if answer else None
+
+
+def parts_of_last_answer(messages: list[Message]) -> list[Part]:
+    """What these messages say, which are one when they are read back."""
+    return [part for message in _last_answer(messages)[::-1] for part in message.parts]
+
+
+def _last_answer(messages: list[Message]) -> list[Message]:
+    up_to_it = dropwhile(lambda message: message.role != "assistant", reversed(messages))
+    return list(takewhile(lambda message: message.role == "assistant", up_to_it))
+
+
+def end_of(answer: Message, carried: Native) -> Native:
+    """`status`, `incomplete_details` and `error` of a response that ended in this answer.
+
+    Those that were carried stand for it where they still say the same.
+    """
     native: Native = {}
     if answer.stop_reason is not None:
         native["status"] = STATUS.get(answer.stop_reason, "completed")
@@ -136,17 +143,12 @@ def _end_of(answer: Message) -> Native:
         native["incomplete_details"] = {"reason": REASON.get(answer.stop_reason or "", answer.stop_reason)}
     if answer.error is not None:
         native["error"] = {"code": "server_error", "message": answer.error}
-    return native
-
-
-def _stop_reason(native: Native, answer: Message) -> str | None:
-    status = native.get("status")
-    if status == "completed":
-        return "tool_calls" if any(isinstance(part, ToolCall) for part in answer.parts) else "stop"
-    if status != "incomplete":
-        return STOPPED.get(status or "")
-    reason: str | None = (native.get("incomplete_details") or {}).get("reason")
-    return {theirs: ours for ours, theirs in REASON.items()}.get(reason or "", reason or status)
+    exact = {**native, **{key: carried[key] for key in END if key in carried}}
+    if object_in(exact, "error").get("message") != answer.error:
+        exact |= {"error": native.get("error")}
+    if read_stop_reason(exact, answer.parts) != answer.stop_reason:
+        exact |= {"status": native.get("status"), "incomplete_details": native.get("incomplete_details")}
+    return {key: value for key, value in exact.items() if value is not None}
 
 
 STOPPED = {"failed": "error", "cancelled": "aborted"}

@@ -7,165 +7,92 @@ How parts were grouped into items is a spelling.
 
 from __future__ import annotations
 
-from typing import Any
-
-from convcli.families.responses.items import (
-    CALLS,
-    COMPLETED,
-    MARKS,
-    OUTPUTS,
-    kind_of,
-    lift_call,
-    lift_reasoning,
-    lift_result,
-    lower_call,
-    lower_reasoning,
-    lower_result,
-)
-from convcli.families.responses.parts import inner, is_bare, lift_content, lower_part, take
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
-from convcli.kit.pairing import UNKNOWN, Pairing
-from convcli.model.transcript import (
-    Message,
-    Opaque,
-    Origin,
-    Part,
-    Path,
-    Reasoning,
-    ToolCall,
-    ToolResult,
-    Transcript,
-)
+from convcli.families.responses import items
+from convcli.families.responses.items import COMPLETED, kind_of
+from convcli.families.responses.parts import carried_beside, lift_content, object_in, write_part
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.pairing import UNKNOWN
+from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, ToolResult
 
 MESSAGE = Keys("type id status role phase content", carried="id status phase")
-
-ID_PREFIX = {
-    "message": "msg",
-    "reasoning": "rs",
-    "function_call": "fc",
-    "custom_tool_call": "ctc",
-    "function_call_output": "fco",
-    "custom_tool_call_output": "ctco",
-}
-"""How the ids of items begin; the service refuses others."""
-
-LONGEST_ID = 64
 
 # ---------------------------------------------------------------- lift
 
 
-class Reader:
-    """Messages while items are lifted. `listed`: the place where content is a list by default."""
+class ItemReader:
+    """Adds the messages of items to a context, one item after the other."""
 
-    __slots__ = ("answer", "listed", "messages", "open", "origin", "pairing", "place", "spots")
+    __slots__ = ("_answer", "_context", "_place", "_spots")
 
-    def __init__(self, pairing: Pairing, origin: Origin, *, listed: bool = False) -> None:
-        self.pairing, self.origin, self.listed = pairing, origin, listed
-        self.messages: list[Message] = []
-        self.answer: Message | None = None
-        self.open: tuple[str | None] | None = None
-        self.place: Path = ()
-        self.spots: list[Path] = []
+    def __init__(self, context: LiftContext) -> None:
+        self._context = context
+        self._answer: Message | None = None
+        self._place: Path = ()
+        self._spots: list[Path] = []
 
-    def all(self, natives: list[Native], prefix: Path) -> list[Message]:
-        """The messages of these items, which stand in the list at `prefix`."""
+    def all(self, natives: list[Native], prefix: Path) -> None:
+        """All items of the list that stands at `prefix`."""
         for i, native in enumerate(natives):
             self.add(native, (*prefix, i))
-        return self.messages
 
     def add(self, native: Native, place: Path) -> None:
         """One item, which stands at `place`."""
-        kind = kind_of(native)
+        kind, context = kind_of(native), self._context
         if kind == "message" and native["role"] != "assistant":
-            self.append(self._message(native), place, _spots(native))
-        elif kind in OUTPUTS:
-            result = lift_result(native, kind, self.pairing, self.origin)
-            self.append(Message("tool", [result]), place, [()])
-        elif kind in MARKS:
-            self.append(Message("event", [Opaque(self.origin.dialect, native)]), place, [()])
+            self._append(_lift_message(native, context.dialect), place, _spots(native))
+        elif kind in items.OUTPUTS:
+            self._append(Message("tool", [items.lift_result(native, kind, context)]), place, [()])
+        elif kind in items.MARKS:
+            self._append(Message("event", [Opaque(context.dialect, native)]), place, [()])
         else:
-            self._answer(native, kind, place)
+            self._add_to_answer(native, kind, place)
 
-    def append(self, message: Message, place: Path, spots: list[Path]) -> None:
-        """A message of its own."""
-        self.messages.append(message)
-        self.origin.places.append((place, spots))
-        self.answer, self.open = None, None
+    def _append(self, message: Message, place: Path, spots: list[Path]) -> None:
+        self._context.add(message, place, spots)
+        self._answer = None
 
-    def _message(self, native: Native) -> Message:
-        carried, spelling = take(MESSAGE, native, COMPLETED)
-        parts = lift_content(native["content"], "input_text", self.origin)
-        message = Message(native["role"], parts, extras=extras_of(self.origin.dialect, carried))
-        self.origin.spell(message, self._spelling(native, parts, spelling))
-        return message
-
-    def _spelling(self, native: Native, parts: list[Part], spelling: Spelling) -> Spelling:
-        """How a message item is spelled: where it has no type, or where its content is not what it is by default."""
-        spelling = spelling if native.get("type") else {**spelling, "type": False}
-        content = native["content"]
-        if self.listed and content and isinstance(content, str):
-            return {**spelling, "content": "string"}
-        if not self.listed and isinstance(content, list) and len(parts) == 1 and is_bare(parts[0], self.origin):
-            return {**spelling, "content": "list"}
-        return spelling
-
-    def _answer(self, native: Native, kind: str, place: Path) -> None:
-        if self.answer is None:
+    def _add_to_answer(self, native: Native, kind: str, place: Path) -> None:
+        if self._answer is None:
             answer = Message("assistant", [])
-            self.spots, self.place = [], place
-            self.append(answer, place, self.spots)
-            self.answer = answer
-        at: Path = () if place == self.place else ("..", place[-1])
-        parts = self._said(native, self.answer) if kind == "message" else [self._done(native, kind)]
-        spots = [()] * len(parts) if self.open is None else _spots(native)
-        self.answer.parts += parts
-        self.spots += [(*at, *spot) for spot in spots]
+            self._spots, self._place = [], place
+            self._append(answer, place, self._spots)
+            self._answer = answer
+        parts = _content_of_answer(native, self._context.dialect) if kind == "message" else None
+        at: Path = () if place == self._place else ("..", place[-1])
+        spots = [()] if parts is None else _spots(native)
+        parts = [self._whole(native, kind)] if parts is None else parts
+        self._answer.parts += parts
+        self._spots += [(*at, *spot) for spot in spots[: len(parts)]]
 
-    def _done(self, native: Native, kind: str) -> Part:
-        self.open = None
-        if kind in CALLS:
-            return lift_call(native, kind, self.pairing, self.origin)
+    def _whole(self, native: Native, kind: str) -> Part:
+        if kind in items.CALLS:
+            return items.lift_call(native, kind, self._context)
         if kind == "reasoning":
-            return lift_reasoning(native, self.origin)
-        return Opaque(self.origin.dialect, native)
+            return items.lift_reasoning(native, self._context.dialect)
+        return Opaque(self._context.dialect, native)
 
-    def _said(self, native: Native, answer: Message) -> list[Part]:
-        """The parts of a message item. One without content has none, and is opaque where it says anything else."""
-        carried, spelling = take(MESSAGE, native, COMPLETED)
-        parts = lift_content(native["content"], "output_text", self.origin)
-        if not parts:
-            self.open = None
-            if carried:
-                return [Opaque(self.origin.dialect, native)]
-            self._keep_empty(native, answer)
-            return []
-        spelling = self._spelling(native, parts, spelling)
-        id_ = carried.pop("id", None)
-        if not spelling and not carried and self.open == (id_,):
-            spelling = {"split": True}
-        self._mark(parts, id_, carried, spelling)
-        self.open = (id_,)
-        return parts
 
-    def _mark(self, parts: list[Part], id_: str | None, carried: Native, spelling: Spelling) -> None:
-        """Put the facts and the spelling of a message item on its parts."""
-        for part in parts:
-            part.metadata = {"itemId": id_} if id_ is not None else None
-            if isinstance(part, Opaque):
-                self._respell(part, {"in": "content"})
-        first, dialect = parts[0], self.origin.dialect
-        if carried:
-            first.extras = {dialect: {**carried_by(first.extras, dialect), "item": carried}}
-        if spelling:
-            self._respell(first, {"item": spelling})
+def _lift_message(native: Native, dialect: str) -> Message:
+    extras = extras_of(dialect, carried_beside(COMPLETED, MESSAGE, native))
+    return Message(native["role"], lift_content(native["content"], dialect), extras=extras)
 
-    def _keep_empty(self, native: Native, answer: Message) -> None:
-        record, key = (answer.parts[-1], "after") if answer.parts else (answer, "before")
-        kept = self.origin.spellings.get(id(record), {}).get(key, [])
-        self._respell(record, {key: [*kept, native]})
 
-    def _respell(self, record: Any, more: Spelling) -> None:
-        self.origin.spell(record, {**self.origin.spellings.get(id(record), {}), **more})
+def _content_of_answer(native: Native, dialect: str) -> list[Part] | None:
+    """The parts of a message item; None for one without content that says something else, which is kept whole."""
+    carried = carried_beside(COMPLETED, MESSAGE, native)
+    parts = lift_content(native["content"], dialect)
+    if not parts:
+        return None if carried else []
+    id_ = carried.pop("id", None)
+    for part in parts:
+        part.metadata = {"itemId": id_} if id_ is not None else None
+        if isinstance(part, Opaque):
+            part.extras = {dialect: {"in": "content"}}
+    first = parts[0]
+    if carried:
+        first.extras = {dialect: {**carried_by(first.extras, dialect), "item": carried}}
+    return parts
 
 
 def _spots(native: Native) -> list[Path]:
@@ -173,172 +100,103 @@ def _spots(native: Native) -> list[Path]:
     return [("content",)] if isinstance(content, str) else [("content", j) for j in range(len(content))]
 
 
-# ---------------------------------------------------------------- lower
+# ---------------------------------------------------------------- write
 
 
-class Draft:
-    """A message item while its content is gathered."""
+class ItemWriter:
+    """The items of messages. `answered`: as a response holds them, with all that it says of the content of a message.
 
-    __slots__ = ("carried", "content", "id", "role", "spelling")
+    Elsewhere the content of one text is a string.
+    """
 
-    def __init__(self, role: str, id_: str | None, carried: Native, spelling: Spelling) -> None:
-        self.role, self.id, self.carried, self.spelling = role, id_, carried, spelling
-        self.content: list[Native] = []
+    __slots__ = ("_answered", "_calls", "_dialect", "_draft", "items")
 
-
-class Writer:
-    """Items while messages are lowered. `listed`: the place where content is a list by default."""
-
-    __slots__ = ("_calls", "_draft", "_facts", "_used", "dialect", "items", "listed", "own", "spellings")
-
-    def __init__(self, transcript: Transcript, dialect: str, *, listed: bool = False) -> None:
-        self.dialect, self.listed = dialect, listed
-        self.own = transcript.origin is not None and transcript.origin.dialect == dialect
-        self.spellings = transcript.spelling(dialect)
+    def __init__(self, dialect: str, *, answered: bool = False) -> None:
+        self._dialect, self._answered = dialect, answered
         self.items: list[Native] = []
-        self._draft: Draft | None = None
-        self._facts: tuple[Native, Spelling] = ({}, {})
+        self._draft: Native | None = None
+        """The message item to which content is added."""
         self._calls: dict[str, str] = {}
-        self._used: set[str] = set()
 
     def all(self, messages: list[Message]) -> list[Native]:
         """The items of these messages."""
         for message in messages:
             self.message(message)
-        return self.items if self.own else _without_dangling(self.items)
+        return self.items
 
     def message(self, message: Message) -> None:
-        """All items of one message, in the order of its parts."""
-        spelling = self._spelling(message)
-        self.items += spelling.get("before", ())
-        self._facts = (carried_by(message.extras, self.dialect), spelling)
+        """All items of one message, in the order of its parts. A response without output is an empty answer."""
         for part in message.parts:
-            self._part(part, message.role)
-            if "after" in self._spelling(part):
+            if is_content(part, message.role, self._dialect):
+                self._content(part, message)
+            else:
                 self._close()
-                self.items += self._spelling(part)["after"]
-        if not message.parts and self._shows_empty(message.role):
-            self._open(message.role, None)
+                self.items += self._whole(part)
+        if not message.parts and not (message.role == "assistant" and self._answered):
+            self._begin(None, message)
         self._close()
 
-    def _shows_empty(self, role: str) -> bool:
-        """An empty answer of our own is spelled out, and a response without output is one."""
-        return role not in ("tool", "event") and not (role == "assistant" and (self.own or self.listed))
-
-    def _spelling(self, record: Any) -> Spelling:
-        return self.spellings.get(id(record), {}) if self.spellings else {}
-
-    def _part(self, part: Part, role: str) -> None:
-        spelling = self._spelling(part)
-        if not _is_content(part, role, spelling):
-            native = self._item(part, role, spelling)
-            if native is not None:
-                self._close()
-                self.items.append(native)
+    def _content(self, part: Part, message: Message) -> None:
+        """All parts of an answer with the same item id are one item, if none of them begins another."""
+        native = write_part(part, message.role, self._dialect)
+        if native is None:
             return
-        native = lower_part(part, role, self.dialect, spelling, own=self.own)
-        if native is not None:
-            if self._starts(part, role, spelling):
-                self._open(role, part)
-            self._draft.content.append(native)  # type: ignore[union-attr]
+        begins = self._draft is None
+        if not begins and message.role == "assistant":
+            is_other = (part.metadata or {}).get("itemId") != self._draft.get("id")  # type: ignore[union-attr]
+            begins = is_other or "item" in carried_by(part.extras, self._dialect)
+        if begins:
+            self._begin(part, message)
+        self._draft["content"].append(self._annotated(native))  # type: ignore[index]
 
-    def _starts(self, part: Part, role: str, spelling: Spelling) -> bool:
-        """Does a message item begin with this part? By default all parts with the same item id are one item."""
-        if self._draft is None or role != "assistant":
-            return self._draft is None
-        starts = "item" in spelling or "item" in carried_by(part.extras, self.dialect)
-        return starts or (part.metadata or {}).get("itemId") != self._draft.id
-
-    def _open(self, role: str, part: Part | None) -> None:
+    def _begin(self, part: Part | None, message: Message) -> None:
         self._close()
-        if role == "assistant" and part is not None:
-            carried = inner(carried_by(part.extras, self.dialect), "item")
-            id_ = (part.metadata or {}).get("itemId")
-            self._draft = Draft(role, id_, carried, self._spelling(part).get("item", {}))
-        else:
-            self._draft = Draft("user" if role == "tool" else role, None, *self._facts)
-            self._facts = ({}, {})
+        id_, carried = None, carried_by(message.extras, self._dialect)
+        if message.role == "assistant":
+            carried = object_in(carried_by(part.extras, self._dialect), "item") if part is not None else {}
+            id_ = (part.metadata or {}).get("itemId") if part is not None else None
+        native: Native = {"type": "message", **({} if id_ is None else {"id": id_})}
+        native |= COMPLETED if self._answered else {}
+        self._draft = MESSAGE.put({**native, "role": message.role, "content": []}, carried)
 
     def _close(self) -> None:
         draft, self._draft = self._draft, None
         if draft is None:
             return
-        native: Native = {} if draft.spelling.get("type") is False else {"type": "message"}
-        native |= self._id(draft.id, "message")
-        if self.listed and not self.own:
-            native |= COMPLETED
-        native |= {"role": draft.role, "content": self._content(draft)}
-        aside = "usage" if draft.role == "assistant" else ""  # that of an answer stands in the response
-        carried = {key: value for key, value in draft.carried.items() if key != aside}
-        self.items.append(MESSAGE.put(native, carried, draft.spelling))
+        content = draft["content"]
+        if not content or (len(content) == 1 and not self._answered and _is_bare(content[0])):
+            draft["content"] = content[0]["text"] if content else ""
+        self.items.append(draft)
 
-    def _content(self, draft: Draft) -> Any:
-        content = draft.content
-        text = {"assistant": "output_text"}.get(draft.role, "input_text")
-        bare = len(content) == 1 and list(content[0]) == ["type", "text"] and content[0]["type"] == text
-        listed = draft.spelling.get("content", "list" if self.listed else "string") == "list"
-        if not content or (bare and content[0]["text"] and not listed):
-            return content[0]["text"] if content else ""
-        return content if self.own else [_annotated(part, LOGGED if self.listed else {}) for part in content]
+    def _annotated(self, part: Native) -> Native:
+        """Text of the assistant has annotations, and in a response log probabilities, be it none."""
+        if part.get("type") != "output_text":
+            return part
+        return {**part, "annotations": [], **({"logprobs": []} if self._answered else {}), **part}
 
-    def _id(self, id_: Any, kind: str) -> Native:
-        """The id of an item; a foreign one only where the service would take it."""
-        if not isinstance(id_, str):
-            return {}
-        if not self.own:
-            if not id_.startswith(ID_PREFIX[kind]) or len(id_) > LONGEST_ID or id_ in self._used:
-                return {}
-            self._used.add(id_)
-        return {"id": id_}
-
-    def _item(self, part: Part, role: str, spelling: Spelling) -> Native | None:
-        """An item that is no message."""
-        if isinstance(part, Opaque):
-            return part.value if part.dialect == self.dialect else None
+    def _whole(self, part: Part) -> list[Native]:
+        """The item of a part that is no content of a message."""
         if isinstance(part, ToolResult):
-            return self._result(part)
-        if role != "assistant" or not isinstance(part, (ToolCall, Reasoning)):
-            return None
+            known = self._calls.get(part.tool_call_id, UNKNOWN)
+            return [items.write_result(part, self._dialect, named=known != part.name)]
+        if isinstance(part, ToolCall):
+            self._calls[part.id] = part.name
+            return [items.write_call(part, self._dialect)]
         if isinstance(part, Reasoning):
-            return lower_reasoning(part, self._item_id(part, "reasoning"), self.dialect, spelling, own=self.own)
-        self._calls[part.id] = part.name
-        return lower_call(part, self._item_id(part, "function_call"), self.dialect, spelling)
-
-    def _result(self, result: ToolResult) -> Native:
-        """Named only where the call does not say the name: a custom tool has no place for it."""
-        kind = carried_by(result.extras, self.dialect).get("type", "function_call_output")
-        known = self._calls.get(result.tool_call_id, UNKNOWN)
-        named = not self.own and kind == "function_call_output" and known != result.name
-        id_ = self._item_id(result, "function_call_output")
-        return lower_result(result, id_, self.dialect, self.spellings, own=self.own, named=named)
-
-    def _item_id(self, part: Part, kind: str) -> Native:
-        kind = carried_by(part.extras, self.dialect).get("type", kind)
-        return self._id((part.metadata or {}).get("itemId"), kind)
+            return [items.write_reasoning(part, self._dialect)]
+        return [part.value] if isinstance(part, Opaque) and part.dialect == self._dialect else []
 
 
-def _is_content(part: Part, role: str, spelling: Spelling) -> bool:
+def is_content(part: Part, role: str, dialect: str) -> bool:
+    """Does the part stand in the content of a message item, and not as an item of its own?"""
     if isinstance(part, Opaque):
-        return spelling.get("in") == "content" or role not in ("assistant", "event")
+        return role not in ("assistant", "event") or "in" in carried_by(part.extras, dialect)
     return not isinstance(part, (Reasoning, ToolCall, ToolResult))
 
 
-def _annotated(part: Native, logged: Native) -> Native:
-    """Text of the assistant has annotations, and in a response log probabilities, be it none."""
-    return {**part, "annotations": [], **logged, **part} if part.get("type") == "output_text" else part
-
-
-LOGGED: Native = {"logprobs": []}
-
-
-def _without_dangling(items: list[Native]) -> list[Native]:
-    """The items without reasoning behind which nothing of the same answer follows: the service refuses that."""
-    kept: list[Native] = []
-    for item in reversed(items):
-        if kind_of(item) != "reasoning" or (kept and _is_answer(kept[-1])):
-            kept.append(item)
-    return kept[::-1]
-
-
-def _is_answer(item: Native) -> bool:
-    return kind_of(item) not in OUTPUTS and item.get("role", "assistant") == "assistant"
+def _is_bare(part: Native) -> bool:
+    """Is it nothing but text, of either kind?"""
+    says = {
+        key for key, value in part.items() if key not in ("type", "annotations") or (key == "annotations" and value)
+    }
+    return part["type"] in ("input_text", "output_text") and says == {"text"} and bool(part["text"])

@@ -46,15 +46,16 @@ def _wrong_with(raw: str) -> str:
 
 
 def as_text() -> Rule:
-    """The document has arguments as JSON in a string; the lift has left behind how others were spelled."""
+    """The document has arguments as JSON in a string, in the member of the call that names its function."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i, k, call in survey.parts["tool_call"]:
-            spelling = survey.spellings.get(id(call))
-            if spelling is not None and not isinstance(spelling.get("arguments", ""), str):
-                actual = TYPE_NAMES.get(type(spelling["arguments"]), "null")
-                problem = f"the arguments must be JSON in a string; found {actual}"
-                yield Breach("arguments-not-text", At(i, k, field="tool_call.arguments"), problem)
+        for i, k, _ in survey.parts["tool_call"]:
+            call = survey.native(At(i, k)) or {}
+            function = call.get("function") or call
+            if not isinstance(function.get("arguments", ""), str):
+                kind = TYPE_NAMES.get(type(function["arguments"]), "null")
+                message = f"the arguments must be JSON in a string; found {kind}"
+                yield Breach("arguments-not-text", At(i, k, field="tool_call.arguments"), message)
 
     return Rule(("arguments-not-text",), check)
 
@@ -83,15 +84,15 @@ def _filled(called: LocatedCall, arguments: dict[str, Any], known: Any) -> Itera
 
 
 def rows_not_filled(*keys: str) -> Rule:
-    """No message that makes no calls has a null under the keys for calls; the lift has left behind which it has."""
+    """No message that makes no calls has a null under the keys for calls."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i, message in enumerate(survey.messages) if survey.spellings else ():
-            blank = survey.spellings.get(id(message), {}).get("blank", {})
-            key = next((key for key in keys if key in blank and blank[key] is None), None)
-            if key is not None and message.role != "assistant":
-                problem = f"{key} is null in a message of the {message.role}: an engine has filled columns"
-                yield Breach("null-filled", At(i, steps=(key,)), problem, "warning", help=TEXT_COLUMNS)
+        for i, message in enumerate(survey.messages):
+            native = survey.native(At(i)) if message.role != "assistant" else None
+            key = next((key for key in keys if key in native and native[key] is None), None) if native else None
+            if key is not None:
+                text = f"{key} is null in a message of the {message.role}: an engine has filled columns"
+                yield Breach("null-filled", At(i, steps=(key,)), text, "warning", help=TEXT_COLUMNS)
                 return
 
     return Rule(("null-filled",), check)

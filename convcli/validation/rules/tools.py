@@ -125,6 +125,18 @@ def schemas(shape: Shape = Shape()) -> Rule:  # noqa: B008  (frozen)
     return Rule(tuple(codes), check)
 
 
+def typed(severity: Severity = "warning") -> Rule:
+    """The parameters of every tool name their type, which stands for an object where it is missing."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, tool in enumerate(survey.tools):
+            if tool.parameters is not None and "type" not in tool.parameters:
+                at = At(tool=i, field="tool.parameters")
+                yield Breach("schema-not-object", at, "the parameters name no type: it must be object", severity)
+
+    return Rule(("schema-not-object",), check)
+
+
 def output_schemas(*, free: Callable[[Survey], bool]) -> Rule:
     """What a tool answers is a JSON Schema too: of an object, unless the document is of those that are `free`."""
 

@@ -192,6 +192,52 @@ def parts_in_roles(roles: Mapping[str, Collection[str]]) -> Rule:
     return Rule(("misplaced-part",), check)
 
 
+def answered_by_assistant() -> Rule:
+    """What a response holds was said by the assistant."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages if survey.form == RESPONSE else ()):
+            if message.role != "assistant":
+                yield Breach("misplaced-part", At(i), f"an answer cannot be a turn of the {message.role}")
+
+    return Rule(("misplaced-part",), check)
+
+
+def heard_with_data() -> Rule:
+    """Audio that a user sends has its data: only what the assistant said can be named by its id."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, k, part in survey.parts["audio"]:
+            if part.data is None and survey.messages[i].role == "user":
+                yield Breach("misplaced-part", At(i, k), "audio of a user needs its data")
+
+    return Rule(("misplaced-part",), check)
+
+
+def media_typed(*kinds: str) -> Rule:
+    """Media of these kinds that are named by a path have a media type."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for kind in kinds:
+            for i, k, part in survey.parts[kind]:
+                if part.path is not None and part.media_type is None:
+                    yield Breach("missing-key", At(i, k), f"a {kind} needs its media type", "warning")
+
+    return Rule(("missing-key",), check)
+
+
+def stopped_with(*words: str, form: str) -> Rule:
+    """The answer in a document of this form ends for one of these reasons."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages if survey.form == form else ()):
+            if message.stop_reason is not None and message.stop_reason not in words:
+                at = At(i, field="message.stopReason")
+                yield Breach("unknown-value", at, "the reason for the end is none that is known", "warning")
+
+    return Rule(("unknown-value",), check)
+
+
 def results_in_roles(*roles: str) -> Rule:
     """The document has results only in turns that have one of these roles there, or none.
 

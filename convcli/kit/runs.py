@@ -6,26 +6,30 @@ a result comes, or something else that is not its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from convcli.families.histories.entries import has_media, in_words
+from msgspec.structs import replace
+
 from convcli.kit import streams
-from convcli.kit.fitting import results_first
-from convcli.kit.objects import Native, carried_by, extras_of
-from convcli.kit.pairing import Pairing
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import shared
+from convcli.kit.objects import Native, carried_by, extras_of, merge
 from convcli.kit.streams import Pieces
-from convcli.model.branches import active
-from convcli.model.transcript import Message, Opaque, Origin, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.model.branches import branch
+from convcli.model.dialect import Pass
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult, Transcript
+
+# ---------------------------------------------------------------- lift
 
 
 class Run:
     """The turns of a run while its events come in; extras stand under the name of the family."""
 
     def __init__(self, name: str, family: str, document: Any) -> None:
+        context = LiftContext(name, document)
         self.family = family
-        self.origin, self.pairing = Origin(name), Pairing(document)
-        self.origin.invented = self.pairing.invented
-        self.messages: list[Message] = []
+        self.origin, self.pairing, self.messages = context.origin, context.pairing, context.messages
         self.open: Message | None = None
         self._texts: list[tuple[Text, Pieces]] = []
         self._spots: list[list[Path]] = []
@@ -90,19 +94,18 @@ class Run:
         for key in carried or ():
             self.elsewhere(message, key, (at, key))
 
-    def failed(self, at: int, said: str | None, rest: Native, place: Path = ()) -> None:
+    def failed(self, at: int, error: str | None, carried: Native, place: Path = ()) -> None:
         """The run broke off in the turn of the model that is open, or before it said anything; `place` says why."""
         message = self.turn("assistant", at)
         self.elsewhere(message, "error", place or (at,))
-        message.stop_reason, message.error = "error", said
-        if rest:
-            message.extras = extras_of(self.family, {**carried_by(message.extras, self.family), "error": rest})
+        message.stop_reason, message.error = "error", error
+        if carried:
+            message.extras = extras_of(self.family, {**carried_by(message.extras, self.family), "error": carried})
 
-    def whole(self, events: Any) -> Transcript:
+    def transcript(self) -> Transcript:
         """The transcript of what came."""
         for part, pieces in self._texts:
             part.text = "".join(pieces)
-        streams.keep(self.origin, events)
         return Transcript(self.messages, origin=self.origin)
 
 
@@ -112,15 +115,66 @@ def carry(record: Any, name: str, carried: Native | None) -> None:
         record.extras = extras_of(name, {**carried_by(record.extras, name), **carried})
 
 
-def said(transcript: Transcript, name: str) -> list[Message]:
-    """The messages of a run in the order in which they are written; of its own stream with the events between them."""
-    if transcript.origin is None or transcript.origin.dialect != name:
-        return results_first(active(transcript))
-    return transcript.messages if transcript.head is None else active(transcript)
+# ---------------------------------------------------------------- fit
 
 
-def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result comes back that is no plain text: the words of its data or of its texts."""
-    if result.kind in ("text", "error") or has_media(result):
-        return None
-    return ("error" if result.is_error else "text", in_words(result))
+def last_run(owner: str) -> Pass:
+    """What a stream of a run holds: the turns of the assistant and their results since the last question, and of
+    events only those that such a stream has.
+
+    The last question is the last message of another role before the last turn of the assistant.
+    """
+
+    def fits(transcript: Transcript) -> Transcript:
+        messages = branch(transcript)
+        answers = [i for i, message in enumerate(messages) if message.role == "assistant"]
+        end = answers[-1] if answers else len(messages)
+        first = max((i + 1 for i in range(end) if messages[i].role not in RUN), default=0)
+        kept = [message for message in messages[first:] if _is_of_run(message, owner)]
+        return replace(transcript, messages=kept, head=None)
+
+    return fits
+
+
+RUN = ("assistant", "tool", "event")
+
+
+def _is_of_run(message: Message, owner: str) -> bool:
+    if message.role != "event":
+        return message.role in RUN
+    return any(isinstance(part, Opaque) and part.dialect == owner for part in message.parts)
+
+
+def joined_turns(messages: list[Message]) -> list[Message]:
+    """Turns of the assistant that follow one another are one, and so are texts that follow one another in it.
+
+    Nothing is kept of turns that say nothing: neither a part nor an error.
+    """
+    joined: list[Message] = []
+    turn: Message | None = None
+    for message in messages:
+        if message.role != "assistant":
+            turn = turn if message.role == "event" else None
+            joined.append(message)
+        elif turn is None or turn.stop_reason == "error":
+            turn = replace(message, parts=_joined_texts(message.parts))
+            if turn.parts or turn.stop_reason == "error":
+                joined.append(turn)
+            else:
+                turn = None
+        else:
+            turn.parts = _joined_texts([*turn.parts, *message.parts])
+            turn.extras = merge(turn.extras or {}, message.extras or {}) or None
+            turn.stop_reason, turn.error = message.stop_reason, message.error
+    return shared(messages, joined)
+
+
+def _joined_texts(parts: Sequence[Part]) -> list[Part]:
+    joined: list[Part] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(part, Text) and isinstance(last, Text):
+            joined[-1] = Text(last.text + part.text)
+        elif not isinstance(part, Text) or part.text:
+            joined.append(Text(part.text) if isinstance(part, Text) else part)
+    return joined
