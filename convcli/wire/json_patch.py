@@ -142,18 +142,11 @@ def _path(pointer: str) -> list[str]:
 def _parent(holder: Any, path: list[str]) -> tuple[Any, Any]:
     node = holder
     for step in path[:-1]:
-        node = node[_index(step) if isinstance(node, list) else step]
+        node = node[pointers.index(step) if isinstance(node, list) else step]
     if not isinstance(node, (dict, list)):
         raise TypeError
     last = path[-1]
-    return node, (len(node) if last == "-" else _index(last)) if isinstance(node, list) else last
-
-
-def _index(step: str) -> int:
-    """A step into a list. Python would count negative ones from the end."""
-    if not step.isdecimal():
-        raise ValueError
-    return int(step)
+    return node, (len(node) if last == "-" else pointers.index(last)) if isinstance(node, list) else last
 
 
 def _take(holder: Any, path: list[str]) -> Any:

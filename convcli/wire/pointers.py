@@ -24,6 +24,13 @@ def steps(pointer: str) -> tuple[str, ...]:
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
+def index(step: str) -> int:
+    """The index of an item of a list that a step names. Raises ValueError where it names none."""
+    if not _INDEX.fullmatch(step):
+        raise ValueError("no index of a list")
+    return int(step)
+
+
 def resolve(document: Any, path: Collection[str | int]) -> Any:
     """The value at a path: names lead into objects, indexes into lists, as numbers or as the digits of a pointer.
 

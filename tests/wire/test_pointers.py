@@ -38,3 +38,10 @@ def test_what_does_not_begin_with_a_slash_is_no_pointer() -> None:
         pointers.steps("a/b")
     with pytest.raises(LookupError):
         pointers.follow(DOCUMENT, "#a")
+
+
+@pytest.mark.parametrize("step", ["-", "-1", "01", "", "1.0", "²"])
+def test_an_index_is_digits_without_a_leading_zero(step: str) -> None:
+    assert pointers.index("10") == 10
+    with pytest.raises(ValueError):
+        pointers.index(step)
