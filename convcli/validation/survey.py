@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -11,15 +11,12 @@ from convcli.model.dialect import Dialect
 from convcli.model.rule import NOWHERE, At, Rule
 from convcli.model.transcript import Message, Path, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.proof.places import Places
-from convcli.validation.wording import PLAIN_WORD, did_you_mean
 from convcli.wire import pointers
 
 MEDIA = ("image", "audio", "video", "document")
 KINDS = ("text", "reasoning", "refusal", "tool_call", "tool_result", "opaque", *MEDIA)
 """The types of parts."""
 
-MOST_COMPARED = 50
-"""Words among which the nearest is looked for: that costs time for each of them, in each finding."""
 Rigour: TypeAlias = Literal["document", "sent"]
 """Is the transcript judged as something that is kept, or as a request that a service would be sent?"""
 
@@ -139,16 +136,6 @@ def path_of(places: Places, at: At) -> Path:
     else:
         place = ()
     return (*places.routed(places.field(at.field, place) if at.field else place), *at.steps)
-
-
-def shown(word: str) -> str:
-    """A name or an id as a message may show it: only if it is a plain word."""
-    return f'"{word}"' if PLAIN_WORD.match(word) else f"a name of {len(word):,} characters"
-
-
-def nearest(word: str, words: Collection[str]) -> str:
-    """`did you mean "…"?` for the nearest of the words; empty when none is near, or too many are to be compared."""
-    return did_you_mean(word, words) if len(words) <= MOST_COMPARED and PLAIN_WORD.match(word) else ""
 
 
 def telling(rule: Rule, *codes: str) -> Rule:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from convcli.model.errors import JobError
@@ -13,10 +13,13 @@ PLAIN_WORD = re.compile(r"[A-Za-z0-9_.-]{1,40}\Z")
 SCALAR_NAMES = {bool: "a boolean", int: "an integer", float: "a number"}
 CUTOFF, LOOSE_CUTOFF = 0.6, 0.5
 """How like two words must be, as `difflib` measures it: in documents, and on the command line, where any hint helps."""
+MOST_COMPARED = 50
+"""Words of a document among which the nearest is looked for: that costs time for each of them, in each finding."""
 LENGTHS = ((str, "a string", "character"), (list, "a list", "item"), (dict, "an object", "key"))
 
 
 def shown_key(word: str) -> str:
+    """A name, key or id as a message may show it: only if it is a plain word."""
     return f'"{word}"' if PLAIN_WORD.match(word) else f"a name of {counted(len(word), 'character')}"
 
 
@@ -52,6 +55,11 @@ def did_you_mean(word: str, words: Iterable[str], form: str = "did you mean {}?"
     """The question whether the nearest of the words was meant, in this form; empty when none is near."""
     near = nearest(word, [other for other in words if PLAIN_WORD.match(other)], cutoff)
     return form.format(f'"{near}"') if near is not None else ""
+
+
+def brief_hint(word: str, words: Collection[str]) -> str:
+    """`did_you_mean` where a document may have any number of words; empty where too many are to be compared."""
+    return did_you_mean(word, words) if len(words) <= MOST_COMPARED and PLAIN_WORD.match(word) else ""
 
 
 def unknown(kind: str, word: str, known: Iterable[str], otherwise: str) -> JobError:

@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple
 from convcli.model.findings import Severity
 from convcli.model.rule import At, Breach, Rule
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
-from convcli.validation.survey import LocatedCall, LocatedResult, Survey, nearest, shown
+from convcli.validation.survey import LocatedCall, LocatedResult, Survey
+from convcli.validation.wording import brief_hint, shown_key
 
 UNFINISHED = ("aborted", "error")
 """Stop reasons of a turn whose calls nobody was to answer."""
@@ -204,7 +205,7 @@ class PairWalk:
     def _orphan(self, answered: LocatedResult) -> None:
         calls = islice((called for each in self.open.values() for called in each), MOST_NAMED)
         more = self.waiting - MOST_NAMED
-        notes = [(f"open call {shown(one.call.id)} of {shown(one.call.name)}", one.at()) for one in calls]
+        notes = [(f"open call {shown_key(one.call.id)} of {shown_key(one.call.name)}", one.at()) for one in calls]
         known = answered.result.tool_call_id not in self.survey.invented
         self.reported.append(
             Breach(
@@ -212,7 +213,7 @@ class PairWalk:
                 answered.at("tool_result.toolCallId" if known else ""),
                 "the tool result answers no open call",
                 self.rules.severity,
-                help=nearest(answered.result.tool_call_id, self.open) if known else "",
+                help=brief_hint(answered.result.tool_call_id, self.open) if known else "",
                 notes=(*notes, *([(f"and {more:,} more", None)] if more > 0 else ())),
             )
         )
@@ -220,7 +221,7 @@ class PairWalk:
     def _tell_missing(self, calls: Iterable[LocatedCall], severity: Severity | None = None) -> None:
         for called in calls if self.rules.missing is not None else ():
             known = called.call.id not in self.survey.invented
-            message = f"the call of {shown(called.call.name)} has no result"
+            message = f"the call of {shown_key(called.call.name)} has no result"
             at = called.at("tool_call.id" if known else "")
             self.reported.append(Breach("missing-tool-result", at, message, severity or self.rules.missing or "error"))
 
@@ -239,7 +240,7 @@ def identified(severity: Severity = "error") -> Rule:
         for called in survey.calls if survey.invented else ():
             alone = isinstance(survey.path(called.at())[-1], str)  # one that stands in no list needs none
             if called.call.id in survey.invented and not alone:
-                message = f"the call of {shown(called.call.name)} has no id"
+                message = f"the call of {shown_key(called.call.name)} has no id"
                 yield Breach("missing-call-id", called.at(), message, severity)
 
     return Rule(("missing-call-id",), check)
@@ -265,7 +266,9 @@ def same_names(severity: Severity = "error") -> Rule:
         for answered in survey.results:
             called = names.get(answered.result.tool_call_id)
             if called is not None and called.call.name != answered.result.name:
-                message = f"the result is named {shown(answered.result.name)}, its call {shown(called.call.name)}"
+                message = (
+                    f"the result is named {shown_key(answered.result.name)}, its call {shown_key(called.call.name)}"
+                )
                 at = answered.at("tool_result.name")
                 yield Breach("result-name-mismatch", at, message, severity, notes=(("the call", called.at()),))
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 from convcli.model.findings import Severity
 from convcli.model.rule import At, Breach, Rule
 from convcli.model.transcript import Path
-from convcli.validation.survey import Survey, nearest, shown
+from convcli.validation.survey import Survey
+from convcli.validation.wording import brief_hint, shown_key
 from convcli.wire import exact_json
 
 TYPES = frozenset(("object", "array", "string", "number", "integer", "boolean", "null"))
@@ -47,8 +48,8 @@ def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
         names = dict.fromkeys(tool.name for tool in survey.tools)
         for name in () if isinstance(choice, str) else choice.get("names") or [choice.get("name", "")]:
             if name not in names:
-                problem = f"the tool choice names {shown(name)}, and there is no such tool"
-                yield Breach("unknown-tool-choice", at, problem, help=nearest(name, names))
+                problem = f"the tool choice names {shown_key(name)}, and there is no such tool"
+                yield Breach("unknown-tool-choice", at, problem, help=brief_hint(name, names))
 
     codes = ("unknown-tool-choice",) if alone == EVERY else ("tool-choice-without-tools", "unknown-tool-choice")
     return Rule(codes, check)
@@ -62,7 +63,7 @@ def unique(severity: Severity = "error") -> Rule:
         for i, tool in enumerate(survey.tools):
             if tool.name in first:
                 note = ("the first one", At(tool=first[tool.name]))
-                problem = f"there is another tool named {shown(tool.name)}"
+                problem = f"there is another tool named {shown_key(tool.name)}"
                 yield Breach("duplicate-tool-name", At(tool=i, field="tool.name"), problem, severity, notes=(note,))
             first.setdefault(tool.name, i)
 
