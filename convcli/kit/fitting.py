@@ -204,6 +204,11 @@ def _single_result(message: Message) -> Message:
     return replace(message, parts=results[:1], name=None) if results else Message("user", message.parts)
 
 
+def named(message: Message) -> Message:
+    """An empty name is none."""
+    return replace(message, name=None) if message.name == "" else message
+
+
 def roles(names: Mapping[str, str]) -> Pass:
     """Roles that a vendor does not know are written as others (`developer` as `system`)."""
     return on_each_message(
@@ -492,7 +497,7 @@ def bare_system(messages: list[Message]) -> list[Message]:
     if first is None or first.role != "system" or bare_text(first):
         return messages
     text = "\n\n".join(part.text for part in first.parts if isinstance(part, Text))
-    return [*([Message("system", [Text(text)])] if text else []), *messages[1:]]
+    return [Message("system", [Text(text)]), *messages[1:]] if text else bare_system(messages[1:])
 
 
 def bare_text(message: Message) -> str:
@@ -500,3 +505,10 @@ def bare_text(message: Message) -> str:
     part = message.parts[0] if message.parts else None
     bare = isinstance(part, Text) and message == Message(message.role, [Text(part.text)])
     return part.text if bare and isinstance(part, Text) else ""
+
+
+def last_definitions(transcript: Transcript) -> Transcript:
+    """One definition for each name: the last one counts."""
+    tools = transcript.tools or []
+    last = {tool.name: tool for tool in tools}
+    return transcript if len(last) == len(tools) else replace(transcript, tools=list(last.values()))

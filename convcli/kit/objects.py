@@ -121,6 +121,16 @@ def carried_by(extras: Extras | None, dialect: str) -> Native:
     return extras.get(dialect, {}) if extras else {}
 
 
+def without_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | None:
+    """The extras without these keys of `dialect`; the same where it has none of them."""
+    carried = carried_by(extras, dialect)
+    if carried.keys().isdisjoint(keys):
+        return extras
+    kept = {key: value for key, value in carried.items() if key not in keys}
+    others = {name: value for name, value in (extras or {}).items() if name != dialect}
+    return {**others, dialect: kept} if kept else others or None
+
+
 def merge(base: Native, more: Native) -> Native:
     """Both objects in one, merged where both hold an object under the same key."""
     out = dict(base)

@@ -70,6 +70,12 @@ LACKING = {
     "message.usage": "messages have no usage",
     "message.error": "a message has no field for a failed turn",
     "message.stopReason": "messages have no stop reason",
+    "message.cost": "messages have no cost",
+    "message.provider": "messages have no provider",
+    "message.weight": "messages have no weight in training",
+    "message.label": "messages are no pairs of preference",
+    "message.replaces": "a message does not say that it replaces others",
+    "message.parentCallId": "messages do not name a call that they belong to",
     "tool_result.name": "a result names its call, not its tool",
     "tool_result.status": "a result has no status",
     "tool.outputSchema": "a tool has no schema for its results",
@@ -110,9 +116,9 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None) -> str:
 
 
 def general(field: str) -> Iterator[str]:
-    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, …"""
-    parts = field.split(".")
-    for end in range(len(parts), 0, -1):
-        yield ".".join(parts[:end])
-    if len(parts) > 1:
-        yield ".".join(parts[1:])
+    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, and the same
+    of any node: `metadata.signature`, `metadata`."""
+    steps = field.split(".")
+    for of_node in (steps, steps[1:]):
+        for end in range(len(of_node), 0, -1):
+            yield ".".join(of_node[:end])

@@ -136,8 +136,8 @@ def is_repeated(dialect: Dialect, path: Path) -> bool:
 
 def lacks(dialect: Dialect, field: str, form: str) -> bool:
     """Does the dialect say that it has no place for this field, or for what holds it?"""
-    fields = dialect.lacks if isinstance(dialect.lacks, frozenset) else dialect.lacks[form]
-    return any(name in fields for name in general(field))
+    lacking = dialect.lacking(form)
+    return any(name in lacking for name in general(field))
 
 
 def _may_be_lacking(loss: Loss, dialect: Dialect, form: str) -> bool:

@@ -26,6 +26,7 @@ from convcli.families.openai.messages import (
     lift_any,
     lift_message,
     texts_only,
+    without_empty_refusal,
     without_empty_text,
     write_message,
 )
@@ -49,6 +50,7 @@ from convcli.kit.fitting import (
     fused,
     is_response,
     linear,
+    named,
     on_each_message,
     on_messages,
     on_parts,
@@ -208,6 +210,7 @@ PARTS = (
     parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ()}),
     on_parts(_spoken_or_shown, *MEDIA),
     only_own_opaque(NAME),
+    without_empty_refusal(NAME),
     without_empty_text(NAME),
     ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
 )
@@ -216,6 +219,7 @@ MESSAGES = fused(
     linear,
     on_messages(results_first),
     on_messages(single_results),
+    on_each_message(named),
     on_messages(media_behind_results(_is_written)),
     on_results(texts_only),
     expressed(RESULTS),
@@ -223,6 +227,7 @@ MESSAGES = fused(
     functions_only(NAME),
     some_tools,
     common.named_format,
+    common.REQUEST_SETTINGS.fits,
 )
 ANSWER = fused(
     renaming(NAMES, IDS),
@@ -230,7 +235,7 @@ ANSWER = fused(
     *PARTS,
     known_finish(ANSWERS),
     on_each_message(joined_text),
-    usage_of_response(ANSWERS),
+    usage_of_response,
     created_in_seconds,
 )
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
