@@ -18,7 +18,7 @@ from convcli.model.errors import ConvcliError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.validation import verdict
-from convcli.validation.survey import Rigour
+from convcli.validation.survey import Purpose
 from convcli.wire import pointers
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -120,8 +120,8 @@ def _noted(gap: Finding, doubtful: list[Finding]) -> Finding:
 def _judged(item: Document, options: JudgingOptions) -> list[Finding]:
     if options.target is not None and options.target is not item.dialect:
         return _as_target(item, options, options.target)
-    rigour: Rigour = "document" if options.target is None else "sent"
-    findings = pipeline.validate(item.value, item.dialect, strict=options.strict, rigour=rigour, more=options.more)
+    purpose: Purpose = "document" if options.target is None else "request"
+    findings = pipeline.validate(item.value, item.dialect, strict=options.strict, purpose=purpose, more=options.more)
     return item.located(findings + lone_surrogates(item))
 
 
@@ -132,7 +132,9 @@ def _as_target(item: Document, options: JudgingOptions, target: Dialect) -> list
     except RefusedError as error:
         return error.findings
     findings = verdict.findings(item.value, transcript, item.dialect, options.more)
-    return item.located(findings + conversion.lower(transcript, target, source=item.dialect, rigour="sent").findings)
+    return item.located(
+        findings + conversion.lower(transcript, target, source=item.dialect, purpose="request").findings
+    )
 
 
 def finding_of(error: ConvcliError) -> Finding:

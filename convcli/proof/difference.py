@@ -16,6 +16,7 @@ from typing import Any
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import (
+    MEDIA_KINDS,
     TRANSCRIPT_FIELDS,
     Message,
     Part,
@@ -26,7 +27,7 @@ from convcli.model.transcript import (
 )
 from convcli.proof.align import Alignment, align, align_tools
 from convcli.proof.equality import as_json, exact_message, exact_messages, exact_part, exact_tool, media_key
-from convcli.proof.reasons import MEDIA_TYPES, MISSING, Loss
+from convcli.proof.reasons import MISSING, Loss
 from convcli.proof.records import Differences, camel
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
@@ -223,7 +224,7 @@ class _Walk:
             self.diff.add(kind, place, f"tool_result.{name}", one, other_value, why=why)
             if result.kind == "multimodal":
                 inside = set(map(media_key, other.value)) if other.kind == "multimodal" else set()
-                media = {media_key(part): (part, place) for part in result.value if part.type in MEDIA_TYPES}
+                media = {media_key(part): (part, place) for part in result.value if part.type in MEDIA_KINDS}
                 self.accounted |= {key: entry for key, entry in media.items() if key not in inside}
             return True
         return False
@@ -233,7 +234,7 @@ class _Walk:
         free: dict[int, Part] = {}
         for j, message in enumerate(self.after.messages) if self.accounted else ():
             parts = [part for at, part in enumerate(message.parts) if (j, at) not in alignment.matched_after]
-            free |= {media_key(part): part for part in parts if part.type in MEDIA_TYPES}
+            free |= {media_key(part): part for part in parts if part.type in MEDIA_KINDS}
         for key, (part, place) in self.accounted.items():
             if key in free:
                 self.diff.record(part, free[key], part.type, place)
@@ -248,7 +249,7 @@ class _Walk:
         for j, message in enumerate(self.after.messages):
             unmatched = [at for at in range(len(message.parts)) if (j, at) not in alignment.matched_after]
             if j not in alignment.after_used:
-                media = {media_key(part) for part in message.parts if part.type in MEDIA_TYPES}
+                media = {media_key(part) for part in message.parts if part.type in MEDIA_KINDS}
                 if media and media <= self.accounted.keys():
                     continue
                 self.diff.add("invented", self.near(j, alignment), "message", MISSING, builtins(message))

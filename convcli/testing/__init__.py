@@ -90,7 +90,7 @@ def assert_keeps(dialect: Dialect, document: Any) -> None:
 
 def assert_fits(dialect: Dialect, document: Any) -> None:
     """L1b: what the vendor takes as a request, without a finding, `fit` leaves as `lift` gives it."""
-    if pipeline.validate(document, dialect, rigour="sent"):
+    if pipeline.validate(document, dialect, purpose="request"):
         return
     transcript = dialect.lift(document)
     changed = difference(transcript, dialect.fitted(transcript, dialect.form(transcript)))

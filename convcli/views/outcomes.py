@@ -14,9 +14,9 @@ import msgspec
 
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import TRANSCRIPT_FIELDS, Transcript
+from convcli.model.transcript import MEDIA_KINDS, TRANSCRIPT_FIELDS, Transcript
 from convcli.proof.places import Places
-from convcli.proof.reasons import LEVELS, MEDIA_TYPES, Level, Loss, level_of
+from convcli.proof.reasons import LEVELS, Level, Loss, level_of
 from convcli.proof.records import camel
 from convcli.wire import pointers
 
@@ -40,7 +40,7 @@ CORE: dict[str, frozenset[str]] = {
     "tool_call": frozenset(("name", "arguments", "rawArguments")),
     "tool_result": frozenset(("name", "kind", "value", "isError")),
     "opaque": frozenset(("dialect", "value")),
-    **dict.fromkeys(MEDIA_TYPES, frozenset(("data", "url", "fileId", "path", "text"))),
+    **dict.fromkeys(MEDIA_KINDS, frozenset(("data", "url", "fileId", "path", "text"))),
 }
 """The fields that make a node what it is: together they are one fact. Every other field is a fact of its own."""
 

@@ -75,7 +75,7 @@ def test_rules_take_any_transcript_and_their_places_are_in_the_document(name: st
     if not dialect.is_written:
         return
     hub = dialects.get("intermediate")
-    conversion = pipeline.lower(transcript, dialect, source=hub, rigour="sent")
+    conversion = pipeline.lower(transcript, dialect, source=hub, purpose="request")
     document = hub.lower(transcript, pipeline.BY_DEFAULT)  # type: ignore[misc]
     for finding in conversion.findings:
         assert_present(document, finding.where)
@@ -90,8 +90,8 @@ def test_rules_take_any_document_that_passes_the_schema(data: st.DataObject) -> 
     for _ in range(data.draw(st.integers(1, 3))):
         places = list(containers(document))
         mutate(data.draw, places[data.draw(st.integers(0, len(places) - 1))])
-    for rigour in ("document", "sent"):
-        pipeline.validate(document, dialects.get(sample.dialect), rigour=rigour, more=(arguments_match(),))  # type: ignore[arg-type]
+    for purpose in ("document", "request"):
+        pipeline.validate(document, dialects.get(sample.dialect), purpose=purpose, more=(arguments_match(),))  # type: ignore[arg-type]
 
 
 def test_a_strict_schema_whose_properties_are_no_object_is_told_as_one_that_is_none() -> None:
@@ -207,7 +207,7 @@ def test_a_short_cut_never_calls_clean_what_is_not(name: str, data: st.DataObjec
 @given(transcript=strategies.transcripts(), where=st.sampled_from(["next", "later"]), wide=st.booleans())
 @settings(max_examples=200)
 def test_pairs_that_look_plain_are(transcript: Any, where: Any, wide: bool) -> None:
-    manner = links.Manner(where, unique="request" if wide else "turn", together=wide)
+    manner = links.PairingRules(where, unique="request" if wide else "turn", together=wide)
     survey = Survey(transcript, None, None)
     if links.is_plain(survey, manner):
         assert links.PairWalk(survey, manner).breaches() == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules.answers import has
 from convcli.validation.survey import Survey
 
@@ -15,7 +15,7 @@ def ended() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         if any(message.stop_reason == "error" and message.error is None for message in survey.messages):
-            last = At(steps=(len(survey.document) - 1,))
+            last = NodeRef(steps=(len(survey.document) - 1,))
             problem = "the stream breaks off here, before its answer is complete"
             yield Breach("torn-stream", last, problem, help="what came is kept; was the recording cut short?")
 
@@ -28,7 +28,7 @@ def in_order(out_of_order: Callable[[list[Any]], Iterable[tuple[int, str]]]) -> 
     def check(survey: Survey) -> Iterator[Breach]:
         for at, problem in out_of_order(survey.document):
             help_text = "what came is kept; were events lost, doubled, or mixed with those of another stream?"
-            yield Breach("stream-out-of-order", At(steps=(at,)), problem, "warning", help=help_text)
+            yield Breach("stream-out-of-order", NodeRef(steps=(at,)), problem, "warning", help=help_text)
 
     return Rule(("stream-out-of-order",), check)
 
@@ -41,6 +41,6 @@ def introduced(*keys: str) -> Rule:
         missing = [key for key in keys if first is None or not has(first, key)]
         if missing:
             problem = f"the first event has {', '.join(missing)}; this one has not"
-            yield Breach("incomplete-response", At(), problem, "warning")
+            yield Breach("incomplete-response", NodeRef(), problem, "warning")
 
     return Rule(("incomplete-response",), check)

@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from typing import Literal, NamedTuple
 
 from convcli.model.findings import Severity
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
 from convcli.validation.survey import LocatedCall, LocatedResult, Survey
 from convcli.validation.wording import brief_hint, shown_key
@@ -18,7 +18,7 @@ UNFINISHED = ("aborted", "error")
 MOST_NAMED = 3
 
 
-class Manner(NamedTuple):
+class PairingRules(NamedTuple):
     """How a service wants results.
 
     `where`: directly behind the turn that called, or anywhere later · `merged`: neighbouring turns of an assistant are
@@ -34,7 +34,7 @@ class Manner(NamedTuple):
     missing: Severity | None = "error"
 
 
-def paired(rules: Manner) -> Rule:
+def paired(rules: PairingRules) -> Rule:
     """Every call has its result and every result its call.
 
     Calls that are open when the transcript ends are fine: the tools may still be running. A service that is sent such a
@@ -49,7 +49,7 @@ def paired(rules: Manner) -> Rule:
     return Rule(codes, lambda survey: () if is_plain(survey, rules) else PairWalk(survey, rules).breaches())
 
 
-def is_plain(survey: Survey, rules: Manner) -> bool:
+def is_plain(survey: Survey, rules: PairingRules) -> bool:
     """What nearly every transcript is: each call answered once, in its place. False is no verdict yet."""
     linked = len(survey.parts["tool_call"]) + len(survey.parts["tool_result"])
     if not linked:
@@ -57,7 +57,7 @@ def is_plain(survey: Survey, rules: Manner) -> bool:
     soon, unique = rules.where == "next", rules.unique == "request"
     waiting: set[str] = set()
     seen: set[str] = set()
-    for message in survey.linear:
+    for message in survey.active_messages:
         if message.role == "tool":
             for part in message.parts:
                 if part.__class__ is not ToolResult or part.tool_call_id not in waiting:
@@ -74,7 +74,7 @@ def is_plain(survey: Survey, rules: Manner) -> bool:
                     waiting.add(part.id)
                     seen.add(part.id)
                     linked -= 1
-    is_done = not waiting or (soon and survey.rigour == "document")
+    is_done = not waiting or (soon and survey.purpose == "document")
     return is_done and not linked and not (rules.together and _is_split(survey))
 
 
@@ -88,7 +88,7 @@ def _is_split(survey: Survey) -> bool:
 class PairWalk:
     """The calls that are open while the turns go by, and what became of the others."""
 
-    def __init__(self, survey: Survey, rules: Manner) -> None:
+    def __init__(self, survey: Survey, rules: PairingRules) -> None:
         self.survey, self.rules = survey, rules
         self.turn: dict[str, LocatedCall] = {}
         self.open: OrderedDict[str, deque[LocatedCall]] = OrderedDict()  # its first may be far in a dict
@@ -102,7 +102,7 @@ class PairWalk:
     def breaches(self) -> list[Breach]:
         """All breaches, in the order of the transcript."""
         before = ""
-        for i in self.survey.line:
+        for i in self.survey.active_indexes:
             message = self.survey.messages[i]
             if message.role == "tool":
                 self._results(i, message)
@@ -113,7 +113,7 @@ class PairWalk:
             before = message.role
         self._end()
         self._tell_missing(self.left.values())
-        if self.survey.rigour == "sent" and self.rules.where == "next" and self.survey.form != "response":
+        if self.survey.purpose == "request" and self.rules.where == "next" and self.survey.form != "response":
             waiting = (called for each in self.open.values() for called in each)
             self._tell_missing(waiting, None if before == "tool" else "warning")
         return sorted(self.reported, key=lambda breach: breach.at[:2])
@@ -140,7 +140,7 @@ class PairWalk:
 
     def _tail(self) -> int:
         """Where the calls and results begin with which the transcript ends."""
-        line, messages = self.survey.line, self.survey.messages
+        line, messages = self.survey.active_indexes, self.survey.messages
         at = len(line)
         while at and (messages[line[at - 1]].role == "tool" or _calls_something(messages[line[at - 1]])):
             at -= 1
@@ -225,7 +225,7 @@ class PairWalk:
             at = called.at("tool_call.id" if known else "")
             self.reported.append(Breach("missing-tool-result", at, message, severity or self.rules.missing or "error"))
 
-    def _tell(self, code: str, at: At, message: str, *notes: tuple[str, At | None]) -> None:
+    def _tell(self, code: str, at: NodeRef, message: str, *notes: tuple[str, NodeRef | None]) -> None:
         self.reported.append(Breach(code, at, message, self.rules.severity, notes=notes))
 
 
@@ -251,9 +251,9 @@ def results_identified(key: str) -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for answered in survey.results:
-            native = survey.native(At(answered.message))
+            native = survey.native(NodeRef(answered.message))
             if isinstance(native, dict) and not native.get(key):
-                yield Breach("missing-call-id", At(answered.message), f"the result has no {key}")
+                yield Breach("missing-call-id", NodeRef(answered.message), f"the result has no {key}")
 
     return Rule(("missing-call-id",), check)
 
