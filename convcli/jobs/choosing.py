@@ -19,13 +19,15 @@ CERTAIN = 60
 # --- which dialect ---------------------------------------------------------------------------------------------------
 
 
-class Reading(NamedTuple):
+class ChosenDialect(NamedTuple):
+    """The dialect of an input, whether all its records are one document, and why, unless the user named it."""
+
     dialect: Dialect
     is_whole: bool
     detection: detection.Detection | None
 
 
-def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool, is_named: bool) -> Reading:
+def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool, is_named: bool) -> ChosenDialect:
     """The dialect of the first records, and whether each of them is a document or all together are one."""
     each = [
         dialect for dialect in among if reads_each(dialect) or (framing == "json" and "document" in dialect.framings)
@@ -41,7 +43,7 @@ def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool
     together = detection.candidates(Rows(values), whole) if whole else []
     strongest = detection.strongest(sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0])))
     is_whole = any(name == strongest.dialect and clue is strongest.clue for name, clue in together)
-    return Reading(dialects.get(strongest.dialect), is_whole, strongest)
+    return ChosenDialect(dialects.get(strongest.dialect), is_whole, strongest)
 
 
 def _refuse_several(value: Any, among: list[Dialect]) -> None:
@@ -60,14 +62,14 @@ def _refuse_several(value: Any, among: list[Dialect]) -> None:
 
 def _read_as_named(
     values: list[Any], dialect: Dialect, each: list[Dialect], whole: list[Dialect], framing: str
-) -> Reading:
+) -> ChosenDialect:
     if not each and not whole:
         names = {"json": "a JSON document", "jsonl": "JSON Lines", "sse": "a stream of events (SSE)"}
         raise ContentError("wrong-framing", f"this is {names[framing]}, and {dialect.title} is never written so")
     if each and whole:
         one, all_ = dialect.detect(values[0]), dialect.detect(Rows(values))
-        return Reading(dialect, (all_.strength if all_ else 0) > (one.strength if one else 0), None)
-    return Reading(dialect, bool(whole), None)
+        return ChosenDialect(dialect, (all_.strength if all_ else 0) > (one.strength if one else 0), None)
+    return ChosenDialect(dialect, bool(whole), None)
 
 
 def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Clue]]:
