@@ -21,7 +21,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from tests.support import dumped, samples_of
 
 ANTHROPIC = dialects.get("anthropic")

@@ -12,7 +12,7 @@ from convcli.engine import detection, pipeline, untrusted
 from convcli.model.transcript import Opaque, Transcript
 from convcli.proof.difference import difference
 from convcli.validation import schemas
-from convcli.validation.survey import Rigour
+from convcli.validation.survey import Purpose
 from tests import strategies
 from tests.support import (
     Sample,
@@ -136,11 +136,11 @@ NO_TWIN = frozenset(name for name in names() if name not in WRITTEN)
 def test_a_bad_sample_is_told_what_is_wrong(name: str, path: Any) -> None:
     told = path.with_name(path.name + ".told").read_text("utf-8").splitlines()
     dialect = dialects.get(name)
-    rigour: Rigour = "sent" if path.name.startswith("sent-") else "document"
+    purpose: Purpose = "request" if path.name.startswith("sent-") else "document"
     found = [
         f"{finding.severity} {finding.code} {finding.where}".rstrip()
         for document in documents(path, dialect)
-        for finding in pipeline.validate(document, dialect, rigour=rigour)
+        for finding in pipeline.validate(document, dialect, purpose=purpose)
     ]
     assert found == told
 

@@ -266,12 +266,12 @@ def _write_result(result: ToolResult) -> Native:
     return {"tool_result": body}
 
 
-KEPT, SENT = links.paired(links.Manner(where="later")), links.paired(links.Manner())
+KEPT, SENT = links.paired(links.PairingRules(where="later")), links.paired(links.PairingRules())
 
 
 def _paired(survey: Survey) -> Iterable[Breach]:
     """A model is told to wait for its result before the next call; what is kept may say it later."""
-    return (SENT if survey.rigour == "sent" else KEPT).check(survey)
+    return (SENT if survey.purpose == "request" else KEPT).check(survey)
 
 
 RULES = (Rule(("missing-tool-result", "orphan-tool-result", "misplaced-tool-result"), _paired),)
