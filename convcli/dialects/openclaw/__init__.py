@@ -163,9 +163,8 @@ RULES = (
 )
 
 NOWHERE = frozenset(
-    ("updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "message.cost",
-     "message.provider", "message.weight", "message.label", "message.replaces", "message.parentCallId",
-     "text.metadata", "reasoning.metadata", "tool_call.metadata", "tool_result.metadata", "opaque.metadata", "refusal",
+    ("updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "text.metadata",
+     "reasoning.metadata", "tool_call.metadata", "tool_result.metadata", "opaque.metadata", "refusal",
      "reasoning.summary", "tool_call.rawArguments", "image.name", "image.detail", "image.metadata")
 )  # fmt: skip
 COUNT = "/*/message/usage/input"
