@@ -497,7 +497,7 @@ def bare_system(messages: list[Message]) -> list[Message]:
     if first is None or first.role != "system" or bare_text(first):
         return messages
     text = "\n\n".join(part.text for part in first.parts if isinstance(part, Text))
-    return [*([Message("system", [Text(text)])] if text else []), *messages[1:]]
+    return [Message("system", [Text(text)]), *messages[1:]] if text else bare_system(messages[1:])
 
 
 def bare_text(message: Message) -> str:

@@ -60,8 +60,8 @@ class Places:
         table = self._source.places
         node, _, name = field.rpartition(".")
         steps = table[field] if field in table else table.get(node)
-        if steps is None:  # perhaps it has the same name here: `found` knows
-            steps = () if self._given is None else (name,)
+        if steps is None:  # perhaps it has the same name here
+            steps = () if self._given is None or self._lacks((*place, name)) else (name,)
         return self.climb(place, steps)
 
     def climb(self, place: Path, steps: Path) -> Path:
