@@ -317,17 +317,23 @@ def _parents(messages: list[Message], ids: list[str], *, is_tree: bool) -> tuple
     return parents, row_of
 
 
-def timed(transcript: Transcript) -> Transcript:
+def timed_unless(states: Callable[[Transcript | Message], bool]) -> Pass:
     """The session and every message have a time: their own, else that of the message before, of the first that has one,
-    or 1970."""
-    messages = transcript.messages
-    start = transcript.created_at or next((m.created_at for m in messages if m.created_at is not None), EPOCH)
-    times = itertools.accumulate((m.created_at for m in messages), lambda last, own: own or last, initial=start)
-    pairs = zip(messages, list(times)[1:], strict=True)
-    with_times = [
-        message if message.created_at == time else replace(message, created_at=time) for message, time in pairs
-    ]
-    return replace(transcript, messages=shared(messages, with_times), created_at=start)
+    or 1970. Not those that state it in another way, which is carried."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        messages = transcript.messages
+        start = transcript.created_at or next((m.created_at for m in messages if m.created_at is not None), EPOCH)
+        times = itertools.accumulate((m.created_at for m in messages), lambda last, own: own or last, initial=start)
+        pairs = zip(messages, list(times)[1:], strict=True)
+        timed_messages = [m if m.created_at == time or states(m) else replace(m, created_at=time) for m, time in pairs]
+        created_at = transcript.created_at if states(transcript) else start
+        return replace(transcript, messages=shared(messages, timed_messages), created_at=created_at)
+
+    return fits
+
+
+timed = timed_unless(lambda _: False)
 
 
 def with_session_id(content: Callable[[Transcript], Any], accepts: Callable[[str], bool] = bool) -> Pass:
