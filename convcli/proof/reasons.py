@@ -97,7 +97,7 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None) -> str:
     reasons = target.reasons if target is not None else {}
     title = target.title if target is not None else "the other transcript"
     lacks = target.lacking() if target is not None else frozenset()
-    for name in ("moved",) if kind == "moved" else general(field):
+    for name in ("moved",) if kind == "moved" else _general(field):
         if name in reasons or name in REASONS:
             return reasons.get(name) or REASONS[name]
         if name in lacks and name in LACKING:
@@ -107,7 +107,7 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None) -> str:
     return f"{title} has no field for it" if kind == "dropped" else f"{title} says it in another way"
 
 
-def general(field: str) -> Iterator[str]:
+def _general(field: str) -> Iterator[str]:
     """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, …"""
     parts = field.split(".")
     for end in range(len(parts), 0, -1):
