@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.objects import Keys, Native, carried_by
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import RARE, Clue, Dialect, Options
 from convcli.model.transcript import (
     Media,
     Message,
@@ -48,7 +48,10 @@ KEYS: dict[Any, Keys] = {
     Transcript: Keys(
         "convcli id title model cwd createdAt updatedAt tools toolChoice settings messages head extras form"
     ),
-    Message: Keys("role id parentId createdAt name model parts stopReason usage error extras"),
+    Message: Keys(
+        "role id parentId createdAt name model provider parts stopReason usage cost error weight label replaces "
+        "parentCallId extras"
+    ),
     ToolDefinition: Keys("name description parameters strict title outputSchema annotations extras"),
     **{cls: Keys(" ".join(dict.fromkeys(["type", *ENCODED[cls]]))) for cls in dict.fromkeys(PARTS.values())},
 }
@@ -179,4 +182,5 @@ DIALECT = Dialect(
     places=_places(),
     carries_all=True,
     keeps_form=True,
+    has=RARE,
 )

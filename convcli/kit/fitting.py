@@ -204,6 +204,11 @@ def _single_result(message: Message) -> Message:
     return replace(message, parts=results[:1], name=None) if results else Message("user", message.parts)
 
 
+def named(message: Message) -> Message:
+    """An empty name is none."""
+    return replace(message, name=None) if message.name == "" else message
+
+
 def roles(names: Mapping[str, str]) -> Pass:
     """Roles that a vendor does not know are written as others (`developer` as `system`)."""
     return on_each_message(

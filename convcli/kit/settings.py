@@ -78,7 +78,7 @@ class Settings:
     def fits(self, transcript: Transcript, *beside: Settings) -> Transcript:
         """The pass that leaves of the settings what comes back when it is written; `beside` are further tables."""
         if not transcript.settings:
-            return transcript
+            return transcript if transcript.settings is None else replace(transcript, settings=None)
         kept: dict[str, Any] = {}
         for table in (self, *beside):
             kept |= table.lift(table.write(transcript.settings, {}))[0]

@@ -96,6 +96,12 @@ Pass: TypeAlias = Callable[[Transcript], Transcript]
 """One piece of policy: a transcript as a target takes it. It does not change its input, and shares what it leaves."""
 
 
+RARE = frozenset(
+    f"message.{field}" for field in ("weight", "label", "replaces", "parentCallId", "cost", "provider")
+)
+"""Fields of sessions and training sets, which hardly any format has: a dialect says which it `has`."""
+
+
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """One vendor's shape. All functions are pure: they do not change their input, print, or draw random numbers.
 
@@ -127,6 +133,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     lacks: frozenset[str] | Mapping[str, frozenset[str]] = frozenset()
     """Fields of the intermediate format that its documents have no place for (`message.name`, `video`, `settings`, …):
     what stands in them is lost even of a fitted transcript, and nothing else is. By form where forms differ."""
+    has: frozenset[str] = frozenset()
+    """Those of the rare fields (`RARE`) that its documents have a place for."""
     reasons: Mapping[str, str] = {}
     """Why a field is lost or changed, where the usual words for it do not do."""
     places: Mapping[str, Path] = {}
@@ -147,9 +155,13 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         """Can transcripts be written in it, or is it only read?"""
         return self.write is not None or self.old_lower is not None
 
-    def lacking(self) -> frozenset[str]:
-        """The fields that it lacks in some form."""
-        return self.lacks if isinstance(self.lacks, frozenset) else frozenset().union(*self.lacks.values())
+    def lacking(self, form: str = "") -> frozenset[str]:
+        """The fields that it lacks in this form; without one, those that it lacks in some form."""
+        if isinstance(self.lacks, frozenset):
+            lacks = self.lacks
+        else:
+            lacks = self.lacks[form] if form else frozenset().union(*self.lacks.values())
+        return lacks | (RARE - self.has)
 
     def owns(self, name: str) -> bool:
         """Are extras under this name its own?"""

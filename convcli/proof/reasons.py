@@ -68,6 +68,12 @@ LACKING = {
     "message.usage": "messages have no usage",
     "message.error": "a message has no field for a failed turn",
     "message.stopReason": "messages have no stop reason",
+    "message.cost": "messages have no cost",
+    "message.provider": "messages have no provider",
+    "message.weight": "messages have no weight in training",
+    "message.label": "messages are no pairs of preference",
+    "message.replaces": "a message does not say that it replaces others",
+    "message.parentCallId": "messages do not name a call that they belong to",
     "tool_result.name": "a result names its call, not its tool",
     "tool_result.status": "a result has no status",
     "tool.outputSchema": "a tool has no schema for its results",
@@ -97,7 +103,7 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None) -> str:
     reasons = target.reasons if target is not None else {}
     title = target.title if target is not None else "the other transcript"
     lacks = target.lacking() if target is not None else frozenset()
-    for name in ("moved",) if kind == "moved" else _general(field):
+    for name in ("moved",) if kind == "moved" else general(field):
         if name in reasons or name in REASONS:
             return reasons.get(name) or REASONS[name]
         if name in lacks and name in LACKING:
@@ -107,10 +113,10 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None) -> str:
     return f"{title} has no field for it" if kind == "dropped" else f"{title} says it in another way"
 
 
-def _general(field: str) -> Iterator[str]:
-    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, …"""
-    parts = field.split(".")
-    for end in range(len(parts), 0, -1):
-        yield ".".join(parts[:end])
-    if len(parts) > 1:
-        yield ".".join(parts[1:])
+def general(field: str) -> Iterator[str]:
+    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, and the same
+    of any node: `metadata.signature`, `metadata`."""
+    steps = field.split(".")
+    for of_node in (steps, steps[1:]):
+        for end in range(len(of_node), 0, -1):
+            yield ".".join(of_node[:end])

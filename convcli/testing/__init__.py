@@ -28,7 +28,7 @@ import copy
 import json
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -43,6 +43,7 @@ from convcli.model.errors import RefusedError
 from convcli.model.transcript import Path, ToolResult, Transcript
 from convcli.proof.align import part_key
 from convcli.proof.difference import Loss, difference
+from convcli.proof.reasons import general
 from convcli.proof.records import MADE_UP
 from convcli.testing.planting import is_in, nodes, plant, plantable
 from convcli.validation import schemas
@@ -135,20 +136,13 @@ def is_repeated(dialect: Dialect, path: Path) -> bool:
 
 def lacks(dialect: Dialect, field: str, form: str) -> bool:
     """Does the dialect say that it has no place for this field, or for what holds it?"""
-    fields = dialect.lacks if isinstance(dialect.lacks, frozenset) else dialect.lacks[form]
-    return any(name in fields for name in _covering(field))
+    lacking = dialect.lacking(form)
+    return any(name in lacking for name in general(field))
 
 
 def _may_be_lacking(loss: Loss, dialect: Dialect, form: str) -> bool:
     made_up = loss.kind == "invented" and loss.field in MADE_UP
     return made_up or lacks(dialect, loss.field, form)
-
-
-def _covering(field: str) -> Iterator[str]:
-    """The names under which a field may be lacked: `text.metadata.x`, `text.metadata`, `text`, `metadata.x`, …"""
-    steps = field.split(".")
-    for some in (steps, steps[1:]):
-        yield from (".".join(some[:end]) for end in range(len(some), 0, -1))
 
 
 def _own_form(dialect: Dialect, transcript: Transcript) -> str:

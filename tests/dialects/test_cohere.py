@@ -9,8 +9,6 @@ import pytest
 from convcli import dialects
 from convcli.dialects.cohere import DIALECT
 from convcli.engine import pipeline
-from convcli.model.dialect import Options
-from convcli.testing import assert_same
 from convcli.model.transcript import (
     Media,
     Message,
@@ -23,6 +21,7 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.proof.difference import Loss
+from convcli.testing import assert_same
 
 
 def written(transcript: Transcript) -> tuple[Any, dict[str, Loss]]:

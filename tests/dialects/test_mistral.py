@@ -10,7 +10,6 @@ from convcli import dialects
 from convcli.dialects.mistral import DIALECT
 from convcli.engine import detection, pipeline
 from convcli.model.dialect import Options
-from convcli.testing import assert_same
 from convcli.model.transcript import (
     Media,
     Message,
@@ -23,6 +22,7 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.proof.difference import Loss
+from convcli.testing import assert_same
 
 ANSWERED = {"role": "assistant", "content": "Done."}
 

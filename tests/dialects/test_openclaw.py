@@ -9,6 +9,7 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import pipeline
+from convcli.model.branches import active
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import (
@@ -23,8 +24,9 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.proof.difference import Loss
+from convcli.testing import assert_same
 from convcli.validation import schemas
-from tests.support import samples_of
+from tests.support import Sample, samples_of
 
 OPENCLAW = dialects.get("openclaw")
 GEMINI_CLI = dialects.get("gemini-cli")
@@ -63,8 +65,15 @@ def test_a_failure_is_the_flag_or_the_status_in_the_details_and_both_come_back()
     first, picture, last = results(OPENCLAW.lift(document))
     assert (first.kind, last.kind, picture.kind) == ("error", "error", "multimodal")
     assert first.extras == {"openclaw": {"details": {"status": "error", "tool": "exec", "error": "no such bed"}}}
-    again = OPENCLAW.lower(OPENCLAW.lift(document), Options())  # type: ignore[misc]
-    assert [row["message"]["isError"] for row in again[3:5]] == [False, False]
+    again = OPENCLAW.lift(OPENCLAW.lower(OPENCLAW.lift(document)))
+    assert [(result.kind, result.extras) for result in results(again)] == [
+        (result.kind, result.extras) for result in (first, picture, last)
+    ]
+
+
+@pytest.mark.parametrize("sample_", samples_of("openclaw"), ids=str)
+def test_every_sample_comes_back_by_way_of_the_intermediate_format(sample_: Sample) -> None:
+    assert_same(OPENCLAW, sample_.document)
 
 
 def test_the_text_of_a_result_never_makes_it_a_failure() -> None:
@@ -88,6 +97,21 @@ def test_calls_that_are_stored_twice_are_lifted_once() -> None:
         ("s_2", "error", "offline"),
         ("s_1", "text", "green"),
     ]
+
+
+def test_what_an_injected_call_says_beside_its_arguments_rides_with_the_call() -> None:
+    carried = [call.extras for call in calls(lifted("session-injected.jsonl"))]
+    time = "2026-02-15T10:00:02.000Z"
+    assert carried == [{"openclaw": {"status": word, "timestamp": time}} for word in ("success", "error")]
+    conversion = pipeline.convert(sample("session-injected.jsonl"), OPENCLAW, dialects.get("openai-chat"))
+    places = told(conversion.losses, "extras.openclaw.status")
+    assert places == ["/2/message/toolCalls/0/status", "/2/message/toolCalls/1/status"]
+
+
+def test_as_a_request_results_beside_the_content_are_told() -> None:
+    codes = [f.code for f in pipeline.validate(sample("session-injected.jsonl"), OPENCLAW, rigour="sent")]
+    assert codes == ["misplaced-tool-result"]
+    assert pipeline.validate(sample("session-injected.jsonl"), OPENCLAW) == []
 
 
 def test_the_head_is_the_last_row_and_only_trees_have_one() -> None:
@@ -228,7 +252,7 @@ def test_an_event_of_another_dialect_rides_in_a_custom_row_and_comes_back() -> N
 
 
 def test_the_request_form_has_blocks_for_calls_and_results() -> None:
-    document = OPENCLAW.lower(lifted("session-google-errors.jsonl"), Options(form="api"))  # type: ignore[misc]
+    document = OPENCLAW.lower(lifted("session-google-errors.jsonl"), Options(form="api"))
     assert schemas.findings("openclaw", document) == []
     first = document["messages"][1]["content"]
     assert [block["type"] for block in first] == ["output_text", "tool_use", "tool_use"]
@@ -247,11 +271,52 @@ def test_the_request_form_has_blocks_for_calls_and_results() -> None:
 
 
 def test_a_request_becomes_a_session_when_that_is_asked_for() -> None:
-    rows = OPENCLAW.lower(lifted("request.json"), Options(form="session"))  # type: ignore[misc]
+    rows = OPENCLAW.lower(lifted("request.json"), Options(form="session"))
     assert schemas.findings("openclaw", rows) == []
     assert rows[0]["id"] == "s-17"
     assert [row["message"]["role"] for row in rows[1:]] == ["system", "user", "assistant", "toolResult", "assistant"]
     assert rows[3]["message"]["content"][1]["type"] == "toolCall"
+
+
+def test_an_edited_session_of_version_1_stays_one() -> None:
+    transcript = lifted("session-v1.jsonl")
+    transcript.messages[0].parts = [Text("Good day")]
+    rows = written(transcript)
+    assert ("version" in rows[0], rows[0]["modelId"]) == (False, "model-a")
+    assert not any("id" in row or "parentId" in row for row in rows[1:])
+
+
+def test_tools_that_were_taken_away_stay_away_when_an_edited_session_is_written() -> None:
+    transcript = lifted("session-tools.jsonl")
+    assert transcript.tools is not None
+    transcript.tools.append(ToolDefinition("rake", parameters={}))
+    again = OPENCLAW.lift(written(transcript))
+    assert [tool.name for tool in again.tools or ()] == ["water", "prune", "rake"]
+    assert again.messages[0].extras == transcript.messages[0].extras
+
+
+def test_of_two_tools_with_one_name_the_last_counts() -> None:
+    tools = [ToolDefinition("f", "one", parameters={}), ToolDefinition("f", "two", parameters={})]
+    rows = written(Transcript([Message("user", [Text("Hi")])], tools=tools))
+    assert [tool["description"] for tool in rows[1]["message"]["toolsAdded"]] == ["two"]
+
+
+def test_a_title_is_a_row_unless_one_says_it_already() -> None:
+    transcript = lifted("session-tree.jsonl")
+    assert len(written(transcript)) == len(sample("session-tree.jsonl"))
+    transcript.title = "Another"
+    assert written(transcript)[1]["name"] == "Another"
+
+
+def test_between_tree_rows_a_result_without_an_id_stays_on_the_branch() -> None:
+    messages = [
+        Message("assistant", [ToolCall("c", "f", {})], id="a"),
+        Message("tool", [ToolResult("c", "f", "text", "x")]),
+        Message("user", [Text("b")], id="b", parent_id="a"),
+        Message("user", [Text("c")], id="c", parent_id="a"),
+    ]
+    after = OPENCLAW.lift(written(Transcript(messages, head="b")))
+    assert [message.role for message in active(after)] == ["assistant", "tool", "user"]
 
 
 # ---------------------------------------------------------------- to Gemini CLI and back

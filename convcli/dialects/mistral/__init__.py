@@ -256,6 +256,7 @@ MESSAGES = fused(
     functions_only(NAME),
     with_parameters(),
     common.named_format,
+    SETTINGS.fits,
     _known_effort,
     _one_choice,
 )

@@ -49,6 +49,7 @@ from convcli.kit.fitting import (
     fused,
     is_response,
     linear,
+    named,
     on_each_message,
     on_messages,
     on_parts,
@@ -216,6 +217,7 @@ MESSAGES = fused(
     linear,
     on_messages(results_first),
     on_messages(single_results),
+    on_each_message(named),
     on_messages(media_behind_results(_is_written)),
     on_results(texts_only),
     expressed(RESULTS),
@@ -223,6 +225,7 @@ MESSAGES = fused(
     functions_only(NAME),
     some_tools,
     common.named_format,
+    common.REQUEST_SETTINGS.fits,
 )
 ANSWER = fused(
     renaming(NAMES, IDS),

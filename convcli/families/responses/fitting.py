@@ -13,16 +13,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.openai.response import created_in_seconds
+from convcli.families.responses import response
 from convcli.families.responses.items import MARKS
 from convcli.families.responses.parts import AUTO, RESULTS, object_in
-from convcli.families.responses.response import (
-    ECHO,
-    RESPONSE,
-    end_of,
-    last_answer,
-    parts_of_last_answer,
-    read_stop_reason,
-)
 from convcli.families.responses.turns import is_content
 from convcli.kit.fitting import (
     expressed,
@@ -148,16 +141,16 @@ def _of_output(part: Part, owner: str) -> Part | None:
 # ---------------------------------------------------------------- items
 
 
-def own_items(owner: str) -> Pass:
-    """Ids of items that the service may have made, and no reasoning but its own."""
-    return on_messages(lambda messages: _OwnItems(owner).fitted(messages))
+def own_items(owner: str, *, is_input: bool) -> Pass:
+    """No reasoning but that of the service; as input no ids of items that it cannot have made."""
+    return on_messages(lambda messages: _OwnItems(owner, is_input).fitted(messages))
 
 
 class _OwnItems:
     """Which ids have been used while the messages are gone through."""
 
-    def __init__(self, owner: str) -> None:
-        self._owner = owner
+    def __init__(self, owner: str, is_input: bool) -> None:
+        self._owner, self._is_input = owner, is_input
         self._used: set[str] = set()
         self._open: tuple[Any, str | None] | None = None
         """The message item to which content is added: its id before and after."""
@@ -190,11 +183,11 @@ class _OwnItems:
 
     def _known(self, id_: Any, kind: str) -> str | None:
         """The id, where the service would take it."""
-        is_id = isinstance(id_, str) and id_.startswith(PREFIXES.get(kind, "")) and len(id_) <= LONGEST_ID
-        if not is_id or id_ in self._used:
-            return None
+        if not isinstance(id_, str) or not self._is_input:
+            return id_ if isinstance(id_, str) else None
+        is_its_own = id_.startswith(PREFIXES.get(kind, "")) and len(id_) <= LONGEST_ID and id_ not in self._used
         self._used.add(id_)
-        return str(id_)
+        return id_ if is_its_own else None
 
 
 def _with_metadata(part: Part, **known: str | None) -> Part:
@@ -257,24 +250,26 @@ def ended(owner: str, *, always: bool = False) -> Pass:
     def fits(transcript: Transcript) -> Transcript:
         last = next((message for message in reversed(transcript.messages) if message.role == "assistant"), None)
         left = [message for message in transcript.messages if message.parts]
-        home = last_answer(left) or last
+        home = response.last_answer(left) or last
         if last is None or home is None:
             return transcript
         left = left if home.parts else [*left, home]
-        native = end_of(last, carried_by(transcript.extras, owner))
+        native = response.end_of(last, carried_by(transcript.extras, owner))
         native |= {"status": "completed"} if always and "status" not in native else {}
-        reason = read_stop_reason(native, parts_of_last_answer(left))
+        reason = response.read_stop_reason(native, response.parts_of_last_answer(left))
         fitted = [_ended(each, last, reason, owner) if each is home else _without_end(each) for each in left]
-        messages = shared(transcript.messages, fitted)
+        messages = shared(transcript.messages, [each for each in fitted if each.parts or _says_end(each)])
         return transcript if messages is transcript.messages else replace(transcript, messages=messages)
 
     return fits
 
 
+def _says_end(message: Message) -> bool:
+    return message.stop_reason is not None or message.usage is not None or message.error is not None
+
+
 def _without_end(message: Message) -> Message:
-    if message.stop_reason is None and message.usage is None and message.error is None:
-        return message
-    return replace(message, stop_reason=None, usage=None, error=None)
+    return replace(message, stop_reason=None, usage=None, error=None) if _says_end(message) else message
 
 
 def _ended(home: Message, last: Message, reason: str | None, owner: str) -> Message:
@@ -284,7 +279,7 @@ def _ended(home: Message, last: Message, reason: str | None, owner: str) -> Mess
         home,
         stop_reason=reason,
         usage=last.usage,
-        error=last.error,
+        error=last.error or None,
         extras={**(home.extras or {}), owner: extras} if extras else home.extras,
     )
     return home if fitted == home else fitted
@@ -295,12 +290,12 @@ def echoed(owner: str) -> Pass:
 
     def fits(transcript: Transcript) -> Transcript:
         carried = carried_by(transcript.extras, owner)
-        repeated = {key: value for key, value in carried.items() if key in ECHO and key != "request"}
+        repeated = {key: value for key, value in carried.items() if key in response.ECHO and key != "request"}
         if not repeated:
             return transcript
         beside = {key: value for key, value in carried.items() if key not in repeated}
         request = {**object_in(carried, "request"), **repeated}
-        beside["request"] = {key: request[key] for key in RESPONSE.sorted(request)}
+        beside["request"] = {key: request[key] for key in response.RESPONSE.sorted(request)}
         return replace(transcript, extras={**(transcript.extras or {}), owner: beside})
 
     return fits
@@ -314,8 +309,13 @@ def _known_schema(tool: ToolDefinition) -> ToolDefinition:
     return tool if is_written else replace(tool, output_schema=None)
 
 
-def _items(owner: str) -> tuple[Pass, ...]:
-    return on_parts(takes_part(owner)), on_results(takes_output(owner)), expressed(RESULTS), own_items(owner)
+def _items(owner: str, *, is_input: bool) -> tuple[Pass, ...]:
+    return (
+        on_parts(takes_part(owner)),
+        on_results(takes_output(owner)),
+        expressed(RESULTS),
+        own_items(owner, is_input=is_input),
+    )
 
 
 def as_input(owner: str) -> tuple[Pass, ...]:
@@ -325,8 +325,8 @@ def as_input(owner: str) -> tuple[Pass, ...]:
         line_of(owner),
         distinct_ids(IDS),
         separate_results,
-        not_emptied(*_items(owner), on_messages(followed_reasoning)),
         on_messages(no_empty_beside),
+        not_emptied(*_items(owner, is_input=True), on_messages(followed_reasoning)),
         functions_only(owner),
         on_tools(_known_schema),
     )
@@ -340,7 +340,7 @@ def as_response(owner: str, *, always: bool = False) -> tuple[Pass, ...]:
         on_messages(answered),
         distinct_ids(IDS),
         separate_results,
-        *_items(owner),
+        *_items(owner, is_input=False),
         ended(owner, always=always),
         echoed(owner),
         without("tools"),

@@ -107,10 +107,9 @@ def write_response(transcript: Transcript, dialect: str) -> Native:
     native["output"] = ItemWriter(dialect, answered=True).all(transcript.messages)
     carried = carried_by(transcript.extras, dialect)
     answer = last_answer(transcript.messages)
-    if answer is not None:
-        native |= end_of(answer, carried)
-        if answer.usage or carried_by(answer.extras, dialect).get("usage"):
-            native["usage"] = common.write_usage(answer, dialect, USAGE)
+    native |= {key: carried[key] for key in END if key in carried} if answer is None else end_of(answer, carried)
+    if answer is not None and (answer.usage or carried_by(answer.extras, dialect).get("usage")):
+        native["usage"] = common.write_usage(answer, dialect, USAGE)
     beside = {key: value for key, value in carried.items() if key not in ("request", *END)}
     return RESPONSE.put({**native, **DEFAULTS}, {**object_in(carried, "request"), **beside}, sort=True)
 
