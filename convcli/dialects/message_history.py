@@ -1,7 +1,7 @@
 """The message history of a small coding agent: blocks as in the Messages API, results that name their tool.
 
 Specification: docs/05-message-history.md, src/message_history.py and src/llm_clients of
-acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
+https://github.com/acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
 
 Quirks
 - The program keeps its history in memory only. In a file the blocks are objects; the list of messages stands alone or,
@@ -18,22 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.families.histories.entries import Entries
+from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
-from convcli.kit.fitting import (
-    ResultTexts,
-    bare_system,
-    bare_text,
-    functions_only,
-    linear,
-    on_messages,
-    on_results,
-    only_own_opaque,
-    refusals_as_texts,
-    results_behind_calls,
-    roles,
-    with_parameters,
-)
+from convcli.kit import fitting, lacking
+from convcli.kit.fitting import ResultTexts, bare_system, bare_text
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.pairing import UNKNOWN
 from convcli.model.branches import active
@@ -140,16 +128,16 @@ def _lift_use(native: Native, entries: Entries) -> ToolCall:
 # ---------------------------------------------------------------- fit
 
 LIST = (
-    linear,
-    results_behind_calls,
-    roles({"developer": "system"}),
-    refusals_as_texts,
-    on_results(RESULTS.fits),
-    only_own_opaque(NAME),
-    functions_only(NAME),
-    with_parameters(),
+    fitting.linear,
+    fitting.results_behind_calls,
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    fitting.on_results(RESULTS.fits),
+    fitting.only_own_opaque(NAME),
+    fitting.functions_only(NAME),
+    fitting.with_parameters(),
 )
-FIT = {"list": LIST, "object": (*LIST, on_messages(bare_system))}
+FIT = {"list": LIST, "object": (*LIST, fitting.on_messages(bare_system))}
 
 
 def form_of(transcript: Transcript) -> str:
@@ -215,26 +203,15 @@ def _results_are_texts(survey: Survey) -> Iterator[Breach]:
 
 
 RULES = (
+    system_apart(),
     when_sent(Rule(("wrong-type",), _results_are_texts)),
     links.paired(links.Manner(where="later")),
     arguments.not_filled(),
     tools.unique(),
 )
 
-LACKS = frozenset(
-    (
-        *("id", "title", "model", "cwd", "createdAt", "updatedAt", "toolChoice", "settings", "head"),
-        *("message.id", "message.parentId", "message.createdAt", "message.name", "message.stopReason"),
-        *("message.usage", "message.error", "reasoning", "image", "audio", "video", "document"),
-        *(
-            "text.metadata",
-            "tool_call.rawArguments",
-            "tool_call.metadata",
-            "tool_result.status",
-            "tool_result.metadata",
-        ),
-        *("tool.title", "tool.strict", "tool.outputSchema", "tool.annotations"),
-    )
+LACKS = (lacking.SESSION | lacking.REQUEST | lacking.MESSAGE | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY) | (
+    lacking.FUNCTION_ONLY | {"reasoning"}
 )
 
 DIALECT = Dialect(
@@ -250,7 +227,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     conventions=(RESULTS.convention(MARKED),),
-    lacks={"list": LACKS | {"tools", "tool", "extras.message-history"}, "object": LACKS},
+    lacks={"list": LACKS | lacking.TOOLS | {"extras.message-history"}, "object": LACKS},
     reasons={
         "message.role": "there is only one role for instructions",
         "text": "the system text is one string",
@@ -259,13 +236,9 @@ DIALECT = Dialect(
         "tool.description": "a tool needs a description",
         "tool.parameters": "a tool needs an input_schema",
         "tool.strict": "a tool has no strict mode",
-        "toolChoice": "the history holds no settings of a request",
-        "settings": "the history holds no settings of a request",
+        **dict.fromkeys(("toolChoice", "settings"), "the history holds no settings of a request"),
         "model": "the history does not name the model",
-        "image": "the history holds text and calls only",
-        "audio": "the history holds text and calls only",
-        "video": "the history holds text and calls only",
-        "document": "the history holds text and calls only",
+        **dict.fromkeys(lacking.MEDIA, "the history holds text and calls only"),
         "tool_call.rawArguments": "the input of a call is an object",
         "tool_result.isError": "a result has no field for a failure",
     },

@@ -1,7 +1,7 @@
 """multi-llm-chat: saved histories, drafts and bare lists of a chat program that asks Gemini and ChatGPT side by side.
 
 Specification: doc/specs/structured_content_format_spec.md and src/multi_llm_chat/{history,history_utils}.py of
-aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
+https://github.com/aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
 
 Quirks
 - The role of an answer is its author: `gemini` or `chatgpt`. Other authors are written as `chatgpt`.
@@ -22,20 +22,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.histories.entries import Entries
+from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.multi_llm import AUTHORS, CONVENTION, RESULTS, lift_entries, write_entries
-from convcli.kit.fitting import (
-    bare_system,
-    bare_text,
-    linear,
-    on_each_message,
-    on_messages,
-    on_results,
-    only_own_opaque,
-    refusals_as_texts,
-    results_behind_calls,
-    roles,
-)
+from convcli.kit import fitting, lacking
+from convcli.kit.fitting import bare_system, bare_text
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Message, Transcript
@@ -111,27 +101,29 @@ def _carried(document: Native, metadata: Native, is_draft: bool) -> Native:
 
 
 def authors(transcript: Transcript) -> Transcript:
-    """The name of an answer is its author: by name, or by model."""
+    """The name of an answer is its author: by name, or by model. Results have no name."""
 
     def fits(message: Message) -> Message:
+        if message.role == "tool":
+            return message if message.name is None else replace(message, name=None)
         if message.role != "assistant" or message.name in AUTHORS:
             return message
         by_model = "gemini" if "gemini" in (message.model or transcript.model or "") else "chatgpt"
         return replace(message, name=by_model)
 
-    return on_each_message(fits)(transcript)
+    return fitting.on_each_message(fits)(transcript)
 
 
 LIST = (
-    linear,
-    results_behind_calls,
-    roles({"developer": "system"}),
+    fitting.linear,
+    fitting.results_behind_calls,
+    fitting.roles({"developer": "system"}),
     authors,
-    refusals_as_texts,
-    on_results(RESULTS.fits),
-    only_own_opaque(NAME),
+    fitting.refusals_as_texts,
+    fitting.on_results(RESULTS.fits),
+    fitting.only_own_opaque(NAME),
 )
-FILE = (*LIST, on_messages(bare_system))
+FILE = (*LIST, fitting.on_messages(bare_system))
 
 
 # ---------------------------------------------------------------- write
@@ -159,21 +151,13 @@ def _stated(native: Native) -> Native:
     return {key: value for key, value in native.items() if value is not None}
 
 
-RULES = (links.paired(links.Manner(where="later")),)
+RULES = (
+    system_apart(),
+    links.paired(links.Manner(where="later")),
+)
 
-LACKS = frozenset(
-    (
-        *("id", "model", "cwd", "tools", "tool", "toolChoice", "settings", "head"),
-        *("message.id", "message.parentId", "message.createdAt", "message.stopReason"),
-        *("message.usage", "message.error", "reasoning", "image", "audio", "video", "document"),
-        *(
-            "text.metadata",
-            "tool_call.rawArguments",
-            "tool_call.metadata",
-            "tool_result.status",
-            "tool_result.metadata",
-        ),
-    )
+LACKS = ((lacking.SESSION - {"title", "createdAt", "updatedAt"}) | lacking.REQUEST | lacking.TOOLS | {"reasoning"}) | (
+    (lacking.MESSAGE - {"message.name"}) | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY
 )
 
 DIALECT = Dialect(
@@ -195,15 +179,10 @@ DIALECT = Dialect(
         "text": "the system prompt is one text",
         "reasoning": "the history keeps no thinking",
         "refusal": "the history has no part for a refusal: it is written as text",
-        "tools": "the tools are not stored in the history",
-        "tool": "the tools are not stored in the history",
-        "toolChoice": "the history holds no settings of a request",
-        "settings": "the history holds no settings of a request",
+        **dict.fromkeys(lacking.TOOLS, "the tools are not stored in the history"),
+        **dict.fromkeys(("toolChoice", "settings"), "the history holds no settings of a request"),
         "model": "the history does not name the model",
-        "image": "the history holds text and calls only",
-        "audio": "the history holds text and calls only",
-        "video": "the history holds text and calls only",
-        "document": "the history holds text and calls only",
+        **dict.fromkeys(lacking.MEDIA, "the history holds text and calls only"),
         "tool_call.rawArguments": "arguments are an object here",
         "tool_result.isError": "a result has no field for a failure",
     },

@@ -1,7 +1,7 @@
 """Streams of multi-llm-chat: the chunks that its loop gives while a model answers and its tools run.
 
-Specification: src/multi_llm_chat/core_modules/agentic_loop.py and the chunks of the providers of aoitan/multi-llm-chat
-at commit 6414d9b (2026-02-28); read 2026-11-20.
+Specification: src/multi_llm_chat/core_modules/agentic_loop.py and the chunks of the providers of
+https://github.com/aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
 
 Quirks
 - A chunk is `text`, `tool_call`, `tool_result` or `error`; what it says stands under `content`, for calls and results
@@ -20,15 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.histories.multi_llm import CONVENTION, RESULTS, lift_call, result_body, write_part
-from convcli.kit.fitting import (
-    on_messages,
-    on_parts,
-    on_results,
-    refusals_as_texts,
-    results_behind_calls,
-    separate_results,
-    shared_all,
-)
+from convcli.kit import fitting, lacking
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.runs import Run, joined_turns, last_run
 from convcli.kit.streams import fragments
@@ -124,24 +116,23 @@ def _is_unknown(value: Any) -> bool:
 
 def _asides(message: Message) -> list[Message]:
     """Chunks of other kinds are events of their own; the history has them among the items of an answer."""
-    if message.role != "assistant" or not any(isinstance(part, Opaque) for part in message.parts):
+    others = [part for part in message.parts if not isinstance(part, Opaque)]
+    if message.role != "assistant" or len(others) == len(message.parts):
         return [message]
-    asides = [Message("event", [part]) if isinstance(part, Opaque) else None for part in message.parts]
-    pieces = [aside or Message("assistant", [part]) for aside, part in zip(asides, message.parts, strict=True)]
-    last = max((i for i, aside in enumerate(asides) if aside is None), default=0)
-    pieces[last] = replace(message, parts=[part for part in pieces[last].parts if not isinstance(part, Opaque)])
-    return pieces
+    first = message.parts.index(others[0]) if others else 0
+    events = [Message("event", [part]) for part in message.parts if isinstance(part, Opaque)]
+    return [*events[:first], replace(message, parts=others), *events[first:]]
 
 
 FIT = (
     last_run(SIBLING),
-    results_behind_calls,
-    separate_results,
-    refusals_as_texts,
-    on_results(RESULTS.fits),
-    on_parts(_has_chunk),
-    on_messages(lambda messages: shared_all(messages, _asides)),
-    on_messages(joined_turns),
+    fitting.results_behind_calls,
+    fitting.separate_results,
+    fitting.refusals_as_texts,
+    fitting.on_results(RESULTS.fits),
+    fitting.on_parts(_has_chunk),
+    fitting.on_messages(lambda messages: fitting.shared_all(messages, _asides)),
+    fitting.on_messages(joined_turns),
 )
 
 
@@ -175,14 +166,9 @@ def _part(part: Part, carried: Native, size: int) -> Iterator[Native]:
         yield part.value
 
 
-LACKS = frozenset(
-    (
-        *("id", "title", "model", "cwd", "createdAt", "updatedAt", "tools", "tool", "toolChoice", "settings", "head"),
-        *("message.id", "message.parentId", "message.createdAt", "message.name", "message.model", "message.stopReason"),
-        *("message.usage", "message.error", "text.metadata", "tool_call.rawArguments", "tool_call.metadata"),
-        *("tool_result.status", "tool_result.metadata", "extras.multi-llm-chat"),
-    )
-)
+LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE | lacking.METADATA | lacking.CALL_ONLY) | {
+    "extras.multi-llm-chat"
+}
 
 DIALECT = Dialect(
     name=NAME,
@@ -212,22 +198,14 @@ DIALECT = Dialect(
         "text": "the text of one turn is one stream: the boundaries of parts are lost",
         "reasoning": "thinking is not streamed",
         "refusal": "there is no chunk for a refusal: its words are written as text",
-        "tools": "a stream holds the answer, not what was asked",
-        "tool": "a stream holds the answer, not what was asked",
-        "toolChoice": "a stream holds the answer, not what was asked",
-        "settings": "a stream holds the answer, not what was asked",
+        **dict.fromkeys((*lacking.TOOLS, "toolChoice", "settings"), "a stream holds the answer, not what was asked"),
         "id": "a stream has no id",
         "title": "a stream has no title",
         "model": "a stream does not name the model",
         "cwd": "a stream does not name a directory",
-        "createdAt": "a stream has no time",
-        "updatedAt": "a stream has no time",
+        **dict.fromkeys(("createdAt", "updatedAt"), "a stream has no time"),
         "head": "a run is no tree",
-        "image": "chunks hold text and calls only",
-        "audio": "chunks hold text and calls only",
-        "video": "chunks hold text and calls only",
-        "document": "chunks hold text and calls only",
-        "event": "no model ever saw this row",
+        **dict.fromkeys(lacking.MEDIA, "chunks hold text and calls only"),
         "tool_call.rawArguments": "arguments are an object here",
         "tool_result.isError": "a result has no field for a failure",
         "tool_result.status": "a result has no state",

@@ -497,7 +497,7 @@ def bare_system(messages: list[Message]) -> list[Message]:
     if first is None or first.role != "system" or bare_text(first):
         return messages
     text = "\n\n".join(part.text for part in first.parts if isinstance(part, Text))
-    return [*([Message("system", [Text(text)])] if text else []), *messages[1:]]
+    return [Message("system", [Text(text)]), *messages[1:]] if text else bare_system(messages[1:])
 
 
 def bare_text(message: Message) -> str:
@@ -505,3 +505,10 @@ def bare_text(message: Message) -> str:
     part = message.parts[0] if message.parts else None
     bare = isinstance(part, Text) and message == Message(message.role, [Text(part.text)])
     return part.text if bare and isinstance(part, Text) else ""
+
+
+def last_definitions(transcript: Transcript) -> Transcript:
+    """One definition for each name: the last one counts."""
+    tools = transcript.tools or []
+    last = {tool.name: tool for tool in tools}
+    return transcript if len(last) == len(tools) else replace(transcript, tools=list(last.values()))

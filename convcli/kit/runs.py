@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import shared
 from convcli.kit.objects import Native, carried_by, extras_of, merge
 from convcli.kit.streams import Pieces
 from convcli.model.branches import branch
@@ -131,7 +130,8 @@ def last_run(owner: str) -> Pass:
         end = answers[-1] if answers else len(messages)
         first = max((i + 1 for i in range(end) if messages[i].role not in RUN), default=0)
         kept = [message for message in messages[first:] if _is_of_run(message, owner)]
-        return replace(transcript, messages=kept, head=None)
+        whole = transcript.head is None and len(kept) == len(transcript.messages)
+        return transcript if whole else replace(transcript, messages=kept, head=None)
 
     return fits
 
@@ -166,7 +166,7 @@ def joined_turns(messages: list[Message]) -> list[Message]:
             turn.parts = _joined_texts([*turn.parts, *message.parts])
             turn.extras = merge(turn.extras or {}, message.extras or {}) or None
             turn.stop_reason, turn.error = message.stop_reason, message.error
-    return shared(messages, joined)
+    return messages if joined == messages else joined
 
 
 def _joined_texts(parts: Sequence[Part]) -> list[Part]:

@@ -57,7 +57,7 @@ class Envelope:
                 continue
             ours = field.lift(value)
             setattr(record, field.name, ours)
-            if ours is None or not exact_json.exact(field.write(ours), value):
+            if ours is None or (field.partial and not exact_json.exact(field.write(ours), value)):
                 carried = {**carried, key: value}
         return carried or None
 

@@ -53,15 +53,19 @@ class Places:
         """The path of a tool definition."""
         return self._tools[index] if self._tools is not None else ("tools", index)
 
-    def field(self, field: str, place: Path) -> Path:
-        """The path of a field (`tool_call.name`, `settings.topK`) of the node at `place`."""
+    def field(self, field: str, place: Path, *, present: bool = False) -> Path:
+        """The path of a field (`tool_call.name`, `settings.topK`) of the node at `place`.
+
+        `present`: of one that has no place of its own in the table only where the document has it.
+        """
         if self._source is None or self._origin is None:
             return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
         table = self._source.places
         node, _, name = field.rpartition(".")
         steps = table[field] if field in table else table.get(node)
         if steps is None:  # perhaps it has the same name here: `found` knows
-            steps = () if self._given is None else (name,)
+            is_there = self._given is not None and not (present and self._lacks((*place, name)))
+            steps = (name,) if is_there else ()
         return self.climb(place, steps)
 
     def climb(self, place: Path, steps: Path) -> Path:

@@ -61,7 +61,9 @@ def plain(transcript: Transcript) -> Any:
 
 
 def comes_back(document: Any) -> bool:
-    return dumped(ANTHROPIC.lower(lift(document), Options())) == dumped(document)  # type: ignore[misc]
+    """By way of the intermediate format, which holds how it was spelled."""
+    stored = pipeline.convert(document, ANTHROPIC, INTERMEDIATE).document
+    return dumped(pipeline.convert(stored, INTERMEDIATE, ANTHROPIC).document) == dumped(document)
 
 
 def written(*messages: Message, **fields: Any) -> tuple[Any, list[Loss]]:
@@ -362,12 +364,12 @@ def test_an_id_that_is_used_again_becomes_another_and_its_results_follow() -> No
         ),
         (
             ToolResult("a", "look", "multimodal", [Text("x")], is_error=True),
-            {"content": [{"type": "text", "text": "x"}], "is_error": True},
+            {"content": "x", "is_error": True},
             [("changed", "tool_result.kind")],
         ),
         (
             ToolResult("a", "look", "multimodal", [Text("x"), Media("video", url="https://example.com/v"), Text(" ")]),
-            {"content": [{"type": "text", "text": "x"}]},
+            {"content": "x"},
             [("changed", "tool_result.kind"), ("changed", "tool_result.value")],
         ),
         (
@@ -461,7 +463,7 @@ def test_a_schema_without_a_type_is_given_one_and_that_is_told() -> None:
 def test_a_tool_that_another_vendor_runs_is_left_out() -> None:
     tool = ToolDefinition("google_search", extras={"gemini": {"tool": {"googleSearch": {}}}})
     document, losses = written(tools=[tool])
-    assert document["tools"] == []
+    assert "tools" not in document
     assert ("dropped", "tool") in said(losses)
 
 

@@ -219,3 +219,9 @@ def test_a_result_without_a_name_keeps_that_and_answers_its_call() -> None:
     assert parts(document)[2].name == "f"
     stored = pipeline.convert(document, LLAMA, hub).document
     assert pipeline.convert(stored, hub, LLAMA).document == document
+
+
+def test_a_thought_alone_is_an_answer_without_words() -> None:
+    conversion = written(Message("assistant", [Reasoning("Hm.")]))
+    assert values(conversion) == [{"thought": "Hm.", "response": ""}]
+    assert conversion.losses == []

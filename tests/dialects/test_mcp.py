@@ -205,3 +205,22 @@ def test_documents_of_other_dialects_are_not_claimed() -> None:
             found = dict(detection.candidates(sample.document))
             if name != "mcp" and "mcp" in found and name in found:
                 assert found["mcp"].strength < found[name].strength, sample
+
+
+def test_a_stop_reason_that_only_its_service_knows_stays_one_of_ours_does_not() -> None:
+    for reason, written in (("novel", "novel"), ("content_filter", "endTurn"), ("length", "maxTokens")):
+        assert lower(Message("assistant", [Text("x")], stop_reason=reason))[0]["stopReason"] == written
+
+
+def test_a_request_without_tools_has_no_choice_of_one() -> None:
+    document, losses = lower(Message("user", [Text("go")]), tool_choice="auto")
+    assert "toolChoice" not in document
+    assert fields(losses) == {("dropped", "toolChoice")}
+
+
+def test_an_edited_model_wins_over_the_preferences_that_were_carried() -> None:
+    preferences = {"hints": [{"name": "old"}], "costPriority": 1}
+    transcript = MCP.lift({"messages": [{"role": "user", "content": text("go")}], "modelPreferences": preferences})
+    assert MCP.lower(transcript, Options())["modelPreferences"] == preferences
+    transcript.model = "new"
+    assert MCP.lower(transcript, Options())["modelPreferences"] == {"hints": [{"name": "new"}]}

@@ -152,3 +152,15 @@ def test_a_result_is_written_as_text_and_that_is_reported_once(result: ToolResul
 
 def test_a_text_that_begins_with_error_is_not_read_as_a_failure() -> None:
     assert written(Message("tool", [ToolResult("c", "f", "text", "Error: no such file")])).losses == []
+
+
+def test_an_empty_text_is_a_block_for_an_empty_string_says_nothing() -> None:
+    conversion = written(Message("user", [Text("")]), Message("user", []))
+    assert [message["content"] for message in conversion.document] == [[{"type": "text", "text": ""}], ""]
+    assert conversion.losses == []
+
+
+def test_data_in_a_result_is_told_only_of_what_is_sent() -> None:
+    document = [{"role": "user", "content": [{"type": "tool_result", "tool_name": "f", "content": {"a": 1}}]}]
+    assert "wrong-type" in {one.code for one in pipeline.validate(document, HISTORY, rigour="sent")}
+    assert "wrong-type" not in {one.code for one in pipeline.validate(document, HISTORY)}

@@ -7,7 +7,7 @@ from typing import Any
 from convcli import dialects
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
 
 STREAM = dialects.get("multi-llm-chat-stream")
 
@@ -59,3 +59,9 @@ def test_an_error_ends_its_turn() -> None:
         {"type": "text", "content": "a"}, {"type": "error", "content": "busy"}, {"type": "text", "content": "b"}
     )
     assert [(message.stop_reason, message.error) for message in messages] == [("error", "busy"), (None, None)]
+
+
+def test_chunks_of_other_kinds_among_the_items_of_an_answer_are_chunks_of_their_own() -> None:
+    parts = [Text("a"), Opaque("multi-llm-chat", {"type": "status"}), Text("b"), Opaque("another", {"type": "status"})]
+    assert written(Message("assistant", parts)) == [{"type": "text", "content": "ab"}, {"type": "status"}]
+    assert written(Message("assistant", parts[1:2])) == [{"type": "status"}]

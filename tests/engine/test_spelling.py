@@ -97,3 +97,12 @@ def test_a_patch_that_would_lose_something_is_not_used() -> None:
     done = back(document)
     assert done.document == USUAL
     assert done.losses == []
+
+
+def test_a_document_without_ids_comes_back_without_them() -> None:
+    source = dialects.get("multi-llm-chat")
+    call: Any = {"type": "tool_call", "name": "f", "arguments": {}}
+    document = [{"role": "gemini", "content": [call]}, {"role": "tool", "name": "f", "content": "ok"}]
+    stored = pipeline.convert(document, source, HUB).document
+    assert [part["id"] for part in stored["messages"][0]["parts"]] == ["call_1"]
+    assert pipeline.convert(stored, HUB, source).document == document

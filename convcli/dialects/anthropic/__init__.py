@@ -1,10 +1,11 @@
 """Anthropic Messages: requests, responses and bare lists of messages.
 
-Specification: the Messages API reference, as typed by the Python SDK `anthropic` 2.10.0; read 2026-11-20.
+Specification: https://platform.claude.com/docs/en/api/messages, as typed by the Python SDK `anthropic` 2.10.0; read
+2026-11-20.
 
 Quirks
 - Results are blocks of a user message: all those of one assistant turn in one message, before any text. Here each is a
-  message of its own; how a message was divided is a spelling (`join`).
+  message of its own.
 - System text stands beside the messages; newer models also take a `system` message in mid-conversation.
 - Thinking is signed. It comes back only with its signature, even where its text is empty, and cannot be made up.
 - Ids of calls are unique in the whole request; no text is blank; a failed result has content.
@@ -17,28 +18,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.anthropic.rules import RULES
+from convcli.dialects.anthropic.rules import NAME, RULES
 from convcli.dialects.anthropic.shortcut import PLAIN
+from convcli.families.anthropic import policy
 from convcli.families.anthropic import request as common
-from convcli.families.anthropic.blocks import BlockReader, BlockWriter, express
-from convcli.families.anthropic.messages import (
-    NAME,
-    ROLES,
-    lift_system,
-    lift_turns,
-    lower_turn,
-    split_system,
-    turns_of,
-)
+from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
+from convcli.families.anthropic.messages import ROLES, Turns, lift_system, split_system
 from convcli.families.anthropic.places import ENVELOPE, PLACES
-from convcli.families.anthropic.response import as_allowed, lift_response, lower_response
-from convcli.kit.fitting import is_response
+from convcli.families.anthropic.response import lift_response, write_response
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import fused, is_response, last_answer, roles, without
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.pairing import Pairing
 from convcli.model.branches import active
-from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Message, Origin, Transcript
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Transcript
 
+BLOCKS = Blocks(NAME, READERS, WRITERS)
+TURNS = Turns(BLOCKS)
 REQUEST = Keys(
     "model max_tokens temperature top_p top_k stop_sequences stream system messages tools tool_choice thinking "
     "output_config metadata service_tier container cache_control",
@@ -108,78 +104,81 @@ def _request_marks(request: Native) -> list[tuple[int, str]]:
 
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
-    origin = Origin(NAME, spot=("content",))
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
-    reader = BlockReader(NAME, origin, pairing)
-    transcript = Transcript([], origin=origin)
+    context = LiftContext(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        lift_turns(document, (), reader, transcript.messages)
-    elif "messages" in document:
-        _lift_request(document, reader, transcript)
-    else:
-        lift_response(document, reader, transcript)
+        context.origin.form = "list"
+        TURNS.lift_each(document, (), context)
+        return context.transcript()
+    return _lift_request(document, context) if "messages" in document else lift_response(document, context, TURNS)
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    lift_system(native.get("system"), "system", context, BLOCKS)
+    TURNS.lift_each(native["messages"], ("messages",), context)
+    transcript = context.transcript(model=native.get("model"), tools=common.lift_tools(native, context))
+    inside = {"output_config": common.lift_settings(native, transcript)}
+    if native.get("tool_choice"):
+        inside["tool_choice"] = common.lift_choice(native["tool_choice"], transcript) or {}
+    carried = {**(REQUEST.carried(native) or {}), **{key: value for key, value in inside.items() if value}}
+    transcript.extras = extras_of(NAME, carried)
     return transcript
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A request, or what the source was; a response when the transcript holds only one answer of a model."""
-    source = transcript.document_spelling(NAME)
-    form = options.form or source.get("form") or ("response" if _is_answer(transcript) else "request")
-    own = transcript.origin is not None and transcript.origin.dialect == NAME
-    writer = BlockWriter(NAME, transcript.spelling(NAME), own=own)
-    if own:
-        messages = transcript.messages
-    else:
-        transcript, messages = as_allowed(transcript)
-    if form == "response":
-        return lower_response(transcript, messages, writer)
-    bare = not own or source.get("form") == "response"
-    if form == "list":
-        return [lower_turn(turn, writer, bare) for turn in turns_of(messages, writer)]
-    return _lower_request(transcript, messages, writer, bare)
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only one answer of a model, else a request."""
+    return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
 
 
-def _is_answer(transcript: Transcript) -> bool:
-    return is_response(transcript) and len(active(transcript)) == 1
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "response":
+        return write_response(transcript, TURNS)
+    return TURNS.write(transcript.messages) if options.form == "list" else _write_request(transcript)
 
 
-def _lift_request(native: Native, reader: BlockReader, transcript: Transcript) -> None:
-    carried, spelling = REQUEST.take(native)
-    document = reader.origin.document
-    document |= {"form": "request", **({"request": spelling} if spelling else {})}
-    lift_system(native.get("system"), reader, transcript.messages)
-    lift_turns(native["messages"], ("messages",), reader, transcript.messages)
-    transcript.model = native.get("model")
-    transcript.tools = common.lift_tools(native, NAME, reader.origin)
-    extras = dict(carried or {})
-    output = common.lift_settings(native, transcript, document)
-    choice = common.lift_choice(native["tool_choice"], transcript, document) if native.get("tool_choice") else None
-    extras |= {key: rest for key, rest in (("output_config", output), ("tool_choice", choice)) if rest}
-    transcript.extras = extras_of(NAME, extras)
+def _write_request(transcript: Transcript) -> Native:
+    carried = dict(carried_by(transcript.extras, NAME))
+    tools = transcript.tools
+    system, messages = split_system(transcript.messages, TURNS)
+    native = {
+        **common.write_settings(transcript, carried.pop("output_config", {})),
+        "model": transcript.model,
+        "system": system,
+        "tools": None if tools is None else [common.write_tool(tool, NAME) for tool in tools],
+        "tool_choice": common.write_choice(transcript, carried.pop("tool_choice", {})),
+        "messages": TURNS.write(messages),
+    }
+    return REQUEST.put({key: value for key, value in native.items() if value is not None}, carried, sort=True)
 
 
-def _lower_request(transcript: Transcript, messages: list[Message], writer: BlockWriter, bare: bool) -> Native:
-    spelling, own = transcript.document_spelling(NAME), writer.own
-    carried = carried_by(transcript.extras, NAME)
-    system, rest = split_system(messages, writer)
-    native: Native = common.lower_settings(transcript, carried.get("output_config", {}), spelling, own=own)
-    tools = common.lower_tools(transcript, NAME, transcript.spelling(NAME), own=own)
-    choice = common.lower_choice(transcript, carried.get("tool_choice", {}), spelling, own=own)
-    for key, value in (
-        ("model", transcript.model),
-        ("system", system),
-        ("tools", tools),
-        ("tool_choice", choice if own or tools else None),
-    ):
-        if value is not None:
-            native[key] = value
-    native["messages"] = [lower_turn(turn, writer, bare) for turn in turns_of(rest, writer)]
-    outer = {key: value for key, value in carried.items() if key not in ("output_config", "tool_choice")}
-    native = {key: native[key] for key in REQUEST.sorted(native)}
-    return REQUEST.put(native, outer, spelling.get("request"))
-
+MESSAGES = (*policy.paired_turns(), *policy.taken_parts(BLOCKS), policy.said_by_users)
+REQUESTED = (
+    *MESSAGES,
+    without("message.id", "message.model", "message.stop_reason", "message.usage", "message.extras"),
+    policy.leading_instructions,
+    policy.typed_schemas(NAME),
+    policy.choice_of_tools,
+    policy.taken_settings,
+)
+LISTED = (*MESSAGES, policy.finished(), roles({"developer": "system"}))
+ANSWER = (
+    *policy.paired_turns(),
+    last_answer,
+    *policy.taken_parts(BLOCKS),
+    policy.finished(),
+    policy.named_model,
+    without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
+)
+LACKING = frozenset(
+    (
+        "title", "cwd", "createdAt", "updatedAt", "head", "audio", "video", "image.name", "image.detail",
+        "document.detail", "message.name", "message.parentId", "message.createdAt", "message.error",
+        "text.metadata", "image.metadata", "document.metadata", "tool_call.metadata", "tool_result.metadata",
+        "reasoning.summary", "tool_call.rawArguments", "tool_result.name", "tool_result.status",
+        "tool.outputSchema", "tool.title", "tool.annotations",
+    )
+)  # fmt: skip
 
 DIALECT = Dialect(
     name=NAME,
@@ -189,19 +188,18 @@ DIALECT = Dialect(
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    write=write,
+    fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},
+    form_of=form_of,
     rules=RULES,
+    repeats=frozenset(("/usage/input_tokens", "/messages/*/usage/input_tokens", "/*/usage/input_tokens")),
     plain=PLAIN,
-    conventions=(
-        Convention(
-            express,
-            {
-                "data": ("changed", "a result holds text or blocks: the data is written as JSON"),
-                "error": ("changed", "a result holds text or blocks: the data is written as JSON"),
-                "multimodal": ("changed", "a result of one text is the same as that text"),
-            },
-        ),
-    ),
+    conventions=(policy.results_of(NAME),),
+    lacks={
+        "request": LACKING | {"id"},
+        "list": LACKING | {"id", "model", "tool", "tools", "toolChoice", "settings"},
+        "response": LACKING,
+    },
     reasons={
         "reasoning": "Anthropic takes back only thinking that it signed",
         "reasoning.summary": "thinking has no summary",
@@ -210,11 +208,7 @@ DIALECT = Dialect(
         "message": "a user message must hold something that the API takes",
         "message.role": "Anthropic has the roles user, assistant and system",
         "message.grouping": "the API has one system text",
-        "message.error": "a message has no field for a failed turn",
         "message.id": "messages of a request have no id",
-        "message.parentId": "messages have no parent",
-        "message.createdAt": "messages have no time",
-        "message.name": "messages have no name",
         "message.model": "messages of a request have no model of their own",
         "message.usage": "only a response has usage",
         "message.usage.totalTokens": "usage has no total",
@@ -223,30 +217,22 @@ DIALECT = Dialect(
         "document": "documents are PDF as base64 or plain text, or come from the web or the Files API, in user turns",
         "audio": "the Messages API takes no audio",
         "video": "the Messages API takes no video",
-        "image.name": "images have no name",
-        "image.detail": "images have no detail",
         "opaque": "the block belongs to another vendor",
         "tool_call": "only an assistant calls tools",
         "tool_call.id": "ids are letters, digits, _ and -, unique in the request",
         "tool_call.name": "names are letters, digits, _ and -, at most 128",
         "tool_call.rawArguments": "the input of a call is an object",
-        "tool_result.name": "a result names its call, not its tool",
-        "tool_result.status": "a result has no status",
         "tool_result.toolCallId": "ids are letters, digits, _ and -, unique in the request",
         "tool_result.value": "a result holds text, images and documents; a failed one is not empty",
         "tool": "a tool that another vendor runs",
         "tool.name": "names are letters, digits, _ and -, at most 128",
         "tool.parameters": "input_schema must have the type object",
-        "tool.outputSchema": "a tool has no schema for its results",
-        "tool.title": "a tool has no title",
-        "tool.annotations": "a tool has no annotations",
         "toolChoice": "a choice is auto, any, none or one tool, and only where there are tools",
         "settings.parallelToolCalls": "it is said in tool_choice, which needs tools",
         "settings.reasoningEffort": "effort is low, medium, high, xhigh or max",
         "settings.responseFormat": "only JSON by a schema, without a name, can be asked for",
         "settings.seed": "the Messages API has no seed",
         "moved": "results stand right behind their calls, instructions before the messages",
-        "event": "no model ever saw this row",
     },
     places=PLACES,
     envelope=ENVELOPE,

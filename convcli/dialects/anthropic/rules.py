@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from convcli.families.anthropic.messages import NAME
 from convcli.families.anthropic.response import IDS, NAMES
 from convcli.kit.objects import carried_by
 from convcli.model.rule import At, Breach, Rule
@@ -13,6 +12,7 @@ from convcli.model.transcript import Reasoning, ToolCall
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
 from convcli.validation.survey import Survey, when_sent
 
+NAME = "anthropic"
 MOST_MARKS = 4
 MOST_MESSAGES = 100_000
 
@@ -54,8 +54,10 @@ def _system_between(survey: Survey) -> Iterator[Breach]:
         before = roles[at - 1][1] if at else ""
         after = roles[at + 1][1] if at + 1 < len(roles) else "assistant"
         if before != "user" or after != "assistant":
-            said = "a system message stands between a turn of the user and the answer to it"
-            yield Breach("misplaced-system", At(i), said, help="other instructions go into the key system")
+            message = "a system message stands between a turn of the user and the answer to it"
+            yield Breach("misplaced-system", At(i), message, help="other instructions go into the key system")
+        elif survey.rigour == "sent":
+            yield Breach("misplaced-system", At(i), "older models take no system message between turns", "warning")
 
 
 def _role(survey: Survey, i: int) -> str:

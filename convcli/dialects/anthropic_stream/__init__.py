@@ -18,32 +18,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialects.anthropic_stream.rules import RULES
-from convcli.families.anthropic.blocks import BlockReader, BlockWriter
-from convcli.families.anthropic.messages import NAME as SIBLING
-from convcli.families.anthropic.places import ENVELOPE, PLACES
-from convcli.families.anthropic.response import as_allowed, lift_response, lower_response
-from convcli.kit import streams
-from convcli.kit.objects import Native, carried_by, extras_of
-from convcli.kit.pairing import Pairing
-from convcli.kit.streams import Growing, Pieces, Slots, fragments
-from convcli.kit.values import read_arguments, write_arguments
-from convcli.model.dialect import Clue, Dialect, Options
-from convcli.model.document import Rows
-from convcli.model.transcript import Message, Origin, Path, ToolCall, Transcript
+from msgspec.structs import replace
 
-NAME = "anthropic-stream"
+from convcli.dialects.anthropic_stream.answer import Answer
+from convcli.dialects.anthropic_stream.rules import RULES
+from convcli.families.anthropic import policy
+from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
+from convcli.families.anthropic.messages import Turns
+from convcli.families.anthropic.places import ENVELOPE, PLACES
+from convcli.families.anthropic.response import lift_response, write_response
+from convcli.kit import streams
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import fused, on_each_message, on_parts, without
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.streams import fragments
+from convcli.kit.values import write_arguments
+from convcli.model.dialect import Clue, Dialect, Options, Pass
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Origin, Part, ToolCall, Transcript
+
+NAME, SIBLING = "anthropic-stream", "anthropic"
+TURNS = Turns(Blocks(SIBLING, READERS, WRITERS))
+
 BLOCK_KINDS = ("content_block_start", "content_block_delta", "content_block_stop")
 KINDS = frozenset(("message_start", "message_delta", "message_stop", *BLOCK_KINDS))
-GROWS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
-"""By the kind of a delta, the kind of block that it makes grow, and under which key."""
-HOMES = {
-    **{kind: (key, key) for kind, (_, key) in GROWS.items()},
-    "signature_delta": ("signature", "signature"),
-    "input_json_delta": ("input", "partial_json"),
-    "citations_delta": ("citations", "citation"),
-}
-"""By the kind of a delta, the key of the block that it is about, and the key under which it says so."""
 FAILURE = "api_error"
 """The type of an error that has none."""
 
@@ -59,152 +57,23 @@ def detect(document: Any) -> Clue | None:
     return Clue(60, "an error event") if kinds == {"error"} and errors else None
 
 
-# ---------------------------------------------------------------- assembling
-
-
-class _Answer:
-    """A response while its events come in; `routes` says where what is in it was said."""
-
-    def __init__(self) -> None:
-        self.response: Native = {}
-        self.usage: Native = {}
-        self.blocks, self.end = Slots(), 0
-        self.inputs: dict[int, Pieces] = {}
-        self.slots: dict[int, int] = {}
-        self.error: Native | None = None
-        self.is_done = False
-        self.routes: dict[Path, Path] = {(): (0,)}
-        self.first: dict[int, dict[str, Path]] = {}
-
-    def take(self, event: Native, at: int) -> None:
-        kind = event["type"]
-        if kind == "message_start":
-            self._message(event["message"], at)
-        elif kind == "content_block_start":
-            self._block(event["index"], event["content_block"], (at, "content_block"))
-        elif kind == "content_block_delta":
-            self._delta(event["index"], event["delta"], at)
-        elif kind == "message_delta":
-            facts = {key: value for key, value in event["delta"].items() if value is not None}
-            self._end(facts, event.get("usage"), (at, "delta"), (at, "usage"))
-        elif kind == "message_stop":
-            self.is_done = True
-        elif kind == "error":
-            self.error = event["error"]
-            self.routes["error",] = (at, "error")
-            if event.get("request_id"):
-                self._end({"request_id": event["request_id"]}, None, (at,), ())
-        elif kind not in ("ping", "content_block_stop"):
-            streams.extend(self.response, "events", [event])
-            self.routes.setdefault(("events",), (at,))
-
-    def _message(self, native: Native, at: int) -> None:
-        home: Path = (at, "message")
-        self.routes[()] = home
-        for j, block in enumerate(native.get("content") or ()):
-            self._block(j, block, (at, "message", "content", j))
-        outside = ("content", "usage")
-        facts = {key: value for key, value in native.items() if key not in outside}
-        self._end(facts, native.get("usage"), home, (*home, "usage"))
-
-    def _end(self, facts: Native, usage: Native | None, place: Path, counts: Path) -> None:
-        self.response |= facts
-        said = {key: value for key, value in (usage or {}).items() if value is not None}
-        self.usage |= said
-        self.routes |= {(key,): (*place, key) for key, value in facts.items() if value is not None}
-        self.routes |= {("usage", key): (*counts, key) for key in said}
-
-    def _block(self, index: int, native: Native, place: Path) -> None:
-        """A block begins; one that begins at an index that is taken is another block."""
-        slot = index if index not in self.blocks else self.end
-        self.slots[index], self.end = slot, max(self.end, slot + 1)
-        self.blocks[slot] = Growing(native)
-        self.first[slot] = {"": place}
-
-    def _delta(self, index: int, delta: Native, at: int) -> None:
-        kind = delta["type"]
-        if index not in self.slots:
-            lost = GROWS[kind][0] if kind in GROWS else "thinking" if kind == "signature_delta" else "text"
-            self._block(index, {"type": "tool_use" if kind == "input_json_delta" else lost}, (at, "delta"))
-        slot = self.slots[index]
-        block = self.blocks[slot]
-        key, member = HOMES.get(kind, ("deltas", ""))
-        self.first[slot].setdefault(key, (at, "delta", member) if member else (at, "delta"))
-        if kind in GROWS:
-            streams.grow(block, GROWS[kind][1], delta[GROWS[kind][1]])
-        elif kind == "signature_delta":
-            block["signature"] = delta["signature"]
-        elif kind == "input_json_delta":
-            self.inputs.setdefault(slot, Pieces()).append(delta["partial_json"])
-        elif kind == "citations_delta":
-            streams.extend(block, "citations", [delta["citation"]])
-        else:
-            streams.extend(block, "deltas", [delta])
-
-    def raw(self) -> list[str | None]:
-        """By block, the text of an input that is no JSON object."""
-        return [
-            read_arguments("".join(self.inputs[slot]))[1] if slot in self.inputs else None
-            for slot in sorted(self.blocks)
-        ]
-
-    def whole(self) -> Native:
-        """The response as the sibling knows it."""
-        content = [self._whole_block(slot) for slot in sorted(self.blocks)]
-        native = {"type": "message", "role": "assistant", **streams.whole(Growing(self.response)), "content": content}
-        return {**native, "usage": self.usage} if self.usage else native
-
-    def _whole_block(self, slot: int) -> Native:
-        native: Native = streams.whole(self.blocks[slot])
-        kind, text = native["type"], "".join(self.inputs.get(slot, ()))
-        if text:
-            arguments, raw = read_arguments(text)
-            native["input"] = arguments
-            if raw is not None and kind != "tool_use":
-                native["partial_json"] = raw
-        for key, value in DEFAULTS.get(kind, {}).items():
-            if native.get(key) is None:
-                native[key] = value
-        return native
-
-    def places(self) -> dict[Path, Path]:
-        """Where what is in the response was said in the events."""
-        for j, slot in enumerate(sorted(self.blocks)):
-            for key, place in self.first[slot].items():
-                self.routes[("content", j, key) if key else ("content", j)] = place
-        return self.routes
-
-
-DEFAULTS: dict[str, Native] = {
-    "text": {"text": ""},
-    "thinking": {"thinking": ""},
-    "redacted_thinking": {"data": ""},
-    "tool_use": {"id": None, "name": "", "input": {}},
-}
-"""What a block has that began without it, or whose beginning is missing."""
-
-
 # ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
     """The transcript of the answer that the events make."""
-    answer = _Answer()
+    answer = Answer()
     for at, event in enumerate(document):
         answer.take(event, at)
-    origin = Origin(NAME, spot=("content",))
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
-    transcript = Transcript([], origin=origin)
-    lift_response(answer.whole(), BlockReader(SIBLING, origin, pairing), transcript)
-    _lift_raw(answer, transcript.messages, origin)
+    context = LiftContext(NAME, document, owner=SIBLING)
+    transcript = lift_response(answer.whole(), context, TURNS)
+    context.origin.form, context.origin.routes = "", answer.places()
+    _lift_raw(answer, transcript.messages, context.origin)
     _lift_end(answer, transcript.messages[0])
-    origin.routes = answer.places()
-    streams.keep(origin, document)
     return transcript
 
 
-def _lift_raw(answer: _Answer, messages: list[Message], origin: Origin) -> None:
+def _lift_raw(answer: Answer, messages: list[Message], origin: Origin) -> None:
     """A response holds an object as the input of a call; what came may have been something else."""
     raw = answer.raw()
     for message, (_, spots) in zip(messages, origin.places, strict=True):
@@ -213,7 +82,7 @@ def _lift_raw(answer: _Answer, messages: list[Message], origin: Origin) -> None:
                 part.raw_arguments = raw[int(spot[1])]
 
 
-def _lift_end(answer: _Answer, message: Message) -> None:
+def _lift_end(answer: Answer, message: Message) -> None:
     """A message that nothing ended broke off."""
     if message.stop_reason is None and (answer.error is not None or not answer.is_done):
         message.stop_reason = "error"
@@ -226,25 +95,13 @@ def _lift_end(answer: _Answer, message: Message) -> None:
             message.extras = extras_of(SIBLING, {**carried_by(message.extras, SIBLING), "error": rest})
 
 
-# ---------------------------------------------------------------- lower
+# ---------------------------------------------------------------- write
 
 
-def lower(transcript: Transcript, options: Options) -> Rows:
-    """The events of the answer, as they came unless the transcript or the wish for fragments is another."""
-    rows = None if options.chunk else streams.kept(transcript, NAME, lift)
-    if rows is not None:
-        return rows
-    answer = streams.as_response(transcript, streams.answers(transcript)[:1], NAME, SIBLING)
-    own = answer.origin is not None and answer.origin.dialect == SIBLING
-    messages = answer.messages
-    if not own:
-        answer, messages = as_allowed(answer)
-    response = lower_response(answer, messages, BlockWriter(SIBLING, answer.spelling(SIBLING), own=own))
-    if not own:  # marks for the cache are for requests
-        blocks = response["content"]
-        response["content"] = [{key: block[key] for key in block if key != "cache_control"} for block in blocks]
-    message = messages[0] if messages else Message("assistant", [])
-    return Rows(list(_events(response, message, options.chunk)))
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The events of the answer."""
+    message = transcript.messages[0] if transcript.messages else Message("assistant", [])
+    return Rows(list(_events(write_response(transcript, TURNS), message, options.chunk)))
 
 
 def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
@@ -259,13 +116,20 @@ def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
         yield from _block_events(block, next(raw, None) if block["type"] == "tool_use" else None, index, size)
     if not broken:
         yield _end(response, usage)
-    rest = carried_by(message.extras, SIBLING).get("error")
-    if message.error is not None or rest:
-        said = {} if message.error is None else {"message": message.error}
-        error = {"type": FAILURE, **(rest if isinstance(rest, dict) else {}), **said}
+    error = _error(message)
+    if error or request is not None:
         yield {"type": "error", "error": error, **({} if request is None else {"request_id": request})}
     elif not broken:
         yield {"type": "message_stop"}
+
+
+def _error(message: Message) -> Native:
+    """What an error event says; nothing where none broke off the message."""
+    carried = carried_by(message.extras, SIBLING).get("error")
+    if message.error is None and not carried:
+        return {}
+    words = {} if message.error is None else {"message": message.error}
+    return {"type": FAILURE, **(carried if isinstance(carried, dict) else {}), **words}
 
 
 LATE = ("stop_reason", "stop_sequence", "stop_details", "container")
@@ -283,9 +147,7 @@ def _start(response: Native, usage: Native, so_far: Native) -> Native:
 
 
 def _end(response: Native, usage: Native) -> Native:
-    called = any(block["type"] == "tool_use" for block in response["content"])
-    reason = response.get("stop_reason") or ("tool_use" if called else "end_turn")
-    delta = {"stop_reason": reason, "stop_sequence": None}
+    delta = {"stop_reason": response["stop_reason"], "stop_sequence": None}
     delta |= {key: response[key] for key in LATE[1:] if response.get(key) is not None}
     native = {"type": "message_delta", "delta": delta}
     counts = {key: usage[key] for key in LATE_COUNTS if key in usage}
@@ -331,6 +193,59 @@ CUT = {"text": _text, "thinking": _thinking, "tool_use": _input, "server_tool_us
 """By kind of block: how it begins, and the deltas by which it grows."""
 
 
+# ---------------------------------------------------------------- fit
+
+
+def one_answer(transcript: Transcript) -> Transcript:
+    """What a stream can hold: one turn of the assistant, the last or the first of several alternatives."""
+    answers = streams.answers(transcript)[:1]
+    return replace(transcript, messages=answers or [Message("assistant", [])], head=None)
+
+
+def _ended(message: Message) -> Message:
+    """A message ends with a stop reason."""
+    if message.stop_reason is not None:
+        return message
+    called = any(isinstance(part, ToolCall) for part in message.parts)
+    return replace(message, stop_reason="tool_calls" if called else "stop")
+
+
+def _cut(part: Part, _: Message) -> Part:
+    """Marks for the cache are for requests, and an input of no text is that of no pieces."""
+    carried = {key: value for key, value in carried_by(part.extras, SIBLING).items() if key != "cache_control"}
+    if isinstance(part, ToolCall) and part.raw_arguments == "" and not part.arguments:
+        part = replace(part, raw_arguments=None)
+    if part.extras is None or len(carried) == len(carried_by(part.extras, SIBLING)):
+        return part
+    return replace(part, extras={**part.extras, SIBLING: carried} if carried else None)
+
+
+FIT: tuple[Pass, ...] = (
+    one_answer,
+    *policy.paired_turns(),
+    *policy.taken_parts(TURNS.blocks),
+    on_parts(_cut),
+    policy.finished(("error",)),
+    on_each_message(_ended),
+    policy.named_model,
+    without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
+)
+
+REPEATS = frozenset(
+    (
+        "/*/index", "/*/content_block/signature", "/*/message/usage/output_tokens", "/*/message/usage/input_tokens",
+        "/*/usage/input_tokens",
+    )
+)  # fmt: skip
+"""An index is the order of the blocks; what was said so far is said again; cached tokens are added to the input."""
+
+LACKING = frozenset(
+    (
+        "title", "cwd", "createdAt", "updatedAt", "message.name", "message.parentId", "message.createdAt",
+        "text.metadata", "tool_call.metadata", "reasoning.summary",
+    )
+)  # fmt: skip
+
 DIALECT = Dialect(
     name=NAME,
     family=SIBLING,
@@ -340,7 +255,10 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    write=write,
+    fit=fused(*FIT),
+    lacks=LACKING,
+    repeats=REPEATS,
     rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",
@@ -355,12 +273,9 @@ DIALECT = Dialect(
         "message.id": "the id is that of the whole stream",
         "message.model": "the model is that of the whole stream",
         "message.name": "an answer has no name",
-        "message.parentId": "messages have no parent",
-        "message.createdAt": "messages have no time",
         "message.stopReason": "a message ends with a stop reason of Anthropic",
         "title": "a message has no title",
         "createdAt": "a message has no time",
-        "event": "no model ever saw this row",
         "image": "an answer holds no media",
         "audio": "an answer holds no media",
         "video": "an answer holds no media",

@@ -6,7 +6,7 @@ Quirks
 - A block, a source, a tool and a tool choice are objects with one member, whose name says the kind.
 - Bytes are base64 in JSON.
 - Roles alternate: what one side says in a row is one message. Results are blocks of a user message; here each is a
-  message of its own, and only where the source did not join what can be joined is that kept (`split`).
+  message of its own.
 - Text is not blank, a message is not empty, the first one is a user's. Nothing is made up to fill one.
 - A cache point is a block of its own; here it belongs to what stands before it.
 - A result holds JSON only as an object. There is no tool choice `none`.
@@ -20,24 +20,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli.dialects.bedrock_converse import policy
 from convcli.dialects.bedrock_converse import request as common
-from convcli.dialects.bedrock_converse.blocks import MEMBERS, BlockReader, BlockWriter, express
+from convcli.dialects.bedrock_converse.blocks import READERS, write_blocks
 from convcli.dialects.bedrock_converse.media import NAME
-from convcli.dialects.bedrock_converse.messages import (
-    lift_blocks,
-    lift_message,
-    lift_messages,
-    lower_messages,
-    split_system,
-)
-from convcli.dialects.bedrock_converse.rules import IDS, NAMES, RULES
-from convcli.kit.fitting import is_response, results_first
+from convcli.dialects.bedrock_converse.messages import lift_blocks, lift_message, lift_messages, write_messages
+from convcli.dialects.bedrock_converse.policy import FINISH, FINISH_OF
+from convcli.dialects.bedrock_converse.rules import RULES
+from convcli.families.anthropic import policy as shared
+from convcli.families.anthropic.usage import lift_usage, write_usage
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import answers_only, fused, is_response, last_answer, roles, some_tools, without
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.pairing import Pairing
-from convcli.kit.renaming import distinct, renamed
-from convcli.model.branches import active
-from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Message, Origin, Transcript
+from convcli.model.dialect import Clue, Dialect, Options, Pass
+from convcli.model.transcript import Message, Transcript
 
 REQUEST = Keys(
     "modelId messages system inferenceConfig toolConfig guardrailConfig additionalModelRequestFields promptVariables "
@@ -52,34 +48,16 @@ RESPONSE = Keys(
 )
 OUTPUT = Keys("message")
 
-IN_REQUESTS = frozenset(("inferenceConfig", "outputConfig", "toolConfig"))
-IN_RESPONSES = frozenset(("output", "usage", "stopReason"))
+IN_REQUESTS = ("inferenceConfig", "outputConfig", "toolConfig")
+IN_RESPONSES = ("output", "usage", "stopReason")
 """Members of extras that hold what is carried inside the vendor's own keys."""
-
-FINISH = {
-    "end_turn": "stop",
-    "tool_use": "tool_calls",
-    "max_tokens": "length",
-    "content_filtered": "content_filter",
-    "stop_sequence": "stop",
-    "guardrail_intervened": "content_filter",
-    "malformed_model_output": "error",
-    "malformed_tool_use": "error",
-    "model_context_window_exceeded": "length",
-}
-"""`stopReason` of a response; of several with one meaning the first is written."""
-FINISH_OF = {
-    "stop": "end_turn",
-    "tool_calls": "tool_use",
-    "length": "max_tokens",
-    "content_filter": "content_filtered",
-    "refusal": "content_filtered",
-}
 
 
 # ---------------------------------------------------------------- detect
 
-BLOCKS = frozenset(MEMBERS.split()) - {"text", "json"}
+BLOCKS = READERS.keys() - {"text"} | {
+    *("toolResult", "toolAddition", "toolRemoval", "guardContent", "cachePoint", "searchResult"),
+}
 REQUEST_MARKS = ("toolConfig", "inferenceConfig", "guardrailConfig", "additionalModelRequestFields", "modelId")
 
 
@@ -119,116 +97,116 @@ def _blocks_of(messages: list[Any]) -> list[Native]:
 
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
-    origin = Origin(NAME, spot=("content",))
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
-    reader = BlockReader(origin, pairing)
-    transcript = Transcript([], origin=origin)
+    context = LiftContext(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        lift_messages(document, (), reader, transcript.messages)
-    elif "messages" in document:
-        _lift_request(document, reader, transcript)
-    else:
-        _lift_response(document, reader, transcript)
+        context.origin.form = "list"
+        lift_messages(document, (), context)
+        return context.transcript()
+    return _lift_request(document, context) if "messages" in document else _lift_response(document, context)
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    if native.get("system"):
+        parts, spots = lift_blocks(native["system"], (), context)
+        context.add(Message("system", parts), ("system",), spots)
+    lift_messages(native["messages"], ("messages",), context)
+    transcript = context.transcript(model=native.get("modelId") or None)
+    carried = {**(REQUEST.carried(native) or {}), **common.lift_settings(native, transcript)}
+    if native.get("toolConfig"):
+        config = common.lift_tools(native["toolConfig"], transcript, context)
+        carried |= {"toolConfig": config} if config else {}
+    transcript.extras = extras_of(NAME, carried)
     return transcript
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A request, or what the source was; a response when the transcript holds only what a model answered."""
-    source = transcript.document_spelling(NAME)
-    form = options.form or source.get("form") or ("response" if is_response(transcript) else "request")
-    own = transcript.origin is not None and transcript.origin.dialect == NAME
-    writer = BlockWriter(transcript.spelling(NAME), own=own)
-    messages = active(transcript)
-    if not own:
-        transcript = renamed(transcript, NAMES, IDS)
-        messages = distinct(results_first(active(transcript)), IDS)
-    if form == "response":
-        return _lower_response(transcript, messages, writer)
-    if form == "list":
-        return lower_messages(messages, writer)
-    return _lower_request(transcript, messages, writer)
-
-
-def _lift_request(native: Native, reader: BlockReader, transcript: Transcript) -> None:
-    carried, spelling = REQUEST.take(native)
-    document = reader.origin.document
-    document |= {"form": "request", **({"request": spelling} if spelling else {})}
-    if native.get("system"):
-        parts, spots = lift_blocks(native["system"], (), reader)
-        transcript.messages.append(Message("system", parts))
-        reader.origin.places.append((("system",), spots))
-    lift_messages(native["messages"], ("messages",), reader, transcript.messages)
-    transcript.model = native.get("modelId") or None
-    extras = {**(carried or {}), **common.lift_settings(native, transcript, document)}
-    if native.get("toolConfig"):
-        config = common.lift_tools(native["toolConfig"], transcript, reader.origin)
-        extras |= {"toolConfig": config} if config else {}
-    transcript.extras = extras_of(NAME, extras)
-
-
-def _lower_request(transcript: Transcript, messages: list[Message], writer: BlockWriter) -> Native:
-    carried, document = carried_by(transcript.extras, NAME), transcript.document_spelling(NAME)
-    system, rest = split_system(messages, writer)
-    native: Native = {"modelId": transcript.model} if transcript.model else {}
-    native["messages"] = lower_messages(rest, writer)
-    blocks = [block for message in system for block in writer.blocks(message.parts, "system")]
-    if blocks:
-        native["system"] = blocks
-    native |= common.lower_settings(transcript, carried, document, own=writer.own)
-    tools = common.lower_tools(transcript, carried.get("toolConfig", {}), document, own=writer.own)
-    if tools is not None:
-        native["toolConfig"] = tools
-    native = {key: native[key] for key in REQUEST.sorted(native)}
-    return REQUEST.put(native, _outer(carried, IN_REQUESTS, document, "request"), document.get("request"))
-
-
-def _lift_response(native: Native, reader: BlockReader, transcript: Transcript) -> None:
-    carried, spelling = RESPONSE.take(native)
-    rest, odd = OUTPUT.take(native["output"])
-    document = {"form": "response", "response": spelling, "output": odd}
-    reader.origin.document = {key: said for key, said in document.items() if said}
-    extras = {**(carried or {}), **({"output": rest} if rest else {})}
-    lift_message(native["output"]["message"], ("output", "message"), reader, transcript.messages)
-    answer = transcript.messages[0]
+def _lift_response(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "response"
+    lift_message(native["output"]["message"], ("output", "message"), context)
+    answer = context.messages[0]
+    inside: Native = {"output": OUTPUT.carried(native["output"])}
     reason: str = native.get("stopReason") or ""
+    answer.stop_reason = FINISH.get(reason, reason) or None
+    if FINISH_OF.get(answer.stop_reason or "", reason) != reason:
+        inside["stopReason"] = reason
+    usage, inside["usage"] = lift_usage(native.get("usage") or {}, common.USAGE)
+    answer.usage = usage or None
+    carried = {**(RESPONSE.carried(native) or {}), **{key: value for key, value in inside.items() if value}}
+    return context.transcript(extras=extras_of(NAME, carried))
+
+
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only what a model answered, else a request."""
+    return "response" if is_response(transcript) else "request"
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "list":
+        return write_messages(transcript.messages)
+    return _write_response(transcript) if options.form == "response" else _write_request(transcript)
+
+
+def _write_request(transcript: Transcript) -> Native:
+    carried, messages = carried_by(transcript.extras, NAME), transcript.messages
+    leading = bool(messages) and messages[0].role == "system"
+    native: Native = {
+        "modelId": transcript.model,
+        "messages": write_messages(messages[leading:]),
+        "system": write_blocks(messages[0].parts) if leading else None,
+        "toolConfig": common.write_tools(transcript, carried.get("toolConfig", {})),
+        **common.write_settings(transcript, carried),
+    }
+    native = {key: value for key, value in native.items() if value is not None}
+    return REQUEST.put(native, _beside(carried, IN_REQUESTS), sort=True)
+
+
+def _write_response(transcript: Transcript) -> Native:
+    carried = carried_by(transcript.extras, NAME)
+    answer = transcript.messages[0] if transcript.messages else Message("assistant", [])
+    native: Native = {"output": OUTPUT.put({"message": write_messages([answer])[0]}, carried.get("output"))}
+    reason, stated = answer.stop_reason, carried.get("stopReason")
     if reason:
-        ours = answer.stop_reason = FINISH.get(reason, reason)
-        extras |= {"stopReason": reason} if FINISH_OF.get(ours, reason) != reason else {}
-    if native.get("usage"):
-        usage, beside = common.read_usage(native["usage"])
-        answer.usage = usage or None
-        extras |= {"usage": beside} if beside else {}
-        said = reader.origin.spellings.get(id(answer), {})
-        reader.origin.spell(answer, {**said, "usage": native["usage"]})
-    transcript.extras = extras_of(NAME, extras)
+        native["stopReason"] = stated if stated and FINISH.get(stated, stated) == reason else FINISH_OF[reason]
+    if answer.usage or "usage" in carried:
+        native["usage"] = write_usage(answer.usage or {}, carried.get("usage", {}), common.USAGE)
+    return RESPONSE.put(native, _beside(carried, IN_RESPONSES), sort=True)
 
 
-def _lower_response(transcript: Transcript, messages: list[Message], writer: BlockWriter) -> Native:
-    """The last answer, with the last reason to stop and the first usage that are stated."""
-    carried, document = carried_by(transcript.extras, NAME), transcript.document_spelling(NAME)
-    said = [message for message in messages if message.role == "assistant"]
-    answers = lower_messages(said, writer) or [{"role": "assistant", "content": []}]
-    native: Native = {"output": OUTPUT.put({"message": answers[-1]}, carried.get("output"), document.get("output"))}
-    reason = next((message.stop_reason for message in reversed(said) if message.stop_reason), None)
-    if reason:
-        kept = carried.get("stopReason")
-        usual = FINISH_OF.get(reason, reason if writer.own else "end_turn")
-        native["stopReason"] = kept if kept and FINISH.get(kept, kept) == reason else usual
-    counted = next((message for message in said if message.usage or "usage" in writer.spelling(message)), None)
-    if counted is not None:
-        written = writer.spelling(counted).get("usage")
-        native["usage"] = common.lower_usage(counted, carried.get("usage", {}), written)
-    native = {key: native[key] for key in RESPONSE.sorted(native)}
-    return RESPONSE.put(native, _outer(carried, IN_RESPONSES, document, "response"), document.get("response"))
+def _beside(carried: Native, inside: tuple[str, ...]) -> Native:
+    return {key: value for key, value in carried.items() if key not in inside}
 
 
-def _outer(carried: Native, inside: frozenset[str], document: Native, form: str) -> Native:
-    """What is carried for the document itself: not what stands `inside` one of its keys, or in another form."""
-    others = inside if document.get("form") == form else IN_REQUESTS | IN_RESPONSES
-    return {key: value for key, value in carried.items() if key not in others}
-
+REQUESTED: tuple[Pass, ...] = (
+    *policy.TURNS,
+    policy.not_empty,
+    shared.leading_instructions,
+    policy.joined,
+    without("message.stop_reason", "message.usage"),
+    shared.typed_schemas(NAME, policy.typed_object),
+    some_tools,
+    policy.taken_settings,
+    shared.choice_of_tools,
+)
+LISTED: tuple[Pass, ...] = (*policy.TURNS, policy.not_empty, roles({"developer": "system"}), policy.joined)
+ANSWER: tuple[Pass, ...] = (
+    answers_only,
+    *policy.TURNS,
+    policy.joined,
+    last_answer,
+    policy.finished,
+    without("tools", "tool_choice", "settings", "model"),
+)
+LACKING = frozenset(
+    (
+        "title", "cwd", "createdAt", "updatedAt", "head", "id", "image.name", "image.detail", "document.detail",
+        "audio.name", "audio.detail", "video.name", "video.detail", "message.id", "message.parentId",
+        "message.createdAt", "message.name", "message.model", "message.error", "reasoning.summary", "text.metadata",
+        "tool_call.metadata", "tool_result.metadata", "image.metadata", "document.metadata", "audio.metadata",
+        "video.metadata", "tool_call.rawArguments", "tool_result.name", "tool_result.status", "tool.outputSchema",
+        "tool.title", "tool.annotations",
+    )
+)  # fmt: skip
 
 DIALECT = Dialect(
     name=NAME,
@@ -238,18 +216,17 @@ DIALECT = Dialect(
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    write=write,
+    fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},
+    form_of=form_of,
     rules=RULES,
-    conventions=(
-        Convention(
-            express,
-            {
-                "data": ("changed", "a result holds JSON objects or text: other data is written as JSON text"),
-                "error": ("changed", "a result holds JSON objects or text: other data is written as JSON text"),
-                "multimodal": ("changed", "a result of one text is the same as that text"),
-            },
-        ),
-    ),
+    repeats=frozenset(("/usage/inputTokens",)),  # cached tokens are added to it
+    conventions=(policy.RESULTS,),
+    lacks={
+        "request": LACKING,
+        "list": LACKING | {"model", "tool", "tools", "toolChoice", "settings", "message.stopReason", "message.usage"},
+        "response": LACKING,
+    },
     reasons={
         "reasoning": "Converse takes back only reasoning that was signed or redacted for it",
         "reasoning.summary": "reasoning has no summary",
@@ -258,12 +235,6 @@ DIALECT = Dialect(
         "message": "a message must hold something that the API takes",
         "message.role": "Converse has the roles user, assistant and system",
         "message.grouping": "roles alternate: what one side says in a row is one message",
-        "message.error": "a message has no field for a failed turn",
-        "message.id": "messages have no id",
-        "message.parentId": "messages have no parent",
-        "message.createdAt": "messages have no time",
-        "message.name": "messages have no name",
-        "message.model": "messages have no model of their own",
         "message.usage": "only a response has usage",
         "message.usage.reasoningTokens": "reasoning is not counted apart",
         "message.stopReason": "only a response has a stop reason, one of the vendor's list",
@@ -275,14 +246,11 @@ DIALECT = Dialect(
         "document.name": "names of documents are letters, digits, spaces and -()[], no two the same",
         "audio": "audio is base64 or in S3, of a known format, in user turns",
         "video": "video is base64 or in S3, of a known format, in user turns",
-        "image.name": "images have no name",
-        "image.detail": "images have no detail",
         "opaque": "the block belongs to another vendor",
         "tool_call": "only an assistant calls tools",
         "tool_call.id": "ids are at most 64 letters, digits and _.:-, unique in the request",
         "tool_call.name": "names are at most 64 letters, digits, _ and -",
         "tool_call.rawArguments": "the input of a call is an object",
-        "tool_result.name": "a result names its call, not its tool",
         "tool_result.status": "the status of a result is success or error",
         "tool_result.toolCallId": "ids are at most 64 letters, digits and _.:-, unique in the request",
         "tool_result.value": "a result holds JSON objects, text, images, documents and video, no blank text",
@@ -291,9 +259,6 @@ DIALECT = Dialect(
         "tool.name": "names are at most 64 letters, digits, _ and -",
         "tool.description": "a description is not empty",
         "tool.parameters": "a schema must have the type object",
-        "tool.outputSchema": "a tool has no schema for its results",
-        "tool.title": "a tool has no title",
-        "tool.annotations": "a tool has no annotations",
         "toolChoice": "a choice is auto, any or one tool, and only where there are tools",
         "settings.temperature": "temperature lies between 0 and 1",
         "settings.topP": "topP lies between 0 and 1",

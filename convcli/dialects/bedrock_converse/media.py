@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
-from convcli.kit.renaming import DIGITS, LETTERS, Alphabet
-from convcli.model.transcript import Media, Part
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.transcript import Media, Part, ToolDefinition
 
 NAME = "bedrock-converse"
 
@@ -18,7 +17,6 @@ MEDIA = {
     "video": Keys("format source"),
     "audio": Keys("format source error", carried="error"),
 }
-SOURCE = Keys("bytes s3Location text content")
 S3 = Keys("uri bucketOwner", carried="bucketOwner")
 
 FIELD = {"bytes": "data", "s3Location": "url", "text": "text", "content": "text"}
@@ -70,14 +68,6 @@ TYPES = {
 """The media type of each format; of several formats with one type the first is written."""
 
 FORMATS = {kind: {media_type: name for name, media_type in reversed(table.items())} for kind, table in TYPES.items()}
-ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav", "audio/x-m4a": "audio/mp4"}
-MAGIC = {"iVBORw0KGgo": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp", "JVBERi": "pdf"}
-"""How the base64 of a format begins."""
-
-LABEL = LETTERS + DIGITS + " -()[]"
-LABEL_LIMIT = 200
-LABELS = Alphabet("", LABEL, LABEL_LIMIT)
-"""What the name of a document may be made of."""
 
 
 def kind_of(union: Native) -> str:
@@ -86,7 +76,7 @@ def kind_of(union: Native) -> str:
     return given[0] if len(given) == 1 else ""
 
 
-def beside(part: Part) -> Native:
+def beside(part: Part | ToolDefinition) -> Native:
     """The carried keys that stand in the block itself."""
     carried = carried_by(part.extras, NAME)
     return {key: value for key, value in carried.items() if key != "cachePoint"}
@@ -95,92 +85,57 @@ def beside(part: Part) -> Native:
 # ---------------------------------------------------------------- lift
 
 
-def lift_media(kind: Kind, body: Native) -> tuple[Media, Spelling] | None:
-    """Media and how they were spelled; None where the source is of an unknown kind."""
-    form = kind_of(body["source"])
-    if form not in FIELD:
-        return None
-    value, rest, source_spelling = _lift_source(form, body["source"])
+def lift_media(kind: Kind, body: Native) -> Media | None:
+    """Media; None where the source is of an unknown kind."""
+    form, format_ = kind_of(body["source"]), body.get("format") or ""
+    value, rest = _lift_source(form, body["source"]) if form in FIELD else (None, {})
     if value is None:
         return None
-    carried, spelling = MEDIA[kind].take(body)
-    extras, odd = {**(carried or {}), **({"source": rest} if rest else {})}, {**(spelling or {}), **source_spelling}
-    format_ = body.get("format") or ""
     media_type = TYPES[kind].get(format_)
-    if media_type is None and format_:
-        extras["format"] = format_
-    elif media_type is not None and FORMATS[kind][media_type] != format_:
-        odd["format"] = format_
+    carried = {**(MEDIA[kind].carried(body) or {}), **({"source": rest} if rest else {})}
+    if format_ and media_type is None:
+        carried["format"] = format_
     name = body["name"] or None if kind == "document" else None
     fields: dict[str, Any] = {FIELD[form]: value, "media_type": media_type, "name": name}
-    return Media(kind, **fields, extras=extras_of(NAME, extras)), odd
+    return Media(kind, **fields, extras=extras_of(NAME, carried))
 
 
-def _lift_source(form: str, source: Native) -> tuple[str | None, Native, Spelling]:
-    """The value of a source, what must be carried of it, and how it was spelled."""
+def _lift_source(form: str, source: Native) -> tuple[str | None, Native]:
+    """The value of a source, and what must be carried of it."""
     value = source[form]
-    _, spelling = SOURCE.take(source)
-    odd: Spelling = {"source": spelling} if spelling else {}
     if form == "s3Location":
-        carried, inner = S3.take(value)
-        odd |= {"s3Location": inner} if inner else {}
-        return value["uri"], {"s3Location": carried} if carried else {}, odd
-    if form == "content":
-        texts = [block["text"] for block in value if block.keys() == {"text"}]
-        return "\n".join(texts) if len(texts) == len(value) else None, {"content": value}, odd
-    return value, {}, odd
+        carried = S3.carried(value)
+        return value["uri"], {"s3Location": carried} if carried else {}
+    return (_text_of(value), {"content": value}) if form == "content" else (value, {})
 
 
-# ---------------------------------------------------------------- lower
+def _text_of(content: list[Native]) -> str | None:
+    """The text of a document that is given in pieces; None when it holds more than text."""
+    texts = [block["text"] for block in content if block.keys() == {"text"}]
+    return "\n".join(texts) if len(texts) == len(content) else None
 
 
-def lower_media(media: Media, spelling: Spelling, name: str, *, own: bool) -> Native | None:
-    """The body of a block of media, a document under this name; None where the API cannot say it."""
-    carried = carried_by(media.extras, NAME)
-    format_ = _format(media, spelling, own)
-    source = _lower_source(media, carried.get("source", {}), spelling, own)
-    if source is None or (not format_ and media.type != "document" and not own):
+# ---------------------------------------------------------------- write
+
+
+def write_media(media: Media) -> Native | None:
+    """The body of a block of media."""
+    carried = beside(media)
+    source = _write_source(media, carried.pop("source", {}))
+    if source is None:
         return None
+    format_ = FORMATS[media.type].get(media.media_type or "") or carried.get("format")
     native: Native = {"format": format_} if format_ else {}
     if media.type == "document":
-        native["name"] = name
+        native["name"] = media.name or ""
     native["source"] = source
-    rest = {key: value for key, value in beside(media).items() if key != "source"}
-    return MEDIA[media.type].put(native, rest, spelling)
+    return MEDIA[media.type].put({**carried, **native}, None, sort=True)
 
 
-def _format(media: Media, spelling: Spelling, own: bool) -> str:
-    """By the media type; where there is none, by how the data begins or how the name ends."""
-    formats = TYPES[media.type]
-    written: str = spelling.get("format", "")
-    if written and formats[written] == media.media_type:
-        return written
-    media_type = (media.media_type or "").partition(";")[0].strip().lower()
-    found = FORMATS[media.type].get(ALIASES.get(media_type, media_type), "")
-    if found or own or media.media_type is not None:
-        return found
-    guesses = [name for head, name in MAGIC.items() if (media.data or "").startswith(head)]
-    guesses.append((media.name or media.url or "").rpartition(".")[2].lower())
-    return next((name for name in guesses if name in formats), "")
-
-
-def _lower_source(media: Media, carried: Native, spelling: Spelling, own: bool) -> Native | None:
+def _write_source(media: Media, carried: Native) -> Native | None:
     if media.data is not None:
-        source: Native = {"bytes": media.data}
-    elif media.text is not None and (own or media.type == "document"):
-        source = {"content": carried["content"]} if "content" in carried else {"text": media.text}
-    elif media.url is not None and (own or media.url.startswith("s3://")):
-        source = {"s3Location": S3.put({"uri": media.url}, carried.get("s3Location"), spelling.get("s3Location"))}
-    else:
-        return None
-    return SOURCE.put(source, None, spelling.get("source"))
-
-
-def label(name: str | None) -> str:
-    """The name of a document as the API allows it: without what a file name ends in, no two spaces in a row."""
-    if name and "  " not in name and LABELS.accepts(name):
-        return name
-    stem, dot, ending = (name or "").rpartition(".")
-    kept = stem if dot and ending.isalnum() else name or ""
-    words = "".join(char if char in LABEL else " " for char in kept).split()
-    return " ".join(words)[:LABEL_LIMIT] or "document"
+        return {"bytes": media.data}
+    if media.text is not None:
+        content = carried.get("content")
+        return {"content": content} if content is not None and _text_of(content) == media.text else {"text": media.text}
+    return None if media.url is None else {"s3Location": S3.put({"uri": media.url}, carried.get("s3Location"))}

@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-from convcli.dialects.bedrock_converse.blocks import BlockReader, BlockWriter, is_cache_point, mark_cache
+from itertools import groupby
+
+from convcli.dialects.bedrock_converse.blocks import is_cache_point, lift_block, lift_result, mark_cache, write_blocks
 from convcli.dialects.bedrock_converse.media import NAME, kind_of
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.transcript import Message, Part, Path
 
 MESSAGE = Keys("role content")
 
-ROLES = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "tool": "user",
-    "assistant": "assistant",
-    "event": "user",
-}
-"""The role of the API for each of ours."""
 
-
-def lift_messages(natives: list[Native], prefix: Path, reader: BlockReader, messages: list[Message]) -> None:
+def lift_messages(natives: list[Native], prefix: Path, context: LiftContext) -> None:
     for i, native in enumerate(natives):
-        odd: Spelling = {"inline": True} if prefix and native["role"] == "system" and not messages else {}
-        if i > 0 and natives[i - 1]["role"] == native["role"]:
-            odd = {"split": True}
-        lift_message(native, (*prefix, i), reader, messages, odd)
+        lift_message(native, (*prefix, i), context)
 
 
-def lift_message(
-    native: Native, path: Path, reader: BlockReader, messages: list[Message], odd: Spelling | None = None
-) -> None:
-    """One message of the API: a message for each result and for each run of other blocks, the facts on the first."""
-    carried, spelling = MESSAGE.take(native)
-    for at, (role, blocks, start) in enumerate(_pieces(native)):
-        parts, spots = lift_blocks(blocks, ("content",), reader, start, result=role == "tool")
-        message = Message(role, parts, extras=extras_of(NAME, carried) if at == 0 else None)
-        reader.origin.spell(message, {**(spelling or {}), **(odd or {})} if at == 0 else {})
-        reader.origin.places.append((path, spots))
-        messages.append(message)
+def lift_message(native: Native, path: Path, context: LiftContext) -> None:
+    """A message for each result and for each run of other blocks of one message; the facts are those of the first."""
+    extras = extras_of(NAME, MESSAGE.carried(native))
+    for role, blocks, start in _pieces(native):
+        parts, spots = lift_blocks(blocks, ("content",), context, start, result=role == "tool")
+        context.add(Message(role, parts, extras=extras), path, spots)
+        extras = None
 
 
 def _pieces(native: Native) -> list[tuple[str, list[Native], int]]:
@@ -55,41 +41,28 @@ def _pieces(native: Native) -> list[tuple[str, list[Native], int]]:
 
 
 def lift_blocks(
-    blocks: list[Native], place: Path, reader: BlockReader, start: int = 0, *, result: bool = False
+    blocks: list[Native], place: Path, context: LiftContext, start: int = 0, *, result: bool = False
 ) -> tuple[list[Part], list[Path]]:
     """The parts that blocks are and where they stand; a cache point belongs to the block before it."""
     parts: list[Part] = []
     spots: list[Path] = []
     for j, block in enumerate(blocks, start):
         if not mark_cache(parts[-1] if parts else None, block):
-            parts.append(reader.result(block) if result else reader.part(block))
+            parts.append(lift_result(block, context) if result else lift_block(block, context))
             spots.append((*place, j))
     return parts, spots
 
 
-def lower_messages(messages: list[Message], writer: BlockWriter) -> list[Native]:
-    """What one side says in a row is one message, unless the source wrote it otherwise."""
-    turns: list[tuple[str, Message, list[Native]]] = []
-    for message in messages:
-        role = ROLES[message.role]
-        blocks = writer.blocks(message.parts, role)
-        if not blocks and not writer.own:
-            continue
-        if turns and turns[-1][0] == role and not writer.spelling(message).get("split"):
-            turns[-1][2].extend(blocks)
-        else:
-            turns.append((role, message, blocks))
-    return [_lower_turn(role, first, blocks, writer) for role, first, blocks in turns]
+def write_messages(messages: list[Message]) -> list[Native]:
+    """What one side says in a row is one message; what is said of it is said by the first."""
+    return [_write_turn(role, list(turn)) for role, turn in groupby(messages, side)]
 
 
-def _lower_turn(role: str, first: Message, blocks: list[Native], writer: BlockWriter) -> Native:
-    return MESSAGE.put({"role": role, "content": blocks}, carried_by(first.extras, NAME), writer.spelling(first))
+def side(message: Message) -> str:
+    """Who says it: results come from the user."""
+    return "user" if message.role == "tool" else message.role
 
 
-def split_system(messages: list[Message], writer: BlockWriter) -> tuple[list[Message], list[Message]]:
-    """What is written as `system`, and the messages. Not every model takes a system text between messages."""
-    if not writer.own:
-        system = [message for message in messages if ROLES[message.role] == "system"]
-        return system, [message for message in messages if ROLES[message.role] != "system"]
-    leading = bool(messages) and messages[0].role == "system" and not writer.spelling(messages[0]).get("inline")
-    return messages[:leading], messages[leading:]
+def _write_turn(role: str, turn: list[Message]) -> Native:
+    blocks = write_blocks([part for message in turn for part in message.parts])
+    return MESSAGE.put({"role": role, "content": blocks}, carried_by(turn[0].extras, NAME))

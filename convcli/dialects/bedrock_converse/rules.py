@@ -28,6 +28,12 @@ def _alone(survey: Survey) -> Iterator[Breach]:
             yield Breach("text-beside-calls", at, "the model takes no text beside calls or results", "warning")
 
 
+def _system_between(survey: Survey) -> Iterator[Breach]:
+    for i in survey.line:
+        if survey.messages[i].role == "system" and survey.places.message(i) != ("system",):
+            yield Breach("misplaced-system", At(i), "not every model takes a system message between turns", "warning")
+
+
 def _objects(survey: Survey) -> Iterator[Breach]:
     for answered in survey.results:
         native = survey.native(answered.at())
@@ -69,5 +75,6 @@ RULES = (
     Rule(("unknown-tool-choice",), _known_choice),
     Rule(("result-not-object",), _objects),
     when_sent(tools.declared()),
+    when_sent(Rule(("misplaced-system",), _system_between)),
     when_sent(Rule(("text-beside-calls",), _alone)),
 )

@@ -18,25 +18,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialects.gemini_cli.calls import FLAVOR, NAME, Context
-from convcli.dialects.gemini_cli.log import REWIND, UPDATE, in_order, kind_of, rebuild, replay
-from convcli.dialects.gemini_cli.new_session import new_session
-from convcli.dialects.gemini_cli.records import lift_record, lower_record, role_of
+from convcli.dialects.gemini_cli.calls import NAME, NOT_RUN, SERVICE, Reading, carry
+from convcli.dialects.gemini_cli.fitting import FIT
+from convcli.dialects.gemini_cli.log import REWIND, in_order, kind_of, replay
+from convcli.dialects.gemini_cli.records import lift_record, role_of
 from convcli.dialects.gemini_cli.thoughts import TOKENS
+from convcli.dialects.gemini_cli.writing import write_rows
 from convcli.families.google import places
 from convcli.families.google.contents import adopt
-from convcli.families.google.keys import Writer
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
+from convcli.families.google.keys import words
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope, event_of
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.rule import At, Breach, Rule
-from convcli.model.transcript import Message, Opaque, Origin, Path, Transcript
+from convcli.model.transcript import Transcript
 from convcli.validation.rules import links
-from convcli.validation.survey import Survey
+from convcli.validation.survey import Survey, when_sent
 
-META = Keys(
+META = Envelope(
     "sessionId projectHash startTime lastUpdated kind directories messages history summary memoryScratchpad",
-    carried="projectHash kind directories memoryScratchpad",
+    {"sessionId": "id", "startTime": "created_at", "lastUpdated": "updated_at", "summary": "title"},
+    content="messages",
 )
 ROOT = "#"
 """In the table of places: the first row of a log, and nothing in a document."""
@@ -73,155 +77,99 @@ def _detect_records(records: list[Any]) -> Clue | None:
 
 def lift(document: Any) -> Transcript:
     """The transcript of a session, as a resumed session sees it; rows that do not count any more are events."""
-    origin = Origin(NAME, spot=("content",))
-    origin.renamed = {ROOT: "0" if isinstance(document, list) else ".."}
-    transcript = Transcript([], origin=origin)
-    context = Context.of(transcript, document)
+    context = LiftContext(NAME, document, owner=SERVICE.owner)
+    reading = Reading(context, {})
     if isinstance(document, list):
-        _lift_log(document, transcript, context)
+        context.origin.form = "log"
+        metadata = _lift_log(document, reading)
     else:
-        _lift_document(document, transcript, context)
-    adopt(transcript.messages, context.reader)
+        context.origin.form = "json"
+        metadata = _lift_document(document, reading)
+    context.origin.renamed[ROOT] = "0" if isinstance(document, list) else ".."
+    for status, call in reading.states.values():  # no record held the result after all
+        carry(call, {"status": status} if status and status != NOT_RUN else {})
+    transcript = context.transcript()
+    transcript.extras = extras_of(NAME, META.lift(metadata, transcript))
+    adopt(context)
     return transcript
 
 
-def _lift_document(document: Native, transcript: Transcript, context: Context) -> None:
+def _lift_document(document: Native, reading: Reading) -> Native:
     key = "history" if document.get("messages") is None and document.get("history") is not None else "messages"
-    spelling = _lift_meta(document, transcript)
-    origin = context.reader.origin
-    origin.document = {"form": "json", **({"meta": spelling} if spelling else {})}
-    if key != "messages":
-        origin.document["key"] = key
-    elif document.get("history"):
-        transcript.extras = extras_of(NAME, {**carried_by(transcript.extras, NAME), "history": document["history"]})
     records = document.get(key) or []
     for k, record in enumerate(records):
-        _lift_one(record, (key, k), _behind(records, k), transcript, context)
+        lift_record(record, (key, k), (records[behind] for behind in range(k + 1, len(records))), reading)
+    return {name: value for name, value in document.items() if name != key}
 
 
-def _lift_log(rows: list[Any], transcript: Transcript, context: Context) -> None:
+def _lift_log(rows: list[Any], reading: Reading) -> Native:
     done = replay(rows)
-    origin = context.reader.origin
-    _lift_meta(done.metadata, transcript)
-    for i, row in done.kept.items():  # the last row that says it counts
-        place: Path = (i, UPDATE) if UPDATE in row else (i,)
-        said = row.get(UPDATE, row)
-        origin.routes |= {("0", key): (*place, key) for key in said if said[key] is not None}
-    origin.document = {"form": "log", "rows": len(rows), "kept": [[i, row] for i, row in done.kept.items()]}
-    if not isinstance(rows, Rows):
-        origin.document["array"] = True
+    context = reading.context
+    metadata: Native = {}
+    for place, native in done.metadata:  # the last row that says it counts
+        metadata |= native
+        context.origin.routes |= {("0", key): (*place, key) for key in native}
     live = [record for _, record in done.live]
     ids = {record["id"] for record in live}
     count = 0
     for path, record, counts in in_order(done):
         if counts:
-            first = _lift_one(record, path, _behind(live, count), transcript, context)
             count += 1
-        else:
-            first = Message("event", [Opaque(NAME, record)])
-            transcript.messages.append(first)
-            origin.places.append((path, [()]))
-            if role_of(record) is not None and record.get("id") not in ids:
-                origin.taken_back.add(len(transcript.messages) - 1)
-        context.spell(first, {"path": list(path)})
+            lift_record(record, path, (live[behind] for behind in range(count, len(live))), reading)
+            continue
+        if role_of(record) is not None and record.get("id") not in ids:
+            context.origin.taken_back.add(len(context.messages))
+        context.add(event_of(NAME, record), path, [()])
+    return metadata
 
 
-def _behind(records: list[Native], at: int) -> Iterator[Native]:
-    """The records behind one: no copy, for most records ask for none of them."""
-    return (records[behind] for behind in range(at + 1, len(records)))
+# ---------------------------------------------------------------- write
 
 
-def _lift_one(
-    record: Native, path: Path, following: Iterator[Native], transcript: Transcript, context: Context
-) -> Message:
-    lifted = lift_record(record, path, following, context)
-    for message, place, spots in lifted:
-        transcript.messages.append(message)
-        context.reader.origin.places.append((place, spots))
-    return lifted[0][0]
+def write(transcript: Transcript, options: Options) -> Any:
+    """A log or a document."""
+    carried = carried_by(transcript.extras, NAME)
+    rows = write_rows(transcript.messages)
+    if options.form == "json":
+        return META.write(transcript, carried, messages=rows)
+    return Rows([META.write(transcript, carried), *rows])
 
 
-def _lift_meta(native: Native, transcript: Transcript) -> Spelling:
-    carried, spelling = META.take(native)
-    transcript.id = native.get("sessionId") or None
-    transcript.title = native.get("summary") or None
-    transcript.created_at = native.get("startTime") or None
-    transcript.updated_at = native.get("lastUpdated") or None
-    transcript.extras = extras_of(NAME, carried)
-    return spelling if spelling or "messages" in native else {"keys": list(native)}  # type: ignore[return-value]
-
-
-# ---------------------------------------------------------------- lower
-
-
-def lower(transcript: Transcript, options: Options) -> Any:
-    """What the source was; of any other transcript a log that `gemini --resume` takes."""
-    spelling = transcript.document_spelling(NAME)
-    form = options.form or spelling.get("form") or "log"
-    if form == spelling.get("form"):
-        lower_own = _lower_own_log if form == "log" else _lower_own_document
-        return lower_own(transcript, spelling, Writer(FLAVOR, transcript))
-    meta, records = new_session(transcript)
-    return Rows([meta, *records]) if form == "log" else {**meta, "messages": records}
-
-
-def _groups(messages: list[Message], writer: Writer) -> list[list[Message]]:
-    groups: list[list[Message]] = []
-    for message in messages:
-        if groups and writer.spelling(message).get("join"):
-            groups[-1].append(message)
-        else:
-            groups.append([message])
-    return groups
-
-
-def _lower_group(group: list[Message], writer: Writer) -> Any:
-    first = group[0]
-    part = first.parts[0] if first.parts else None
-    if first.role == "event" and isinstance(part, Opaque):
-        return part.value
-    said = {"id": first.id, "timestamp": first.created_at}
-    return lower_record(group, {key: value for key, value in said.items() if value is not None}, writer)
-
-
-def _lower_own_log(transcript: Transcript, spelling: Spelling, writer: Writer) -> list[Any]:
-    """All rows as they were; what was added since stands at the end."""
-    records: dict[Path, Any] = {}
-    count = spelling["rows"]
-    for group in _groups(transcript.messages, writer):
-        path = writer.spelling(group[0]).get("path")
-        if path is None:
-            path, count = [count], count + 1
-        records[tuple(path)] = _lower_group(group, writer)
-    rows = rebuild(count, dict(spelling["kept"]), records)
-    return rows if spelling.get("array") else Rows(rows)
-
-
-def _lower_own_document(transcript: Transcript, spelling: Spelling, writer: Writer) -> Native:
-    records = [_lower_group(group, writer) for group in _groups(transcript.messages, writer)]
-    native: Native = {
-        "sessionId": transcript.id,
-        "startTime": transcript.created_at,
-        "lastUpdated": transcript.updated_at,
-        "summary": transcript.title,
-    }
-    native = {key: value for key, value in native.items() if value is not None}
-    native[spelling.get("key", "messages")] = records
-    native = {key: native[key] for key in META.sorted(native)}
-    return META.put(native, carried_by(transcript.extras, NAME), spelling.get("meta"))
+# ---------------------------------------------------------------- rules
 
 
 def _goes_back_to_something(survey: Survey) -> Iterator[Breach]:
     rows = survey.document if survey.form == "log" else []
     for i in replay(rows).lost:
-        said = "no record has this id: the program itself then forgets all that was before"
-        yield Breach("unknown-rewind", At(steps=(i, REWIND)), said)
+        message = "no record has this id: the program itself then forgets all that was before"
+        yield Breach("unknown-rewind", At(steps=(i, REWIND)), message)
+
+
+def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
+    transcript = survey.transcript
+    stated = {"sessionId": transcript.id, "startTime": transcript.created_at, "lastUpdated": transcript.updated_at}
+    for key in ("sessionId", "projectHash", "startTime", "lastUpdated"):
+        if not {**stated, **carried_by(transcript.extras, NAME)}.get(key):
+            yield Breach("missing-key", At(), f"a session that is resumed has {key}")
+    for i in range(len(survey.messages)):
+        native = survey.native(At(i))
+        if role_of(native) is not None and not (native.get("id") and native.get("timestamp")):
+            yield Breach("missing-key", At(i), "a record of a session that is resumed has an id and a timestamp")
 
 
 RULES = (
     links.paired(links.Manner(where="later", missing=None)),
     Rule(("unknown-rewind",), _goes_back_to_something),
+    when_sent(Rule(("missing-key",), _can_be_resumed)),
 )
+
+LACKS = words(
+    "cwd message.parentId message.name message.stopReason message.error reasoning.summary tool_call.rawArguments "
+    "image.detail text.metadata reasoning.metadata image.metadata audio.metadata video.metadata document.metadata "
+    "tool_call.metadata tool_result.metadata refusal.metadata"
+)
+REPEATED = words("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated /*/tokens/output /messages/*/tokens/output")
+"""Metadata that a later row says again, of which the last one counts, and what is said in a sum."""
 
 DIALECT = Dialect(
     name=NAME,
@@ -232,7 +180,10 @@ DIALECT = Dialect(
     carries_all=True,  # the contents are those of the Gemini API
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    fit=FIT,
+    write=write,
+    lacks=LACKS,
+    repeats=REPEATED,
     rules=RULES,
     conventions=places.CONVENTIONS,
     reasons={

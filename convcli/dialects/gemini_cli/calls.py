@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from convcli.families.google.keys import Flavor, Reader, Writer, names
-from convcli.families.google.parts import lift_part, take_part
-from convcli.families.google.results import lift_result, lower_result
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, says_something
-from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
+from convcli.families.google.keys import Service, Writer, names
+from convcli.families.google.parts import lift_part, read_part
+from convcli.families.google.results import lift_result, write_result
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, says_something
+from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
 NAME = "gemini-cli"
-FLAVOR = Flavor(name=NAME, models="", names=names(64), subset=False, has={}, lacks={})
+SERVICE = Service(NAME, "google", "", names(64))
+WRITER = Writer(SERVICE)
+"""Contents are those of the Gemini API; every id is written."""
 
 _DISPLAY = "resultDisplay agentId displayName description renderOutputAsMarkdown"
 ENTRY = Keys(f"id name args result status timestamp {_DISPLAY}", carried=_DISPLAY)
@@ -21,38 +24,25 @@ UNFINISHED = {"executing": "running", "validating": "pending", "scheduled": "pen
 """States of a call that has no final result, as the intermediate format names them."""
 STATES = {"cancelled": "cancelled", "running": "executing", "pending": "scheduled"}
 NOT_RUN = "scheduled"
-KNOWN_STATES = {"success", "error", "cancelled", *UNFINISHED}
 """The state of a call without a result, of which nothing more is known."""
 
 
-class Context(NamedTuple):
-    """What the lift of one file needs: how parts are read, and how they would be written again."""
+class Reading(NamedTuple):
+    """What the lift of one file needs; `states` are those of calls whose result a later record holds."""
 
-    reader: Reader
-    writer: Writer
-    states: dict[str, Any]
-    """The states of calls whose result a later record holds."""
-
-    @staticmethod
-    def of(transcript: Transcript, document: Any) -> Context:
-        assert transcript.origin is not None
-        reader = Reader(FLAVOR, transcript.origin, document)
-        return Context(reader, Writer(FLAVOR, transcript), {})
-
-    def spell(self, record: Any, spelling: Spelling) -> None:
-        """Add to what is remembered of a record."""
-        origin = self.reader.origin
-        origin.spell(record, {**origin.spellings.get(id(record), {}), **spelling})
+    context: LiftContext
+    states: dict[str, tuple[Any, ToolCall]]
 
 
 class Answers(NamedTuple):
-    """The results that the records behind a call hold again: ids, and names of those without an id."""
+    """The results that the records behind a call hold again: by id, and names of those without an id."""
 
-    ids: set[str]
+    by_id: dict[str, Native]
     names: set[str]
 
     def hold(self, call: ToolCall) -> bool:
-        return call.id in self.ids or call.name in self.names
+        """Is the result of this call in a later record?"""
+        return call.id in self.by_id or call.name in self.names
 
 
 def carry(record: Any, carried: Native) -> None:
@@ -65,105 +55,86 @@ def carry(record: Any, carried: Native) -> None:
 
 
 def lift_entry(
-    entry: Native, twin: ToolCall | None, time: Any, answers: Answers, context: Context
+    entry: Native, twin: ToolCall | None, time: Any, answers: Answers, reading: Reading
 ) -> tuple[ToolCall, Message | None]:
     """The call of an entry, which may stand in the content already, and its result where no later record has it."""
-    carried, spelling = ENTRY.take(entry)
-    odd: Spelling = {**(spelling or {}), **({} if entry.get("id") else {"id": False})}
-    call = _adopt(entry, twin, odd, context) if twin is not None else _lift_call(entry, context)
+    carried = dict(ENTRY.carried(entry) or {})
+    call = _lift_call(entry, reading) if twin is None else _adopt(entry, twin, carried, reading)
     status = entry.get("status")
-    result = None if answers.hold(call) else lift_entry_result(entry.get("result"), call, status, context)
-    if result is None and says_something(entry.get("result")):
-        odd["result"] = entry["result"]
+    is_later = answers.hold(call)
+    result = None if is_later else lift_entry_result(entry.get("result"), call, status, reading)
+    if is_later and says_something(entry.get("result")) and entry["result"] != [answers.by_id.get(call.id)]:
+        carried["result"] = entry["result"]
+    if is_later:
+        reading.states[call.id] = (status, call)
+    elif status and status != (NOT_RUN if result is None else status_of(result)):
+        carried["status"] = status
     message = None if result is None else Message("tool", [result])
-    extras = dict(carried or {})
-    if status != _usual_state(result, odd):
-        (extras if result is None and status and not answers.hold(call) else odd)["status"] = status
-    if status and status not in KNOWN_STATES:
-        extras["status"] = status
-    extras |= {key: odd[key] for key in ("name", "args") if says_something(odd.get(key))}
-    _lift_time(entry, time, message, extras, odd)
-    for key in ("args", "name", "id"):
-        if key not in entry:
-            odd.setdefault("keys", list(entry))
-    carry(call, extras)
-    context.spell(call, {"entry": odd})
+    stamp = entry.get("timestamp")
+    if stamp and stamp != time and message is not None:
+        message.created_at = stamp
+    elif stamp and stamp != time:
+        carried["timestamp"] = stamp
+    carry(call, carried)
     return call, message
 
 
-def _usual_state(result: ToolResult | None, spelling: Spelling) -> str:
-    return status_of(result) if result is not None or "result" in spelling else NOT_RUN
-
-
-def _lift_call(entry: Native, context: Context) -> ToolCall:
+def _lift_call(entry: Native, reading: Reading) -> ToolCall:
     name = entry["name"]
-    return ToolCall(context.reader.pairing.call(entry.get("id") or None, name), name, entry.get("args") or {})
+    return ToolCall(reading.context.pairing.call(entry.get("id") or None, name), name, entry.get("args") or {})
 
 
-def _adopt(entry: Native, call: ToolCall, odd: Spelling, context: Context) -> ToolCall:
+def _adopt(entry: Native, call: ToolCall, carried: Native, reading: Reading) -> ToolCall:
     """The content is what the model said; the entry keeps what it says otherwise."""
-    pairing = context.reader.pairing
+    pairing = reading.context.pairing
     id_ = entry.get("id")
     if id_ and call.id in pairing.invented:
         pairing.result(call.id, call.name)
         pairing.invented.discard(call.id)
         call.id = pairing.call(id_, call.name)
-        context.spell(call, {"id": False})
     if entry["name"] != call.name:
-        odd["name"] = entry["name"]
-    if not exact_json.exact(entry.get("args") or {}, call.arguments):
-        odd["args"] = entry.get("args")
+        carried["name"] = entry["name"]
+    if says_something(entry.get("args")) and not exact_json.exact(entry["args"], call.arguments):
+        carried["args"] = entry["args"]
     return call
 
 
-def _lift_time(entry: Native, time: Any, message: Message | None, extras: Native, odd: Spelling) -> None:
-    """The time of an entry is that of its result, unless it only repeats that of the record."""
-    said = entry.get("timestamp")
-    if not said:
-        odd["time"] = False
-    elif said != time and message is not None:
-        message.created_at = said
-    elif said != time:
-        extras["timestamp"] = said
-
-
-def lift_entry_result(native: Any, call: ToolCall, status: Any, context: Context) -> ToolResult | None:
+def lift_entry_result(native: Any, call: ToolCall, status: Any, reading: Reading) -> ToolResult | None:
     """The result inside a call: a string, a part or a list of them; media may stand beside the answer."""
     if not says_something(native):
         return None
+    context = reading.context
     items = native if isinstance(native, list) else [native]
-    pieces = [take_part({"text": item} if isinstance(item, str) else item, context.reader) for item in items]
+    pieces = [read_part({"text": item} if isinstance(item, str) else item, context) for item in items]
     answers = [piece for piece in pieces if piece.kind == "functionResponse"]
-    rest: list[Part] = [lift_part(piece, context.reader) for piece in pieces if piece.kind != "functionResponse"]
-    context.reader.pairing.result(call.id, call.name)
+    beside: list[Part] = [lift_part(piece, context) for piece in pieces if piece.kind != "functionResponse"]
+    context.pairing.result(call.id, call.name)
     if len(answers) == 1:
-        result = lift_result(answers[0], call.id, answers[0].native["functionResponse"]["name"], context.reader)
-    elif not answers and all(isinstance(part, (Text, Media)) for part in rest):
+        answer = answers[0].native["functionResponse"]
+        result = lift_result(answers[0], call.id, answer["name"], context)
+        carry(result, {"id": answer["id"]} if answer.get("id") not in (None, "", call.id) else {})
+    elif not answers and all(isinstance(part, (Text, Media)) for part in beside):
         result = ToolResult(call.id, call.name, "multimodal", [])
     else:
         result = ToolResult(call.id, call.name, "data", native)
-        rest = []
-    _add_parts(result, rest, native)
+        beside = []
+    _add_parts(result, beside, native)
     settle(result, status)
-    if not exact_json.exact(write_result(result, context.writer), native):
-        context.spell(result, {"native": native})
     return result
 
 
-def _add_parts(result: ToolResult, rest: list[Part], native: Any) -> None:
+def _add_parts(result: ToolResult, beside: list[Part], native: Any) -> None:
     """Put what stands beside an answer into its value."""
-    plain = rest[0] if len(rest) == 1 and rest[0] == Text(getattr(rest[0], "text", "")) else None
-    if result.kind == "multimodal" and not result.value and isinstance(plain, Text):
-        result.kind, result.value = "text", plain.text
-    elif rest and all(isinstance(part, (Text, Media)) for part in rest):
+    first = beside[0] if len(beside) == 1 else None
+    if result.kind == "multimodal" and not result.value and isinstance(first, Text) and first == Text(first.text):
+        result.kind, result.value = "text", first.text
+    elif beside and all(isinstance(part, (Text, Media)) for part in beside):
         if result.kind != "multimodal":
-            said = result.value if isinstance(result.value, str) else exact_json.write_text(result.value)
-            failed = result.kind == "error" or result.is_error
-            empty = said in ("", "{}")
-            result.kind, result.value = "multimodal", [] if empty else [Text(said)]
-            result.is_error = True if failed else None
-        result.value += rest
-    elif rest:
+            text = result.value if isinstance(result.value, str) else exact_json.write_text(result.value)
+            result.is_error = True if result.kind == "error" or result.is_error else None
+            result.kind, result.value = "multimodal", [] if text in ("", "{}") else [Text(text)]
+        result.value += beside
+    elif beside:
         result.kind, result.value = "data", native
 
 
@@ -180,40 +151,42 @@ def settle(result: ToolResult, status: Any) -> None:
         result.status = UNFINISHED[status]
 
 
-def status_of(result: ToolResult | None) -> str:
+def status_of(result: ToolResult) -> str:
     """The state of a call with this result."""
-    if result is None:
-        return "success"
     if result.status in STATES:
         return STATES[result.status]
     return "error" if result.kind == "error" or result.is_error else "success"
 
 
-# ---------------------------------------------------------------- lower
+# ---------------------------------------------------------------- write
 
 
-def lower_entry(call: ToolCall, answer: Message | None, time: str | None, writer: Writer) -> Native:
-    """The entry of a call, with its result where that stands directly behind it."""
-    spelling: Spelling = writer.spelling(call).get("entry", {})
+def write_entry(call: ToolCall, answer: Message | None, later: ToolResult | None, time: str | None) -> Native:
+    """The entry of a call, with its result where that stands directly behind it, and not in a `later` record."""
     carried = dict(carried_by(call.extras, NAME))
+    state, stamp = carried.pop("status", None), carried.pop("timestamp", None)
+    native: Native = {"id": call.id, "name": call.name, "args": call.arguments}
     result = answer.parts[0] if answer is not None else None
-    native: Native = {} if spelling.get("id") is False else {"id": call.id}
-    native["name"] = spelling["name"] if "name" in spelling else writer.rename(call.name)
-    native["args"] = spelling.get("args", call.arguments)
     if isinstance(result, ToolResult):
-        native["result"] = write_result(result, writer)
-    elif "result" in spelling:
-        native["result"] = spelling["result"]
-    state, said = carried.pop("status", None), carried.pop("timestamp", None)
-    usual = _usual_state(result if isinstance(result, ToolResult) else None, spelling)
-    native["status"] = spelling.get("status", state if usual == NOT_RUN and isinstance(state, str) else usual)
-    if spelling.get("time", True):
-        said = said if isinstance(said, str) else None
-        native["timestamp"] = said or (answer.created_at if answer is not None else None) or time
-    native = {key: native[key] for key in ENTRY.sorted(native) if native[key] is not None}
-    return ENTRY.put(native, carried, spelling)
+        native["result"] = [write_answer(result)]
+    native["status"] = _state(state, result if isinstance(result, ToolResult) else later)
+    native["timestamp"] = (
+        (stamp if isinstance(stamp, str) else None) or (answer.created_at if answer is not None else None) or time
+    )
+    return ENTRY.put({key: value for key, value in native.items() if value is not None}, carried)
 
 
-def write_result(result: ToolResult, writer: Writer) -> Any:
-    spelling = writer.spelling(result)
-    return spelling["native"] if "native" in spelling else [lower_result(result, writer)]
+def _state(carried: Any, result: ToolResult | None) -> str:
+    """The state of a call; what was carried of it where it still says the same."""
+    if result is None:
+        return carried if isinstance(carried, str) else NOT_RUN
+    same = isinstance(carried, str) and carried not in ("error", "cancelled")
+    same = same and UNFINISHED.get(carried, result.status) == result.status
+    return carried if same else status_of(result)
+
+
+def write_answer(result: ToolResult) -> Native:
+    """The part that answers a call, with an id of its own where it had one."""
+    native = write_result(result, WRITER)
+    id_ = carried_by(result.extras, NAME).get("id")
+    return {**native, "functionResponse": {**native["functionResponse"], "id": id_}} if isinstance(id_, str) else native

@@ -3,56 +3,60 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from convcli.families.google.keys import words
 from convcli.kit.objects import Native
 from convcli.model.transcript import Path
 
 UPDATE, REWIND = "$set", "$rewindTo"
-OF_A_LOG = words(
-    "$set $rewindTo sessionId projectHash startTime lastUpdated kind directories messages summary memoryScratchpad"
-)
-"""Keys that mean something else in a log than in a record."""
+MEMBERS = (UPDATE, "messages")
 
 
 class Replay(NamedTuple):
     """A log after its replay.
 
     `live` are the records that count, in their order, with their places; `dead` all rows and records that were
-    replaced, rewound or never counted; `kept` the rows that hold only metadata, by index, without their messages;
-    `lost` the rows that go back to a record that is not there, by index.
+    replaced, rewound or never counted, and a mark for each checkpoint; `metadata` the metadata of each row, with its
+    place; `lost` the rows that go back to a record that is not there, by index.
     """
 
     live: list[tuple[Path, Native]]
     dead: list[tuple[Path, Any]]
-    kept: dict[int, Native]
-    metadata: Native
+    metadata: list[tuple[Path, Native]]
     lost: list[int]
 
 
-def replay(rows: list[Any]) -> Replay:
+def replay(rows: Sequence[Any]) -> Replay:
     """What `gemini --resume` sees: a record replaces the one with its id, in its place.
 
     `$set.messages` is a checkpoint that replaces all records; `$rewindTo` removes the record with that id and all
     behind it, and everything when no record has it.
     """
     live: dict[str, tuple[Path, Native]] = {}
-    done = Replay([], [], {}, {}, [])
+    done = Replay([], [], [], [])
     for i, row in enumerate(rows):
         kind = kind_of(row)
         if kind == "record":
-            done.dead.extend([live[row["id"]]] if row["id"] in live else [])
-            live[row["id"]] = ((i,), row)
+            _replace(row, (i,), live, done)
         elif kind == "rewind":
             done.lost.extend([] if row[REWIND] in live else [i])
             done.dead.extend([*_rewound(live, row[REWIND]), ((i,), row)])
         elif kind == "metadata":
-            _update(row.get(UPDATE, row), i, row, live, done)
+            _update(row, i, live, done)
         else:
             done.dead.append(((i,), row))
     done.live.extend(live.values())
     return done
+
+
+def _replace(record: Native, path: Path, live: dict[str, tuple[Path, Native]], done: Replay) -> None:
+    id_ = record.get("id")
+    if not isinstance(id_, str):
+        done.dead.append((path, record))
+        return
+    done.dead.extend([live[id_]] if id_ in live else [])
+    live[id_] = (path, record)
 
 
 def _rewound(live: dict[str, tuple[Path, Native]], to: str) -> list[tuple[Path, Native]]:
@@ -76,52 +80,32 @@ def kind_of(row: Any) -> str:
     return "metadata" if isinstance(row.get(UPDATE), dict) or named else "unknown"
 
 
-def _update(said: Native, i: int, row: Native, live: dict[str, tuple[Path, Native]], done: Replay) -> None:
+def _update(row: Native, i: int, live: dict[str, tuple[Path, Native]], done: Replay) -> None:
     """Metadata, of which a later value counts; the messages of a `$set` replace all records."""
-    place: Path = (i, UPDATE, "messages") if UPDATE in row else (i, "messages")
-    done.metadata.update((key, value) for key, value in said.items() if key != "messages" and value is not None)
-    messages = said.get("messages")
+    is_update = UPDATE in row
+    native, place = (row[UPDATE], (i, UPDATE)) if is_update else (row, (i,))
+    for where, stated in (((i,), row), (place, native))[not is_update :]:
+        done.metadata.append((where, {k: v for k, v in stated.items() if k not in MEMBERS and v is not None}))
+    messages = native.get("messages")
     if not isinstance(messages, list):
-        done.kept[i] = row
         return
-    if UPDATE in row:
-        done.dead.extend(live.values())
+    if is_update:
+        done.dead.extend([*live.values(), ((i,), {UPDATE: {"messages": []}})])
         live.clear()
     for k, record in enumerate(messages):
-        id_ = record.get("id")
-        if isinstance(id_, str):
-            done.dead.extend([live[id_]] if id_ in live else [])
-            live[id_] = ((*place, k), record)
-        else:
-            done.dead.append(((*place, k), record))
-    emptied = {**said, "messages": []}
-    done.kept[i] = {**row, UPDATE: emptied} if UPDATE in row else emptied
+        _replace(record, (*place, "messages", k), live, done)
 
 
 def in_order(done: Replay) -> list[tuple[Path, Any, bool]]:
     """All records with their places, and whether they count: the dead ones where they stand among the others."""
-    dead = deque(sorted(done.dead, key=lambda pair: [step for step in pair[0] if isinstance(step, int)]))
+    dead = deque(sorted(done.dead, key=lambda pair: _position(pair[0])))
     placed: list[tuple[Path, Any, bool]] = []
     for path, record in done.live:
-        while dead and dead[0][0][0] < path[0]:  # type: ignore[operator]
+        while dead and _position(dead[0][0]) < _position(path):
             placed.append((*dead.popleft(), False))
         placed.append((path, record, True))
     return placed + [(path, record, False) for path, record in dead]
 
 
-def rebuild(count: int, kept: dict[int, Native], records: dict[Path, Any]) -> list[Any]:
-    """The rows of a log from its metadata and from the records by their places."""
-    rows: dict[Any, Any] = dict(kept)
-    inner: dict[Any, list[Any]] = {}
-    for path in sorted(records, key=lambda path: [step for step in path if isinstance(step, int)]):
-        if len(path) == 1:
-            rows[path[0]] = records[path]
-        else:
-            inner.setdefault(path[0], []).append(records[path])
-    for i, messages in inner.items():
-        row = rows[i]
-        is_update = UPDATE in row
-        said = row[UPDATE] if is_update else row
-        said = {**said, "messages": [*said["messages"], *messages]}
-        rows[i] = {**row, UPDATE: said} if is_update else said
-    return [rows[i] for i in range(count) if i in rows]
+def _position(path: Path) -> list[int]:
+    return [step for step in path if isinstance(step, int)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.gemini_cli.calls import NAME, Context, carry
-from convcli.families.google.keys import Writer
+from convcli.dialects.gemini_cli.calls import NAME, carry
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.model.transcript import Message, Reasoning
 
@@ -19,61 +18,42 @@ TOKENS = {
 }
 
 
-def lift_thought(native: Native, time: Any, context: Context) -> Reasoning:
+def lift_thought(native: Native, time: Any) -> Reasoning:
     """A thought as the program shows it to the model again: its subject in bold before its description."""
-    carried, spelling = THOUGHT.take(native)
-    extras, odd = dict(carried or {}), dict(spelling or {})
     subject, description = native.get("subject") or "", native.get("description") or ""
-    part = Reasoning(" ".join(word for word in (f"**{subject}**" if subject else "", description) if word))
-    if subject:
-        odd["subject"] = subject
-    for key in ("subject", "description"):
-        if key not in native:
-            odd.setdefault("keys", list(native))
-    if "timestamp" in extras and extras["timestamp"] == time:
-        extras.pop("timestamp")
-        odd["clock"] = True
-    carry(part, extras)
-    context.spell(part, odd)
+    part = Reasoning(" ".join(text for text in (f"**{subject}**" if subject else "", description) if text))
+    carried = dict(THOUGHT.carried(native) or {})
+    if carried.get("timestamp") == time:
+        carried.pop("timestamp", None)
+    carry(part, carried)
     return part
 
 
-def read_tokens(native: Native) -> tuple[dict[str, int], Native]:
+def lift_tokens(native: Native) -> tuple[dict[str, int], Native]:
     """Counts, of which zero says nothing; the output of a transcript holds the thoughts too, `tokens.output` not."""
     counts = {TOKENS[key]: n for key, n in native.items() if key in TOKENS and type(n) is int and n > 0}
-    rest = {
+    beside = {
         key: n for key, n in native.items()
         if TOKENS.get(key, "") not in counts and n is not None and not (type(n) is int and n == 0)
     }  # fmt: skip
     if "outputTokens" in counts and "reasoningTokens" in counts:
         counts["outputTokens"] += counts["reasoningTokens"]
-    return counts, rest
+    return counts, beside
 
 
-def lower_thought(part: Reasoning, time: Any, writer: Writer) -> Native:
-    spelling = writer.spelling(part)
-    text = part.text or "\n\n".join(part.summary or ())
-    subject = spelling.get("subject", "")
-    bold = f"**{subject}**"
-    if not subject or not (text == bold or text.startswith(bold + " ")):
-        subject, bold = "", ""
-    native: Native = {"subject": subject, "description": text[len(bold) :].removeprefix(" ") if bold else text}
-    if spelling.get("clock", not writer.own):
-        native["timestamp"] = time
-    return THOUGHT.put(native, carried_by(part.extras, NAME), spelling)
+def write_thought(part: Reasoning, time: Any) -> Native:
+    """A thought; its subject stays in its text."""
+    carried = carried_by(part.extras, NAME)
+    return THOUGHT.put({"subject": "", "description": part.text, "timestamp": time}, carried)
 
 
-def lower_tokens(message: Message, writer: Writer) -> Native | None:
-    rest = carried_by(message.extras, NAME).get("tokens", {})
-    written = writer.spelling(message).get("tokens")
-    usage = message.usage or {}
-    if written is not None and read_tokens(written) == (usage, rest):
-        return dict(written)
-    if not usage and not rest:
+def write_tokens(message: Message) -> Native | None:
+    """The counts of tokens."""
+    beside, usage = carried_by(message.extras, NAME).get("tokens"), message.usage or {}
+    if not usage and not beside:
         return None
-    thoughts = usage.get("reasoningTokens", 0)
     native = {key: usage.get(name, 0) for key, name in TOKENS.items()}
-    native["output"] = max(native["output"] - thoughts, 0)
+    native["output"] = max(native["output"] - usage.get("reasoningTokens", 0), 0)
     order = ("input", "output", "cached", "thoughts", "tool", "total")
-    native = {**native, "tool": 0, **(rest if isinstance(rest, dict) else {})}
+    native = {**native, "tool": 0, **(beside if isinstance(beside, dict) else {})}
     return {key: native[key] for key in [*order, *native]}

@@ -1,7 +1,7 @@
 """Tool calls as JSON in the text of a model that knows no tools: requests to Ollama as a small agent makes them.
 
 Specification: docs/05-message-history.md and src/llm_clients/llama_client.py of
-acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
+https://github.com/acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
 
 Quirks
 - An answer is the text of `{thought, tool_call: {name, input}}` or `{thought, response}`, bare or in a code fence; any
@@ -16,8 +16,7 @@ Quirks
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -25,18 +24,10 @@ from msgspec.structs import replace
 from convcli.dialects.llama_json.text import TAIL, is_answer, is_result, read_object, read_system, system_text
 from convcli.families.histories.entries import Entries
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
-from convcli.kit.fitting import (
-    ResultTexts,
-    functions_only,
-    linear,
-    on_each_message,
-    on_messages,
-    on_results,
-    refusals_as_texts,
-    results_behind_calls,
-    roles,
-)
+from convcli.kit import fitting, lacking
+from convcli.kit.fitting import ResultTexts
 from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.pairing import Pairing
 from convcli.kit.settings import Settings
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
@@ -167,46 +158,52 @@ def _joined(parts: list[Part]) -> list[Part]:
 
 
 def _one_call_each(messages: list[Message]) -> list[Message]:
-    """One call an answer, and every result behind its call."""
-    return list(_split_calls(messages)) if any(len(_calls(message)) > 1 for message in messages) else messages
+    """One call an answer; of the results directly behind a turn with several calls, each stands behind its call."""
+    answers: list[Message] = []
+    places: list[int] = []
+    caller: dict[str, int] = {}
+    for message in messages:
+        if message.role != "tool":
+            calls = _calls(message)
+            ids = [call.id for call in calls] if len(calls) > 1 else []
+            caller = {id_: len(answers) + i for i, id_ in reversed([*enumerate(ids)])}  # of calls of one id the first
+        for piece in _split(message):
+            at = len(answers)
+            answers.append(piece)
+            ids = [part.tool_call_id for part in piece.parts if isinstance(part, ToolResult)]
+            places.append(min((caller.get(id_, at) for id_ in ids), default=at))
+    order = sorted(range(len(answers)), key=places.__getitem__)
+    return fitting.shared(messages, [answers[at] for at in order])
+
+
+def _split(message: Message) -> list[Message]:
+    calls = _calls(message)
+    if len(calls) < 2:
+        return [message]
+    first = [part for part in message.parts if part is calls[0] or not isinstance(part, ToolCall)]
+    return [replace(message, parts=first), *(Message("assistant", [call]) for call in calls[1:])]
 
 
 def _calls(message: Message) -> list[ToolCall]:
     return [part for part in message.parts if isinstance(part, ToolCall)] if message.role == "assistant" else []
 
 
-def _split_calls(messages: list[Message]) -> Iterator[Message]:
-    at = 0
-    while at < len(messages):
-        end = at + 1
-        while end < len(messages) and messages[end].role == "tool":
-            end += 1
-        calls = _calls(messages[at])
-        yield from _split(messages[at], calls, messages[at + 1 : end]) if len(calls) > 1 else messages[at:end]
-        at = end
+def _answered_by_order(messages: list[Message]) -> list[Message]:
+    """Calls have no ids: a result answers the oldest open call of its name, as it is read."""
+    pairing = Pairing(None)
+    return fitting.shared(messages, [_in_order(message, pairing) for message in messages])
 
 
-def _split(message: Message, calls: list[ToolCall], results: list[Message]) -> Iterator[Message]:
-    first: dict[str, int] = {}
-    for i, call in enumerate(calls):
-        first.setdefault(call.id, i)
-    behind: dict[int, list[Message]] = {}
-    for result in results:
-        behind.setdefault(_answered(result, first), []).append(result)
-    for i, call in enumerate(calls):
-        others = [] if i else [part for part in message.parts if part is call or not isinstance(part, ToolCall)]
-        yield Message("assistant", [call]) if i else replace(message, parts=others)
-        yield from behind.get(i, ())
-    yield from behind.get(END, ())
-
-
-END = sys.maxsize
-
-
-def _answered(message: Message, calls: dict[str, int]) -> int:
-    """The index of the call that a result answers; behind the last one if it answers none."""
-    ids = (part.tool_call_id for part in message.parts if isinstance(part, ToolResult))
-    return min((calls.get(id_, END) for id_ in ids), default=END)
+def _in_order(message: Message, pairing: Pairing) -> Message:
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            pairing.call(part.id, part.name)
+        elif isinstance(part, ToolResult):
+            id_, _ = pairing.result(None, part.name)
+            part = part if id_ in (part.tool_call_id, *pairing.invented) else replace(part, tool_call_id=id_)
+        parts.append(part)
+    return replace(message, parts=parts) if parts != message.parts else message
 
 
 def _some_tools(transcript: Transcript) -> Transcript:
@@ -215,14 +212,15 @@ def _some_tools(transcript: Transcript) -> Transcript:
 
 
 FIT = (
-    linear,
-    results_behind_calls,
-    on_messages(_one_call_each),
-    roles({"developer": "system"}),
-    refusals_as_texts,
-    on_each_message(_one_of_each),
-    on_results(RESULTS.fits),
-    functions_only(NAME),
+    fitting.linear,
+    fitting.results_behind_calls,
+    fitting.on_messages(_one_call_each),
+    fitting.on_messages(_answered_by_order),
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    fitting.on_each_message(_one_of_each),
+    fitting.on_results(RESULTS.fits),
+    fitting.functions_only(NAME),
     _some_tools,
 )
 
@@ -278,16 +276,10 @@ def _paired(survey: Survey) -> Iterable[Breach]:
 
 RULES = (Rule(("missing-tool-result", "orphan-tool-result", "misplaced-tool-result"), _paired),)
 
-LACKS = frozenset(
-    (
-        *("id", "title", "cwd", "createdAt", "updatedAt", "toolChoice", "head", "opaque"),
-        *("message.id", "message.parentId", "message.createdAt", "message.name", "message.model", "message.stopReason"),
-        *("message.usage", "message.error", "image", "audio", "video", "document"),
-        *("text.metadata", "reasoning.metadata", "reasoning.summary", "tool_call.id", "tool_call.rawArguments"),
-        *("tool_call.metadata", "tool_result.toolCallId", "tool_result.status", "tool_result.metadata"),
-        *("tool.title", "tool.strict", "tool.outputSchema", "tool.annotations"),
-        *(f"settings.{name}" for name in ("reasoningEffort", "responseFormat", "parallelToolCalls")),
-    )
+LACKS = (
+    (lacking.SESSION | lacking.MESSAGE | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY | lacking.FUNCTION_ONLY)
+    | {"toolChoice", "opaque", "message.model", "reasoning.summary", "tool_call.id", "tool_result.toolCallId"}
+    | lacking.settings_but("stream", *(name.partition(".")[2] for name in OPTIONS.places()))
 )
 
 DIALECT = Dialect(
@@ -302,10 +294,11 @@ DIALECT = Dialect(
     fit=FIT,
     rules=RULES,
     conventions=(RESULTS.convention(MARKED),),
-    lacks={"request": LACKS, "list": LACKS | {"model", "settings", "extras.llama-json"}},
+    lacks={"request": LACKS, "list": LACKS | lacking.REQUEST | {"extras.llama-json"}},
     reasons={
-        "moved": "an answer holds one call, and its result comes before the next one",
-        "message.grouping": "an answer holds one call, and its result comes before the next one",
+        **dict.fromkeys(
+            ("moved", "message.grouping"), "an answer holds one call, and its result comes before the next one"
+        ),
         "message.role": "there is only one role for instructions",
         "text": "a message holds one text",
         "refusal": "an answer has no field for a refusal: it is written as a response",
@@ -316,10 +309,7 @@ DIALECT = Dialect(
         "tool_result.isError": "a result has no field for a failure",
         "tool.strict": "a tool has no strict mode",
         "toolChoice": "the text cannot force a call",
-        "image": "the messages hold text only",
-        "audio": "the messages hold text only",
-        "video": "the messages hold text only",
-        "document": "the messages hold text only",
+        **dict.fromkeys(lacking.MEDIA, "the messages hold text only"),
     },
     places={
         "model": ("model",),

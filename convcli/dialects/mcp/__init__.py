@@ -1,7 +1,7 @@
 """Model Context Protocol: lists of tools, results of tools, and requests for sampling with their answers.
 
-Specification: the protocol in its versions 2025-11-25 and 2026-07-28, as typed by the Python package `mcp-types` 2.3.0;
-read 2026-11-20. Documents stand alone or inside a message of JSON-RPC.
+Specification: https://modelcontextprotocol.io/specification in its versions 2025-11-25 and 2026-07-28, as typed by the
+Python package `mcp-types` 2.3.0; read 2026-11-20. Documents stand alone or inside a message of JSON-RPC.
 
 Quirks
 - A list of tools is a transcript without messages. A result is one message whose call is unknown: its id is made up.
@@ -15,38 +15,23 @@ Quirks
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
 from convcli.dialects.mcp import sampling
 from convcli.dialects.mcp.blocks import CALL_RESULT, NAME, express, fit_media, fit_result, lift_result, write_result
-from convcli.dialects.mcp.tools import fit_tool, fit_tools, is_newer, lift_tools, write_tools
+from convcli.dialects.mcp.detect import detect
+from convcli.dialects.mcp.rules import NAMES, RULES
+from convcli.dialects.mcp.sampling import SETTINGS
+from convcli.dialects.mcp.tools import fit_tools, lift_tools, write_tools
+from convcli.kit import fitting, lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import (
-    answers_only,
-    functions_only,
-    is_response,
-    linear,
-    on_each_message,
-    on_messages,
-    on_parts,
-    on_results,
-    only_own_opaque,
-    parts_in_roles,
-    refusals_as_texts,
-    results_behind_calls,
-    roles,
-)
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.renaming import WORD, Alphabet, renaming
+from convcli.kit.renaming import renaming
 from convcli.model.branches import active
-from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolResult, Transcript
-from convcli.validation.rules import answers, arguments, links, names, tools, turns
-from convcli.validation.survey import MEDIA, Survey, when_sent
 
 RPC = Keys("jsonrpc id method params result", carried="jsonrpc id method")
 TOOLS = Keys(
@@ -65,84 +50,6 @@ BESIDE = (
 
 ROOT = "_root"
 """In `places`: the payload. It is the document, or what JSON-RPC wraps: `Origin.renamed` says where."""
-
-NAMES = Alphabet("letters, digits, _, . and -", WORD + ".-", 128)
-
-
-# ---------------------------------------------------------------- detect
-
-BLOCK_MARKS = {
-    "tool_use": "input",
-    "tool_result": "toolUseId",
-    "image": "mimeType",
-    "audio": "mimeType",
-    "resource_link": "uri",
-    "resource": "resource",
-}
-"""The kinds of block that are not bare text, each with a key that it has."""
-ANSWER_REASONS = frozenset(sampling.FINISH)
-
-
-def detect(document: Any) -> Clue | None:
-    """By `inputSchema`, the envelope of JSON-RPC, `structuredContent`, `isError` or sampling."""
-    if isinstance(document, list):
-        return Clue(95, "tools with inputSchema") if document and all(map(_is_tool, document)) else None
-    if not isinstance(document, dict):
-        return None
-    payload = next((document[key] for key in ("result", "params") if isinstance(document.get(key), dict)), document)
-    clue = _detect_payload(payload)
-    wrapped = clue is not None and payload is not document and "jsonrpc" in document
-    return Clue(97, f"JSON-RPC around {clue.reason}") if wrapped and clue is not None else clue
-
-
-def _detect_payload(payload: Native) -> Clue | None:
-    tools, content = payload.get("tools"), payload.get("content")
-    if isinstance(payload.get("messages"), list):
-        return _detect_sampling(payload)
-    if isinstance(tools, list):
-        return _detect_tools(payload, tools)
-    if "role" in payload:
-        answered = payload.get("stopReason") in ANSWER_REASONS and "model" in payload
-        return Clue(91, "the answer to a sampling request") if answered else None
-    if isinstance(content, list) and all(isinstance(block, dict) and "type" in block for block in content):
-        marks = [key for key in ("structuredContent", "isError", "resultType") if key in payload]
-        return Clue(92, f"content with {marks[0]}") if marks else Clue(60, "content blocks without a role")
-    return None
-
-
-def _detect_tools(payload: Native, tools: list[Any]) -> Clue | None:
-    if tools:
-        return Clue(95, "tools with inputSchema") if all(map(_is_tool, tools)) else None
-    marks = [key for key in ("nextCursor", "resultType", "ttlMs", "cacheScope") if key in payload]
-    if marks:
-        return Clue(92, f"tools with {marks[0]}")
-    return Clue(30, "an empty list of tools") if payload.keys() <= {"tools", "_meta"} else None
-
-
-def _detect_sampling(payload: Native) -> Clue | None:
-    tools = payload.get("tools")
-    if isinstance(tools, list) and tools and all(map(_is_tool, tools)):
-        return Clue(96, "tools with inputSchema")
-    marks = [key for key in ("systemPrompt", "modelPreferences", "includeContext") if key in payload]
-    if marks:
-        return Clue(92, marks[0])
-    contents = [message.get("content") for message in payload["messages"] if isinstance(message, dict)]
-    if any(isinstance(content, dict) and ("text" in content or _has_mark(content)) for content in contents):
-        return Clue(91, "content that is one block")
-    blocks = [block for content in contents if isinstance(content, list) for block in content]
-    results = any(
-        isinstance(block, dict) and block.get("type") == "tool_result" and _has_mark(block) for block in blocks
-    )
-    return Clue(91, "tool_result blocks with toolUseId") if results else None
-
-
-def _is_tool(native: Any) -> bool:
-    return isinstance(native, dict) and "inputSchema" in native and "name" in native
-
-
-def _has_mark(block: Native) -> bool:
-    kind = block.get("type")
-    return isinstance(kind, str) and kind in BLOCK_MARKS and BLOCK_MARKS[kind] in block
 
 
 # ---------------------------------------------------------------- lift
@@ -216,7 +123,7 @@ def form_of(transcript: Transcript) -> str:
     messages = active(transcript)
     if not messages:
         return "tools"
-    if is_response(transcript):
+    if fitting.is_response(transcript):
         return "response"
     alone = len(messages) == 1 and transcript.tools is None
     return "result" if alone and any(isinstance(part, ToolResult) for part in messages[0].parts) else "request"
@@ -240,25 +147,31 @@ def _saying(message: Message) -> Message | None:
     return message if any(part.type != "reasoning" for part in message.parts) else None
 
 
-TOOL_LIST = (functions_only(NAME), renaming(NAMES), fit_tools, _tools_only)
+TOOL_LIST = (fitting.functions_only(NAME), renaming(NAMES), fit_tools, _tools_only)
 MESSAGES = (
-    linear,
-    results_behind_calls,
+    fitting.linear,
+    fitting.results_behind_calls,
     renaming(NAMES),
-    roles({"developer": "system"}),
-    refusals_as_texts,
-    parts_in_roles({"tool_call": ("assistant",)}),
-    on_parts(_fit_media),
-    only_own_opaque(NAME),
-    on_results(fit_result),
-    on_each_message(_saying),
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    fitting.parts_in_roles({"tool_call": ("assistant",)}),
+    fitting.on_parts(_fit_media),
+    fitting.only_own_opaque(NAME),
+    fitting.on_results(fit_result),
+    fitting.on_each_message(_saying),
 )
 FIT = {
-    "request": (*MESSAGES, on_messages(sampling.one_system), functions_only(NAME), fit_tools, sampling.fit_choice),
+    "request": (
+        *MESSAGES,
+        fitting.on_messages(sampling.one_system),
+        fitting.functions_only(NAME),
+        fit_tools,
+        sampling.fit_choice,
+    ),
     "tools": TOOL_LIST,
     "list": TOOL_LIST,
-    "result": (*MESSAGES, on_messages(_last_result)),
-    "response": (*MESSAGES, answers_only, sampling.last_answer),
+    "result": (*MESSAGES, fitting.on_messages(_last_result)),
+    "response": (*MESSAGES, fitting.answers_only, sampling.last_answer),
 }
 
 
@@ -316,85 +229,17 @@ def _write_answer(transcript: Transcript, _: Native) -> Native:
 _WRITE = {"tools": _write_list, "result": _write_result, "request": _write_request, "response": _write_answer}
 
 
-# ---------------------------------------------------------------- rules
-
-
-def _paired(survey: Survey) -> Iterable[Breach]:
-    """Only a conversation has calls for its results; a result alone answers one that is not in the document."""
-    return PAIRED.check(survey) if survey.form in ("request", "list") else ()
-
-
-def _results_alone(survey: Survey) -> Iterator[Breach]:
-    for turn in survey.turns():
-        others = [i for i in turn if survey.messages[i].role != "tool"]
-        if others and len(others) < len(turn):
-            said = "a message with results holds nothing else"
-            yield Breach("misplaced-part", At(others[0], 0), said)
-
-
-def _answers_anything(survey: Survey) -> bool:
-    return survey.form != "tools" or is_newer(survey.transcript)
-
-
-def _as_sent(survey: Survey) -> Iterator[Breach]:
-    """What is kept may be newer than 2025-11-25, or hold what only results hold; what is sent must not."""
-    for i, tool in enumerate(survey.tools):
-        if fit_tool(tool, newer=is_newer(survey.transcript)).output_schema != tool.output_schema:
-            yield Breach(
-                "schema-not-object", At(tool=i, field="tool.outputSchema"), "outputSchema is that of an object"
-            )
-    for answered in survey.results:
-        if fit_result(answered.result) is not answered.result:
-            yield Breach("result-not-object", answered.at("tool_result.value"), "structuredContent is an object")
-    for kind in MEDIA:
-        for i, k, media in survey.parts[kind]:
-            if fit_media(media, in_result=False) is not media:
-                yield Breach("misplaced-part", At(i, k), "only results hold links, resources and bytes of no type")
-
-
-PAIRED = links.paired(links.Manner(together=True))
-
-RULES = (
-    when_sent(Rule(("schema-not-object", "result-not-object", "misplaced-part"), _as_sent)),
-    when_sent(turns.parts_in_roles({"tool_call": ("assistant",)})),
-    when_sent(turns.not_empty(("user", "assistant"))),
-    when_sent(answers.complete("model")),
-    Rule(PAIRED.codes, _paired),
-    Rule(("misplaced-part",), _results_alone),
-    names.of_tools(NAMES),
-    arguments.not_filled(),
-    tools.unique("warning"),
-    tools.schemas(),
-    tools.output_schemas(free=_answers_anything),
+COMMON = (
+    (lacking.SESSION | lacking.MESSAGE | lacking.METADATA | lacking.CALL_ONLY | {"reasoning", "opaque", "extras.mcp"})
+    | {"message.model", "tool_result.name", "tool.strict"}
+    | {f"{kind}.{name}" for kind in lacking.MEDIA for name in ("name", "detail")}
 )
-
-COMMON = frozenset(
-    (
-        *("id", "title", "cwd", "createdAt", "updatedAt", "head", "extras.mcp"),
-        *("message.id", "message.parentId", "message.createdAt", "message.name", "message.model", "message.usage"),
-        *("message.error", "reasoning", "text.metadata", "tool_call.rawArguments", "tool_call.metadata"),
-        *(
-            f"{kind}.{name}"
-            for kind in ("image", "audio", "video", "document")
-            for name in ("name", "detail", "metadata")
-        ),
-        *("tool_result.name", "tool_result.status", "tool_result.metadata", "tool.strict"),
-    )
-)
-UNSET = frozenset(
-    f"settings.{name}"
-    for name in (
-        *("topP", "topK", "seed", "presencePenalty", "frequencyPenalty", "parallelToolCalls"),
-        *("reasoningEffort", "responseFormat", "stream"),
-    )
-)
-ALONE = COMMON | {"model", "settings", "toolChoice"}
 LACKS = {
-    "request": COMMON | UNSET | {"message.stopReason"},
-    "tools": ALONE,
-    "list": ALONE,
-    "result": ALONE | {"tools", "tool", "message.stopReason", "tool_result.toolCallId"},
-    "response": COMMON | {"settings", "toolChoice", "tools", "tool"},
+    "request": COMMON | lacking.settings_but("temperature", "maxOutputTokens", "stop"),
+    "tools": COMMON | lacking.REQUEST,
+    "list": COMMON | lacking.REQUEST,
+    "result": COMMON | lacking.REQUEST | lacking.TOOLS | {"tool_result.toolCallId"},
+    "response": (COMMON - {"message.stopReason"}) | lacking.TOOLS | {"settings", "toolChoice"},
 }
 
 DIALECT = Dialect(
@@ -423,34 +268,23 @@ DIALECT = Dialect(
     reasons={
         "reasoning": "the protocol has no reasoning",
         "refusal": "there is no block for a refusal: its words are written as text",
-        "opaque": "the block belongs to another vendor",
         "message": "a message must hold something that the protocol has",
         "message.role": "sampling has the roles user and assistant, beside one systemPrompt",
         "message.grouping": "there is one systemPrompt",
-        "message.error": "a message has no field for a failed turn",
-        "message.id": "messages have no id",
-        "message.parentId": "messages have no parent",
-        "message.createdAt": "messages have no time",
-        "message.name": "messages have no name",
-        "message.model": "messages have no model of their own",
         "message.usage": "the protocol does not count tokens",
         "message.stopReason": "only an answer has a stop reason",
-        "text": "instructions are one systemPrompt",
-        "text.text": "instructions are one systemPrompt",
+        **dict.fromkeys(("text", "text.text"), "instructions are one systemPrompt"),
         "image": "a picture is bytes of a known type; only results hold links",
         "audio": "sound is bytes of a known type; only results hold links",
-        "video": "only results hold resources and links",
-        "document": "only results hold resources and links",
+        **dict.fromkeys(("video", "document"), "only results hold resources and links"),
         "document.name": "a resource has an address and no name",
         "image.detail": "pictures have no detail",
         "tool_call": "only an assistant calls tools",
-        "tool_call.name": "names are at most 128 letters, digits and _.-",
+        **dict.fromkeys(("tool_call.name", "tool.name"), "names are at most 128 letters, digits and _.-"),
         "tool_call.rawArguments": "the input of a call is an object",
         "tool_result.name": "a result does not name its tool",
         "tool_result.toolCallId": "a result alone does not say which call it answers",
-        "tool_result.status": "a result has no status",
         "tool": "a tool that another vendor runs",
-        "tool.name": "names are at most 128 letters, digits and _.-",
         "tool.parameters": "inputSchema must have the type object",
         "tool.outputSchema": "outputSchema must have the type object in 2025-11-25",
         "tool.strict": "a tool has no strictness",
@@ -463,23 +297,17 @@ DIALECT = Dialect(
     },
     places={
         "model": (ROOT, "modelPreferences"),
-        "message.stopReason": ("stopReason",),
         "tool_call.arguments": ("input",),
-        "tool_result.value": ("content",),
-        "tool_result.kind": ("content",),
-        "tool_result.isError": ("isError",),
-        "text.text": ("text",),
-        "tool.name": ("name",),
-        "tool.title": ("title",),
-        "tool.description": ("description",),
+        **dict.fromkeys(("tool_result.value", "tool_result.kind"), ("content",)),
         "tool.parameters": ("inputSchema",),
         "tool.outputSchema": ("outputSchema",),
-        "tool.annotations": ("annotations",),
+        **{f"tool.{name}": (name,) for name in ("name", "title", "description", "annotations")},
+        "message.stopReason": ("stopReason",),
+        "tool_result.isError": ("isError",),
+        "text.text": ("text",),
         "toolChoice": (ROOT, "toolChoice"),
         "tools": (ROOT, "tools"),
-        "settings.temperature": (ROOT, "temperature"),
-        "settings.maxOutputTokens": (ROOT, "maxTokens"),
-        "settings.stop": (ROOT, "stopSequences"),
+        **{name: (ROOT, *steps) for name, steps in SETTINGS.places().items()},
         **{f"extras.{key}": (ROOT, key) for key in BESIDE},
         "extras.block": (),
         "extras.rpc": (),

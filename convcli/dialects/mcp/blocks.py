@@ -186,15 +186,16 @@ def fit_result(result: ToolResult) -> ToolResult:
 
 
 def _fit_piece(part: Part) -> Part | None:
-    """A piece of a result; blocks have no names but those of links."""
-    if not isinstance(part, Media):
-        return part if part.metadata is None else replace(part, metadata=None)
-    media = fit_media(part, in_result=True)
-    if media is None:
+    """A piece of a result, without what blocks have no place for: what others carry, and names but those of links."""
+    piece = fit_media(part, in_result=True) if isinstance(part, Media) else part
+    if piece is None:
         return None
-    name = media.name if media.url is not None else None
-    same = (media.name, media.detail, media.metadata) == (name, None, None)
-    return media if same else replace(media, name=name, detail=None, metadata=None)
+    own = extras_of(NAME, carried_by(piece.extras, NAME))
+    if not isinstance(piece, Media):
+        return piece if piece.metadata is None and piece.extras == own else replace(piece, metadata=None, extras=own)
+    stated = {"name": piece.name if piece.url is not None else None, "detail": None, "metadata": None, "extras": own}
+    same = all(getattr(piece, name) == value for name, value in stated.items())
+    return piece if same else replace(piece, **stated)
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:

@@ -270,7 +270,7 @@ ANSWER = fused(
     ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
     known_finish(ANSWERS),
     on_each_message(joined_text),
-    usage_of_response(ANSWERS),
+    usage_of_response,
     created_in_seconds,
 )
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}

@@ -109,8 +109,11 @@ def _lift_attachment(native: Native) -> Part:
 
 def _lift_file(native: Native) -> Media:
     media_type = native.get("mime_type") or ""
-    kind: Any = next((kind for kind in MEDIA_KINDS if media_type.startswith(kind + "/")), "document")
-    return Media(kind, path=native["path"], media_type=media_type or None)
+    return Media(_kind_of(media_type), path=native["path"], media_type=media_type or None)
+
+
+def _kind_of(media_type: str) -> Any:
+    return next((kind for kind in MEDIA_KINDS if media_type.startswith(kind + "/")), "document")
 
 
 # ---------------------------------------------------------------- write
@@ -195,7 +198,11 @@ def as_attachment(part: Part, _: Message) -> Part | None:
     written = _write_media(part)
     if written is None or written[0] == "image_url":
         return None if written is None else part
-    return part if part.media_type else replace(part, media_type=UNTYPED.get(part.type, f"{part.type}/*"))
+    media_type = part.media_type or UNTYPED.get(part.type, f"{part.type}/*")
+    kind = _kind_of(media_type)  # the type of a file says what it is
+    return (
+        part if (kind, media_type) == (part.type, part.media_type) else replace(part, type=kind, media_type=media_type)
+    )
 
 
 def attached(result: ToolResult) -> ToolResult:

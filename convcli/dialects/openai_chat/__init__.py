@@ -26,6 +26,7 @@ from convcli.families.openai.messages import (
     lift_any,
     lift_message,
     texts_only,
+    without_empty_refusal,
     without_empty_text,
     write_message,
 )
@@ -209,6 +210,7 @@ PARTS = (
     parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ()}),
     on_parts(_spoken_or_shown, *MEDIA),
     only_own_opaque(NAME),
+    without_empty_refusal(NAME),
     without_empty_text(NAME),
     ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
 )
@@ -233,7 +235,7 @@ ANSWER = fused(
     *PARTS,
     known_finish(ANSWERS),
     on_each_message(joined_text),
-    usage_of_response(ANSWERS),
+    usage_of_response,
     created_in_seconds,
 )
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}

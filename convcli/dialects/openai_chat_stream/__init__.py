@@ -411,7 +411,7 @@ FIT = fused(
     on_each_message(_ended),
     known_finish(ANSWERS, kept=("error",)),
     on_messages(_first_error),
-    usage_of_response(ANSWERS),
+    usage_of_response,
     created_in_seconds,
 )
 

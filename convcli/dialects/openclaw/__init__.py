@@ -23,24 +23,28 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.openclaw.blocks import NAME, REQUEST, SESSION, Reader
-from convcli.dialects.openclaw.fitting import FIT, RESULTS
+from convcli.dialects.openclaw.fitting import FIT
 from convcli.dialects.openclaw.messages import RESULT_ROLES, lift_message, write_message
-from convcli.dialects.openclaw.results import IDS
+from convcli.dialects.openclaw.results import IDS, RESULTS
 from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
 from convcli.families.openai import request as common
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import At, Breach, Rule
 from convcli.model.transcript import Path, Transcript
 from convcli.validation.rules import arguments, links, trees
 from convcli.validation.survey import Survey, when_sent
 
-KEYS = Keys(
-    "model _openclawSessionKey _sessionId _workspaceDir messages tools tool_choice functions function_call "
-    "parallel_tool_calls temperature top_p max_completion_tokens max_tokens stop seed presence_penalty "
-    "frequency_penalty reasoning_effort response_format stream",
-    carried="_openclawSessionKey",
+_KEYS = (
+    "messages tools tool_choice functions function_call parallel_tool_calls temperature top_p max_completion_tokens "
+    "max_tokens stop seed presence_penalty frequency_penalty reasoning_effort response_format stream"
+)
+REQUESTS = Envelope(
+    f"model _openclawSessionKey _sessionId _workspaceDir {_KEYS}",
+    {"_sessionId": "id", "_workspaceDir": "cwd", "model": "model"},
+    content=_KEYS,
 )
 OWN_CALLS = ("toolCall", "toolUse", "toolcall", "functionCall")
 
@@ -120,15 +124,10 @@ def _answered(natives: list[Any]) -> set[str]:
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     settings, carried = common.REQUEST_SETTINGS.lift(native)
     choice, unsaid = common.lift_choices(native)
-    return context.transcript(
-        id=native.get("_sessionId") or None,
-        model=native.get("model") or None,
-        cwd=native.get("_workspaceDir") or None,
-        tools=common.lift_tools(native, context),
-        tool_choice=choice,
-        settings=settings or None,
-        extras=extras_of(NAME, {**(KEYS.carried(native) or {}), **carried, **unsaid}),
-    )
+    tools = common.lift_tools(native, context)
+    transcript = context.transcript(tools=tools, tool_choice=choice, settings=settings or None)
+    transcript.extras = extras_of(NAME, {**(REQUESTS.lift(native, transcript) or {}), **carried, **unsaid})
+    return transcript
 
 
 def write(transcript: Transcript, options: Options) -> Any:
@@ -138,14 +137,14 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _write_request(transcript: Transcript) -> Native:
     carried = carried_by(transcript.extras, NAME)
-    native: Native = {"_sessionId": transcript.id, "_workspaceDir": transcript.cwd, "model": transcript.model}
-    native = {key: value for key, value in native.items() if value is not None}
-    native["messages"] = [write_message(message, REQUEST) for message in transcript.messages]
-    native |= common.write_tools(transcript, NAME)
-    native |= common.write_choices(transcript.tool_choice, carried)
-    native |= common.REQUEST_SETTINGS.write(transcript.settings or {}, carried)
     rest = common.REQUEST_SETTINGS.rest(carried)
-    return KEYS.put(native, {key: rest[key] for key in rest if key not in common.CHOICES}, sort=True)
+    content = {
+        "messages": [write_message(message, REQUEST) for message in transcript.messages],
+        **common.write_tools(transcript, NAME),
+        **common.write_choices(transcript.tool_choice, carried),
+        **common.REQUEST_SETTINGS.write(transcript.settings or {}, carried),
+    }
+    return REQUESTS.write(transcript, {key: rest[key] for key in rest if key not in common.CHOICES}, **content)
 
 
 def _results_beside_content(survey: Survey) -> Iterator[Breach]:
@@ -164,17 +163,20 @@ RULES = (
 )
 
 NOWHERE = frozenset(
-    ("title", "updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "message.cost",
+    ("updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "message.cost",
      "message.provider", "message.weight", "message.label", "message.replaces", "message.parentCallId",
-     "tool_result.metadata", "opaque.metadata")
+     "text.metadata", "reasoning.metadata", "tool_call.metadata", "tool_result.metadata", "opaque.metadata", "refusal",
+     "reasoning.summary", "tool_call.rawArguments", "image.name", "image.detail", "image.metadata")
 )  # fmt: skip
+COUNT = "/*/message/usage/input"
+"""Without what was read from and written to a cache, which our count holds."""
 INJECTED = (
     "name", "args/*", "result/*/functionResponse/id", "result/*/functionResponse/name",
     "result/*/functionResponse/response/output", "result/*/functionResponse/response/error",
 )  # fmt: skip
 """What an injected call may say once more."""
-OF_REQUESTS = frozenset(("model", "toolChoice", "settings", "tool.strict", "message.name"))
-OF_SESSIONS = frozenset(("createdAt", "head", "message.id", "message.parentId", "message.createdAt"))
+OF_REQUESTS = frozenset(("toolChoice", "settings", "tool.strict", "message.name"))
+OF_SESSIONS = frozenset(("title", "createdAt", "head", "message.id", "message.parentId", "message.createdAt"))
 
 DIALECT = Dialect(
     name=NAME,
@@ -188,18 +190,10 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
-    lacks={SESSION: NOWHERE - {"title"} | OF_REQUESTS - {"model"}, REQUEST: NOWHERE | OF_SESSIONS},
-    repeats=frozenset(
-        (
-            "/*/version",
-            "/*/message/usage/input",  # added to what was read from and written to a cache
-            *(f"/*/message/toolCalls/*/{place}" for place in INJECTED),
-        )
-    ),
+    lacks={SESSION: NOWHERE | OF_REQUESTS, REQUEST: NOWHERE | OF_SESSIONS},
+    repeats=frozenset(("/*/version", COUNT, *(f"/*/message/toolCalls/*/{place}" for place in INJECTED))),
     reasons={
-        "video": "pi has blocks for pictures only",
-        "audio": "pi has blocks for pictures only",
-        "document": "pi has blocks for pictures only",
+        **dict.fromkeys(("video", "audio", "document"), "pi has blocks for pictures only"),
         "image": "pi has a block only for a picture with its data, in words of the user and in results",
         "image.mediaType": "a picture needs its media type",
         "image.name": "a picture has no name",
@@ -233,21 +227,13 @@ DIALECT = Dialect(
         "message.id": ("..", "id"),
         "message.parentId": ("..", "parentId"),
         "message.createdAt": ("..", "timestamp"),
-        "message.role": ("role",),
-        "message.model": ("model",),
-        "message.stopReason": ("stopReason",),
         "message.usage": ("usage",),
         "message.error": ("errorMessage",),
         "extras.row": ("..",),
-        "text.text": ("text",),
         "reasoning.text": ("thinking",),
         "reasoning.metadata": ("thinkingSignature",),
-        "tool_call.id": ("id",),
-        "tool_call.name": ("name",),
-        "tool_call.arguments": ("arguments",),
         "tool_call.metadata": ("thoughtSignature",),
         "tool_result.value": ("content",),
-        "tool_result.toolCallId": ("toolCallId",),
         "tool_result.name": ("toolName",),
         "image.mediaType": ("mimeType",),
     },

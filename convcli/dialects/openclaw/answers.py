@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader, read_payload
+from convcli.dialects.openclaw.blocks import NAME, Reader, read_payload
 from convcli.kit.objects import Native, carried_by, extras_of, says_something
 from convcli.kit.pairing import Twins
+from convcli.kit.settings import Setting
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
 
 Lifted = list[tuple[Message, list[Path]]]
 """Messages, and where their parts stand relative to them."""
 
-STOP = {"toolUse": "tool_calls"}
 STOP_OF = {"tool_calls": "toolUse"} | {word: word for word in ("stop", "length", "error", "aborted", "deferred")}
+STOP_REASON = Setting(
+    "stop_reason",
+    lambda stop: "tool_calls" if stop == "toolUse" else stop,
+    lambda stop: STOP_OF.get(stop, stop),
+)
 USAGE = {
     "input": "inputTokens",
     "output": "outputTokens",
@@ -23,28 +28,6 @@ USAGE = {
     "totalTokens": "totalTokens",
 }
 COST = ("input", "output", "cacheRead", "cacheWrite", "total")
-
-
-def lift_answer(native: Native, message: Message, extras: Native) -> None:
-    """What only an assistant has: its model, why it stopped, what it used and what failed."""
-    message.model = native.get("model") or None
-    message.error = native.get("errorMessage") or None
-    stop = native.get("stopReason") or None
-    message.stop_reason = STOP.get(stop, stop) if stop else None
-    usage, rest = read_usage(native.get("usage") or {})
-    message.usage = usage or None
-    extras |= {"usage": rest} if rest else {}
-
-
-def write_answer(message: Message, form: str) -> Native:
-    usage = message.usage or form == SESSION or "usage" in carried_by(message.extras, NAME)
-    native: Native = {
-        "model": message.model,
-        "usage": write_usage(message) if usage else None,
-        "stopReason": STOP_OF.get(message.stop_reason or "", message.stop_reason),
-        "errorMessage": message.error,
-    }
-    return {key: value for key, value in native.items() if value is not None}
 
 
 def read_usage(native: Native) -> tuple[dict[str, int], Native]:

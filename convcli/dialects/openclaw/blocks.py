@@ -55,25 +55,11 @@ def api_of(message: Message) -> dict[str, str] | None:
     return None
 
 
-def signatures(part: Part, api: Any) -> tuple[str, ...]:
-    """The metadata that a block of this part has a place for, in a message that this API has made."""
-    key = signed_by(api)
-    if isinstance(part, ToolCall) or (isinstance(part, Text) and key == "thoughtSignature"):
-        return ("thoughtSignature",)
-    if isinstance(part, Reasoning) and key is not None:
-        return ("redactedData",) if key == "signature" and (part.metadata or {}).get("redactedData") else (key,)
-    return ()
-
-
 # ---------------------------------------------------------------- lift
 
 
-def lift_blocks(content: list[Native], reader: Reader, api: Any = None) -> list[Part]:
-    """The parts of a list of blocks; blocks of a kind that we do not know are opaque."""
-    return [lift_block(block, reader, api) for block in content]
-
-
 def lift_block(native: Native, reader: Reader, api: Any = None) -> Part:
+    """The part of a block; one of a kind that we do not know is opaque."""
     kind = native["type"]
     if kind in TEXT_TYPES:
         return _lift_text(native, api)
@@ -81,49 +67,39 @@ def lift_block(native: Native, reader: Reader, api: Any = None) -> Part:
         return _lift_thinking(native, api)
     if kind in CALL_TYPES:
         return _lift_call(native, reader)
-    if kind == "image" and isinstance(native.get("data"), str):
-        media_type = native.get("mimeType") or None
-        extras = extras_of(NAME, IMAGE.carried(native))
-        return Media("image", data=native["data"], media_type=media_type, extras=extras)
-    return Opaque(NAME, native)
+    if kind != "image" or not isinstance(native.get("data"), str):
+        return Opaque(NAME, native)
+    extras = extras_of(NAME, IMAGE.carried(native))
+    return Media("image", data=native["data"], media_type=native.get("mimeType") or None, extras=extras)
 
 
 def _lift_text(native: Native, api: Any) -> Text:
-    carried = TEXT.carried(native) or {}
-    part, signature = Text(native["text"]), native.get("textSignature")
-    if signature and signed_by(api) == "thoughtSignature":
-        part.metadata = {"thoughtSignature": signature}
-    elif signature:
-        carried["textSignature"] = signature
-    part.extras = extras_of(NAME, carried)
-    return part
+    carried, signature = TEXT.carried(native) or {}, native.get("textSignature")
+    is_known = bool(signature) and signed_by(api) == "thoughtSignature"
+    metadata = {"thoughtSignature": signature} if is_known else None
+    carried |= {"textSignature": signature} if signature and not is_known else {}
+    return Text(native["text"], metadata, extras_of(NAME, carried))
 
 
 def _lift_thinking(native: Native, api: Any) -> Reasoning:
     carried = THINKING.carried(native) or {}
-    part = Reasoning(native["thinking"])
     signature, redacted, key = native.get("thinkingSignature"), native.get("redacted"), signed_by(api)
+    metadata = {key: signature} if signature and key else None
+    carried |= {"thinkingSignature": signature} if signature and not key else {}
     if signature and redacted is True and key == "signature":
-        part.metadata, redacted = {"redactedData": signature}, None
-    elif signature and key:
-        part.metadata = {key: signature}
-    elif signature:
-        carried["thinkingSignature"] = signature
-    part.extras = extras_of(NAME, carried if redacted is None else {**carried, "redacted": redacted})
-    return part
+        metadata = {"redactedData": signature}
+    elif redacted is not None:
+        carried["redacted"] = redacted
+    return Reasoning(native["thinking"], metadata=metadata, extras=extras_of(NAME, carried))
 
 
 def _lift_call(native: Native, reader: Reader) -> ToolCall:
     carried = CALL.carried(native) or {}
-    payload = next((key for key in ("arguments", "input") if native.get(key) is not None), "arguments")
-    other = "input" if payload == "arguments" else "arguments"
-    if says_something(native.get(other)):
-        carried[other] = native[other]
+    payload, other = ("arguments", "input") if native.get("arguments") is not None else ("input", "arguments")
+    carried |= {other: native[other]} if says_something(native.get(other)) else {}
+    metadata = {"thoughtSignature": native["thoughtSignature"]} if native.get("thoughtSignature") else None
     call_id = reader.context.pairing.call(native.get("id") or None, native["name"])
-    call = ToolCall(call_id, native["name"], *read_payload(native.get(payload)), extras=extras_of(NAME, carried))
-    if native.get("thoughtSignature"):
-        call.metadata = {"thoughtSignature": native["thoughtSignature"]}
-    return call
+    return ToolCall(call_id, native["name"], *read_payload(native.get(payload)), metadata, extras_of(NAME, carried))
 
 
 def read_payload(value: Any) -> tuple[Native, str | None]:
@@ -141,46 +117,24 @@ def write_blocks(parts: list[Part], role: str, form: str, api: Any = None) -> li
 
 
 def write_block(part: Part, role: str, form: str, api: Any = None) -> Native | None:
-    carried, metadata = carried_by(part.extras, NAME), part.metadata or {}
+    carried, metadata, key = carried_by(part.extras, NAME), part.metadata or {}, signed_by(api)
     if isinstance(part, (Text, Refusal)):
-        kind = "output_text" if form == REQUEST and role == "assistant" else "text"
-        native = {"type": kind, "text": part.text}
-        if "thoughtSignature" in metadata and signatures(part, api):
-            native["textSignature"] = metadata["thoughtSignature"]
-        return TEXT.put(native, carried, sort=True)
+        native = {"type": "output_text" if form == REQUEST and role == "assistant" else "text", "text": part.text}
+        signed = {"textSignature": metadata[key]} if key == "thoughtSignature" and metadata.get(key) else {}
+        return TEXT.put(native | signed, carried, sort=True)
     if isinstance(part, Reasoning):
-        return _write_thinking(part, carried, api)
+        redacted = metadata.get("redactedData") if key == "signature" else None
+        signature = redacted or (metadata.get(key) if key else None)
+        signed = ({"thinkingSignature": signature} if signature else {}) | ({"redacted": True} if redacted else {})
+        return THINKING.put({"type": "thinking", "thinking": part.text, **signed}, carried, sort=True)
     if isinstance(part, ToolCall):
-        return _write_call(part, carried, form)
-    if isinstance(part, Media):
-        return _write_image(part, carried)
+        kind, payload = ("tool_use", "input") if form == REQUEST else ("toolCall", "arguments")
+        signed = {"thoughtSignature": metadata["thoughtSignature"]} if metadata.get("thoughtSignature") else {}
+        call: Native = {"type": kind, "id": part.id, "name": part.name, payload: part.arguments, **signed}
+        return CALL.put(call, carried, sort=True)
+    if isinstance(part, Media) and part.type == "image" and part.data is not None:
+        return IMAGE.put({"type": "image", "data": part.data, "mimeType": part.media_type or ""}, carried, sort=True)
     return part.value if isinstance(part, Opaque) and part.dialect == NAME else None
-
-
-def _write_thinking(part: Reasoning, carried: Native, api: Any) -> Native:
-    native: Native = {"type": "thinking", "thinking": part.text}
-    metadata = part.metadata or {}
-    for key in signatures(part, api):
-        if metadata.get(key):
-            native["thinkingSignature"] = metadata[key]
-            native |= {"redacted": True} if key == "redactedData" else {}
-    return THINKING.put(native, carried, sort=True)
-
-
-def _write_image(media: Media, carried: Native) -> Native | None:
-    """A picture with its data; the format has no field for any other media, nor for a URL."""
-    if media.type != "image" or media.data is None:
-        return None
-    return IMAGE.put({"type": "image", "data": media.data, "mimeType": media.media_type or ""}, carried, sort=True)
-
-
-def _write_call(call: ToolCall, carried: Native, form: str) -> Native:
-    kind, payload = ("tool_use", "input") if form == REQUEST else ("toolCall", "arguments")
-    arguments = call.arguments if call.raw_arguments is None else call.raw_arguments
-    native: Native = {"type": kind, "id": call.id, "name": call.name, payload: arguments}
-    if (call.metadata or {}).get("thoughtSignature"):
-        native["thoughtSignature"] = call.metadata["thoughtSignature"]  # type: ignore[index]
-    return CALL.put(native, carried, sort=True)
 
 
 def is_block(value: Any) -> bool:

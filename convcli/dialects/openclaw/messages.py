@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.openclaw.answers import INJECTED, Lifted, lift_answer, lift_injected, write_answer
+from convcli.dialects.openclaw.answers import STOP_REASON, Lifted, lift_injected, read_usage, write_usage
 from convcli.dialects.openclaw.blocks import (
     NAME,
     REQUEST,
@@ -12,12 +12,11 @@ from convcli.dialects.openclaw.blocks import (
     SESSION,
     Reader,
     lift_block,
-    lift_blocks,
     write_blocks,
 )
 from convcli.dialects.openclaw.results import FLAGS, IDS, NAMES, RESULT, lift_result, write_result
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.sessions import milliseconds_of_time
+from convcli.kit.sessions import Envelope, milliseconds_of_time
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolDefinition, ToolResult
 
 RESULT_ROLES = ("toolResult", "tool")
@@ -28,22 +27,22 @@ BASH = "bashExecution"
 """A command that the user ran, with its output: a message of its own that pi shows to the model as text."""
 ROLES = ("system", "developer", "user", "assistant", BASH, *RESULT_ROLES, *INSERTED)
 
-_USER = Keys("role name content timestamp", carried="timestamp")
-_SUMMARY = Keys("role summary fromId tokensBefore timestamp", carried="fromId tokensBefore timestamp")
-KEYS = {
-    "system": Keys("role content sections toolsAdded toolsRemoved timestamp", carried="toolsRemoved timestamp"),
-    "assistant": Keys(
-        "role content toolCalls tool_calls api provider model usage stopReason errorMessage timestamp",
-        carried="api provider timestamp",
+_USER = Envelope("role name content timestamp", {"name": "name"}, content="role content")
+_SUMMARY = Envelope("role summary fromId tokensBefore timestamp", {}, content="role summary")
+_INSERTED = Envelope("role customType content display details timestamp", {}, content="role content")
+ENVELOPES = {
+    "system": Envelope(
+        "role content sections toolsAdded toolsRemoved timestamp", {}, content="role content sections toolsAdded"
     ),
-    "custom": Keys("role customType content display details timestamp", carried="customType display details timestamp"),
+    "assistant": Envelope(
+        "role content toolCalls tool_calls api provider model usage stopReason errorMessage timestamp",
+        {"model": "model", "stopReason": STOP_REASON, "errorMessage": "error"},
+        content="role content toolCalls tool_calls usage",
+    ),
+    **dict.fromkeys(("custom", "hookMessage"), _INSERTED),
     **dict.fromkeys(SUMMARIES, _SUMMARY),
 }
 TOOL = Keys("name description parameters")
-
-
-def keys_of(role: str) -> Keys:
-    return KEYS.get("custom" if role == "hookMessage" else role, _USER)
 
 
 # ---------------------------------------------------------------- lift
@@ -72,24 +71,24 @@ def _result_message(result: ToolResult) -> Message:
 
 def _lift_turn(native: Native, reader: Reader) -> tuple[Message, list[Path]]:
     role = native["role"]
-    extras = keys_of(role).carried(native) or {}
     message = Message("user" if role in INSERTED else role, [])
+    extras = ENVELOPES.get(role, _USER).lift(native, message) or {}
     extras |= {"role": role} if role in INSERTED else {}
     if role == "system":
         _lift_sections(native, message, extras)
     spots: list[Path] = [("sections", carried_by(part.extras, NAME)["section"]) for part in message.parts]
     body = "summary" if role in SUMMARIES else "content"
-    content = native.get(body)
+    content = native.get(body) or []
     if isinstance(content, str):
-        message.parts += [Text(content)] if content else []
-        spots += [(body,)] if content else []
+        message.parts.append(Text(content))
+        spots.append((body,))
     else:
-        message.parts += lift_blocks(content or [], reader, native.get("api"))
-        spots += [(body, i) for i in range(len(content or ()))]
+        message.parts += [lift_block(block, reader, native.get("api")) for block in content]
+        spots += [(body, i) for i in range(len(content))]
     if role == "assistant":
-        lift_answer(native, message, extras)
-    elif keys_of(role) is _USER:
-        message.name = native.get("name") or None
+        usage, rest = read_usage(native.get("usage") or {})
+        message.usage = usage or None
+        extras |= {"usage": rest} if rest else {}
     message.extras = extras_of(NAME, extras)
     return message, spots
 
@@ -168,21 +167,18 @@ def is_bash(part: Part) -> bool:
 
 
 def _write_turn(message: Message, time: Native, form: str) -> Native:
-    carried = dict(carried_by(message.extras, NAME))
+    carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key != "row"}
     inserted = carried.pop("role", None) if message.role == "user" else None
     role = inserted if inserted in INSERTED else message.role
-    native: Native = {"role": role}
-    parts = message.parts
+    parts, content = message.parts, {"role": role, **{key: time[key] for key in time if key not in carried}}
     if role == "system":
         parts, sections = _split_sections(parts, carried.pop("sections", None))
-        native |= {"sections": sections} if sections else {}
-    native["summary" if role in SUMMARIES else "content"] = _write_content(parts, role, form, carried.get("api"))
-    if role == "assistant":
-        native |= write_answer(message, form)
-    elif message.name is not None and keys_of(role) is _USER:
-        native["name"] = message.name
-    carried = {key: value for key, value in carried.items() if key not in ("row", "usage", *INJECTED)}
-    return keys_of(role).put({**native, **time}, carried, sort=True)
+        content |= {"sections": sections} if sections else {}
+        content |= {"toolsAdded": carried.pop("toolsAdded")} if "toolsAdded" in carried else {}
+    if role == "assistant" and (message.usage or form == SESSION or "usage" in carried):
+        content["usage"] = write_usage(message)
+    content["summary" if role in SUMMARIES else "content"] = _write_content(parts, role, form, carried.get("api"))
+    return ENVELOPES.get(role, _USER).write(message, carried, **content)
 
 
 def section_of(part: Part) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 from convcli.dialects.openclaw.blocks import NAME, REQUEST, TEXT_TYPES, Reader, lift_block, write_blocks
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, says_something
+from convcli.model.dialect import Convention
 from convcli.model.transcript import ToolResult
 from convcli.wire import exact_json
 
@@ -100,3 +101,14 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     failed = result.kind == "error" or bool(result.is_error)
     kind, value, _ = read_value(write_value(result, "session"), failed, Reader(LiftContext(NAME, None), set()))
     return None if kind == result.kind else (kind, value)
+
+
+RESULTS = Convention(
+    express,
+    {
+        **dict.fromkeys(
+            ("error", "data"), ("changed", "a result holds text and pictures: the data is written as JSON")
+        ),
+        "multimodal": ("changed", "of media a result holds only pictures with their data"),
+    },
+)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import Any
 
-from convcli.dialects.openclaw.answers import Lifted
+from msgspec.structs import replace
+
 from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
 from convcli.dialects.openclaw.messages import ROLES, lift_message, lift_tool, write_message, write_tool
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope, event_of, head_of, milliseconds_of_time, row_of_event
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Opaque, Path, ToolDefinition, Transcript
+from convcli.model.transcript import Message, Opaque, Path, Transcript
 
 HEADER = Envelope(
     "type version id timestamp cwd parentSession provider modelId thinkingLevel branchedFrom",
@@ -44,21 +44,19 @@ def lift_session(document: list[Native], reader: Reader) -> Transcript:
     origin = reader.context.origin
     origin.form = SESSION
     origin.renamed = {ROOT: "0", "_sessionId": "id", "_workspaceDir": "cwd"}
-    transcript = Transcript(reader.context.messages, origin=origin)
+    transcript = reader.context.transcript()
     rows = list(enumerate(document))
     if document[0].get("type") == "session":
-        _lift_header(document[0], transcript)
-        rows = rows[1:]
-    # a row that names no parent follows the one before it
-    before = [None, *(row.get("id") for _, row in rows)]
+        _lift_header(rows.pop(0)[1], transcript)
+    before = [None, *(row.get("id") for _, row in rows)]  # a row that names no parent follows the one before it
     transcript.head = head_of([(row.get("id"), row.get("parentId", last)) for (_, row), last in zip(rows, before)])  # noqa: B905
     if rows and is_marker(rows[-1][1]):
         transcript.head = rows.pop()[1]["parentId"]
-    for i, row in rows:
-        _lift_row(row, i, reader)
-        if row.get("type") == TITLE and isinstance(row.get("name"), str):
-            transcript.title = row["name"] or None
-    _lift_tools([(*row, message) for row, message in zip(rows, _firsts(reader), strict=True)], transcript)
+    messages = [_lift_row(row, i, reader) for i, row in rows]
+    systems = [(i, row["message"], message) for (i, row), message in zip(rows, messages) if message.role == "system"]  # noqa: B905
+    _lift_tools(systems, transcript)
+    titles = [row["name"] for _, row in rows if row.get("type") == TITLE and isinstance(row.get("name"), str)]
+    transcript.title = (titles[-1] or None) if titles else None
     return transcript
 
 
@@ -69,11 +67,11 @@ def _lift_header(native: Native, transcript: Transcript) -> None:
     transcript.extras = extras_of(NAME, {"header": carried} if carried else None)
 
 
-def _lift_row(row: Native, i: int, reader: Reader) -> None:
+def _lift_row(row: Native, i: int, reader: Reader) -> Message:
+    """Lift what the row holds; its first message."""
     kind = row.get("type")
-    lifted: Lifted
+    place: Path = (i, "message")
     if kind == "message" and row["message"]["role"] in ROLES:
-        place: Path = (i, "message")
         lifted = lift_message(row["message"], place, reader)
         _lift_envelope(lifted[0][0], row, {})
     elif is_inline(row):
@@ -82,9 +80,12 @@ def _lift_row(row: Native, i: int, reader: Reader) -> None:
         lifted = lift_message({"role": INLINE[row["type"]], **inner}, place, reader)
         _lift_envelope(lifted[0][0], {key: row[key] for key in row if key in ENVELOPE}, {"type": kind})
     else:
-        place, lifted = (i,), [(_event_of(row), [()])]
+        event = _event_of(row)
+        reader.context.add(event, (i,), [()])
+        return event
     for message, spots in lifted:
         reader.context.add(message, place, spots)
+    return lifted[0][0]
 
 
 def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
@@ -125,49 +126,30 @@ def _is_foreign_event(row: Native) -> bool:
 # ---------------------------------------------------------------- tools: what system messages add and remove
 
 
-class Tools:
-    """The tools after the system messages so far: definitions with their places."""
-
-    def __init__(self) -> None:
-        self.now: dict[str, tuple[ToolDefinition, Path]] = {}
-
-    def replay(self, removed: Any, added: Any, place: Path = ()) -> None:
-        """What one system message takes away and adds."""
-        for tool in removed or ():
-            self.now.pop(tool.get("name", ""), None)
-        for k, definition in enumerate(added or ()):
-            self.now.pop(definition["name"], None)
-            self.now[definition["name"]] = (lift_tool(definition), (*place, k))
+def replay(natives: Iterable[tuple[Path, Native]]) -> dict[str, tuple[Path, Native]]:
+    """The definitions after these system messages, by name, each with its place."""
+    tools: dict[str, tuple[Path, Native]] = {}
+    for place, native in natives:
+        for removed in native.get("toolsRemoved") or ():
+            tools.pop(removed.get("name", ""), None)
+        for k, tool in enumerate(native.get("toolsAdded") or ()):
+            tools.pop(tool["name"], None)
+            tools[tool["name"]] = ((*place, "toolsAdded", k), tool)
+    return tools
 
 
-def _firsts(reader: Reader) -> Iterable[Message]:
-    """The first message of each row."""
-    last: Any = None
-    for message, (place, _) in zip(reader.context.messages, reader.context.origin.places, strict=True):
-        if place[0] != last:
-            yield message
-        last = place[0]
-
-
-def _lift_tools(rows: list[tuple[int, Native, Message]], transcript: Transcript) -> None:
-    """The tools after the last row; a row whose tools are not all among them carries its own whole."""
-    tools = Tools()
-    adding: list[tuple[Message, Path, list[Native]]] = []
-    for i, row, message in rows:
-        native = row.get("message")
-        if message.role == "system" and isinstance(native, dict) and native["role"] == "system":
-            place: Path = (i, "message", "toolsAdded")
-            tools.replay(native.get("toolsRemoved"), native.get("toolsAdded"), place)
-            if native.get("toolsAdded") is not None:
-                adding.append((message, place, native["toolsAdded"]))
-    if not adding:
-        return
-    transcript.tools = [tool for tool, _ in tools.now.values()]
-    places = [place for _, place in tools.now.values()]
-    if transcript.origin is not None:
-        transcript.origin.tools = places
-    for message, place, added in adding:
-        if not all((*place, k) in places for k in range(len(added))):
+def _lift_tools(systems: list[tuple[int, Native, Message]], transcript: Transcript) -> None:
+    """The tools after the last row; a message whose tools are not all among them carries its own whole."""
+    tools = replay(((i, "message"), native) for i, native, _ in systems).values()
+    adding = [
+        (i, native["toolsAdded"], message) for i, native, message in systems if native.get("toolsAdded") is not None
+    ]
+    if adding and transcript.origin is not None:
+        transcript.tools = [lift_tool(tool) for _, tool in tools]
+        transcript.origin.tools = [place for place, _ in tools]
+    places = {place for place, _ in tools}
+    for i, added, message in adding:
+        if not all((i, "message", "toolsAdded", k) in places for k in range(len(added))):
             message.extras = {NAME: {**carried_by(message.extras, NAME), "toolsAdded": added}}
 
 
@@ -176,9 +158,8 @@ def _lift_tools(rows: list[tuple[int, Native, Message]], transcript: Transcript)
 
 def write_session(transcript: Transcript) -> Rows:
     """The header and all rows; the last one is ours where they do not show the head."""
-    messages = transcript.messages
+    messages = _with_tools(transcript)
     rows = [write_row(message) for message in messages]
-    _put_tools(transcript, rows)
     if transcript.head is not None and transcript.head != head_of([(m.id, m.parent_id) for m in messages]):
         used = {message.id for message in messages}
         id_ = next(id_ for id_ in map(new_id, itertools.count(1)) if id_ not in used)
@@ -233,30 +214,21 @@ def is_event(message: Message) -> bool:
     )
 
 
-def _put_tools(transcript: Transcript, rows: list[Native]) -> None:
-    """What system messages carry is written with them; the tools that are not among it are added by the first one.
+def _with_tools(transcript: Transcript) -> list[Message]:
+    """The messages, where the first of the system adds the tools that no other one adds by what it carries.
 
-    Where the tools change on the way the last system message adds them, so that nothing takes them away again.
+    Where the tools change on the way the last one adds them, so that nothing takes them away again.
     """
-    natives = [row["message"] for row in rows if isinstance(row.get("message"), dict)]
-    natives = [native for native in natives if native["role"] == "system"]
-    tools = Tools()
-    for native in natives:
-        tools.replay(native.get("toolsRemoved"), native.get("toolsAdded"))
-    if transcript.tools is None or not natives:
-        return
-    known = [tool for tool, _ in tools.now.values()]
-    missing = [tool for tool in transcript.tools if tool not in known]
+    systems = [i for i, message in enumerate(transcript.messages) if message.role == "system"]
+    carried = [carried_by(transcript.messages[i].extras, NAME) for i in systems]
+    changes = any("toolsRemoved" in native or "toolsAdded" in native for native in carried)
+    known = [lift_tool(tool) for _, tool in replay(((), native) for native in carried).values()]
+    missing = [tool for tool in transcript.tools or () if tool not in known]
+    if transcript.tools is None or not systems or (changes and not missing):
+        return transcript.messages
     if [*(tool for tool in known if tool in transcript.tools), *missing] != transcript.tools:
         missing = transcript.tools
-    changes = any("toolsRemoved" in native or "toolsAdded" in native for native in natives)
-    if missing or not changes:
-        _add(natives[-1 if changes else 0], [write_tool(tool) for tool in missing])
-
-
-def _add(native: Native, tools: list[Native]) -> None:
-    """In the order of the vendor: behind the prompt."""
-    tools = [*native.pop("toolsAdded", []), *tools]
-    native["toolsAdded"] = tools
-    for key in [key for key in native if key not in ("role", "content", "sections", "toolsAdded")]:
-        native[key] = native.pop(key)
+    at, own = (systems[-1], carried[-1]) if changes else (systems[0], carried[0])
+    added = [*own.get("toolsAdded", []), *map(write_tool, missing)]
+    adding = replace(transcript.messages[at], extras={NAME: {**own, "toolsAdded": added}})
+    return [*transcript.messages[:at], adding, *transcript.messages[at + 1 :]]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from convcli.families.google.keys import ONLY_VERTEX, snake
+from convcli.families.google.keys import snake
 from convcli.families.google.parts import DATA
 from convcli.kit.objects import Native
 from convcli.model.dialect import Clue
@@ -47,50 +46,3 @@ def is_content(value: Any) -> bool:
 
 def _is_part(part: Native) -> bool:
     return not FIELDS.isdisjoint(part) or not ({"type", "kind", "part_kind"} & part.keys())
-
-
-# ---------------------------------------------------------------- Vertex AI
-
-PATHS = ("publishers/", "projects/")
-STORAGE = "gs://"
-MARKS = ONLY_VERTEX.keys() | {f"{name}.{snake(key)}" for name, key in (mark.split(".") for mark in ONLY_VERTEX)}
-
-
-def mark_of_vertex(document: Any) -> str | None:
-    """What only Vertex AI has of a document that was recognised; None where nothing of it stands there."""
-    for name, native in _named(document):
-        for key in native:
-            if f"{name}.{key}" in MARKS:
-                return f"{key} in {name}"
-        uri = native.get("fileUri", native.get("file_uri")) if name == "fileData" else native.get("model")
-        if isinstance(uri, str) and uri.startswith(STORAGE if name == "fileData" else PATHS):
-            return "a file in a bucket" if name == "fileData" else "the path of a model"
-    return None
-
-
-def _named(document: Any) -> Iterator[tuple[str, Native]]:
-    """The objects in which marks stand, with their names."""
-    top = document if isinstance(document, dict) else {}
-    yield "request", top
-    for key in ("generationConfig", "tools", "safetySettings", "promptFeedback"):
-        yield from ((key, native) for native in _objects(top, key))
-    for candidate in _objects(top, "candidates"):
-        yield from (
-            (key, native) for key in ("safetyRatings", "groundingMetadata") for native in _objects(candidate, key)
-        )
-    for part in (part for content in _contents(document) for part in _objects(content, "parts")):
-        yield from ((key, native) for key in ("functionCall", "fileData") for native in _objects(part, key))
-
-
-def _objects(owner: Native, key: str) -> list[Native]:
-    """The objects under a key in either case, one or many."""
-    value = owner.get(key, owner.get(snake(key)))
-    values = value if isinstance(value, list) else [value]
-    return [item for item in values if isinstance(item, dict)]
-
-
-def _contents(document: Any) -> list[Native]:
-    if isinstance(document, list):
-        return document
-    candidates = _objects(document, "candidates")
-    return _objects(document, "contents") + [item for one in candidates for item in _objects(one, "content")]

@@ -1,22 +1,19 @@
-"""What the Gemini API and Vertex AI share: the case of keys, the name under which both carry facts, and contexts.
+"""What the Gemini API and Vertex AI share: the case of keys, and the record of what differs between two services.
 
 Both say the same things in the same words but for a few; what only Google can say rides in `extras` under the name of
-the family, so that it goes from one to the other.
+the owner of the service, so that it goes from one to the other.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
+from types import NoneType
 from typing import Any, NamedTuple
 
-from convcli.kit.objects import Keys, Native, Spelling, carried_by
-from convcli.kit.pairing import Pairing
-from convcli.kit.renaming import LETTERS, WORD, Alphabet, Renaming, tool_names
+from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.renaming import LETTERS, WORD, Alphabet
 from convcli.model.transcript import Extras, Origin, Transcript
-
-FAMILY = "google"
-"""The owner of extras and of opaque parts of both dialects."""
 
 CHOICE = "choice_"
 """How the ids begin that the candidates of one response get."""
@@ -30,19 +27,19 @@ def words(text: str) -> frozenset[str]:
 
 
 class Shape:
-    """The keys of one kind of object, which may be written in snake case too: then that is its spelling.
+    """The keys of one kind of object, which may be written in snake case too.
 
-    `name` is the key under which such an object stands. Only keys in `free` come from extras: those in `carried`, and
-    those in `odd`, whose value is carried when no field can hold it; all where nothing is said of it.
+    `name` is the key under which such an object stands. Keys in `carried` have no field in the intermediate format,
+    those in `partly` only sometimes: only these and unknown keys come from extras; all where nothing is said of it.
     """
 
-    __slots__ = ("_camel", "_keys", "free", "known", "name")
+    __slots__ = ("_camel", "_free", "_keys", "known", "name")
 
-    def __init__(self, name: str, order: str, *, carried: str = "", odd: str = "") -> None:
+    def __init__(self, name: str, order: str, *, carried: str = "", partly: str = "") -> None:
         self.name = name
-        self.free = words(f"{carried} {odd}") or words(order)
+        self._free = words(f"{carried} {partly}") or words(order)
         self._keys = Keys(order, carried=carried)
-        self.known = frozenset(order.split())
+        self.known = words(order)
         self._camel = {snake(key): key for key in self.known if snake(key) != key}
 
     def camel(self, native: Native) -> tuple[Native, list[str]]:
@@ -52,29 +49,27 @@ class Shape:
         renamed = {key: self._camel[key] for key in native if key in self._camel and self._camel[key] not in native}
         return {renamed.get(key, key): value for key, value in native.items()}, list(renamed.values())
 
-    def take(self, native: Native, *, whole: Iterable[str] = ()) -> tuple[Native, Native, Spelling]:
-        """The object in camel case, what must be carried, in Google's order, and how it was spelled.
+    def read(self, native: Native, origin: Origin) -> tuple[Native, Native]:
+        """The object in camel case, and what must be carried, in Google's order.
 
-        Of the keys in `whole` it is remembered when they are not there.
+        Where the source writes keys in snake case is needed to say where they stand.
         """
         native, snakes = self.camel(native)
-        carried, spelling = self._keys.take(native)
-        spelling = dict(spelling or {})
-        if whole and any(key not in native for key in whole):
-            spelling.setdefault("keys", list(native))
-        if snakes:
-            spelling["snake"] = snakes
-        return native, self.ordered(carried or {}), spelling
+        for key in snakes:
+            origin.renamed.setdefault(key, snake(key))
+        return native, self.ordered(self._keys.carried(native) or {})
+
+    def comes_from_extras(self, key: str) -> bool:
+        """May the value of this key be a carried one?"""
+        return key in self._free or key not in self.known
 
     def ordered(self, native: Native) -> Native:
         """The object in Google's order."""
         return {key: native[key] for key in self._keys.sorted(native)} if len(native) > 1 else native
 
-    def put(self, native: Native, carried: Native, spelling: Spelling) -> Native:
-        """The object as Google writes it, or as it was spelled."""
-        native = self._keys.put(native, carried, spelling)
-        snakes = spelling.get("snake", ())
-        return {snake(key) if key in snakes else key: value for key, value in native.items()} if snakes else native
+    def put(self, native: Native, carried: Native) -> Native:
+        """The object as Google writes it."""
+        return self._keys.put(native, carried)
 
 
 def snake(key: str) -> str:
@@ -115,104 +110,73 @@ ONLY_VERTEX: dict[str, type] = {
 """What Vertex AI has and the Gemini API has not."""
 
 
-class Flavor(NamedTuple):
-    """Where the two dialects differ.
+class Service(NamedTuple):
+    """What a dialect that borrows the family fills in.
 
-    `has` and `lacks`: what only this one has, and what only the other one, as in `ONLY_VERTEX`. `models`: how the
-    path of a model begins. `names`: those that functions can have. `subset`: whether a definition is written as the
-    OpenAPI subset `parameters`, or as the JSON Schema that it is.
+    `owner`: the name under which keys without a field are carried · `models`: how the path of a model begins ·
+    `names`: those that functions can have · `subset`: whether a definition is written as the OpenAPI subset
+    `parameters` where that can say it · `has`, `lacks`: what only this service has, and what only the other one, as in
+    `ONLY_VERTEX`.
     """
 
     name: str
+    owner: str
     models: str
     names: Alphabet
-    subset: bool
-    has: Mapping[str, type]
-    lacks: Mapping[str, type]
+    subset: bool = False
+    has: Mapping[str, type] = {}
+    lacks: Mapping[str, type] = {}
 
-
-class Reader:
-    """What the lifts of one document share."""
-
-    __slots__ = ("flavor", "origin", "pairing")
-
-    def __init__(self, flavor: Flavor, origin: Origin, document: Any) -> None:
-        self.flavor, self.origin, self.pairing = flavor, origin, Pairing(document)
-        origin.invented = self.pairing.invented
-
-    def take(self, shape: Shape, native: Native, *, whole: Iterable[str] = ()) -> tuple[Native, Native, Spelling]:
-        """`Shape.take`; where the source writes keys in snake case is also needed to say where they stand."""
-        native, carried, spelling = shape.take(native, whole=whole)
-        for key in spelling.get("snake", ()):
-            self.origin.renamed.setdefault(key, snake(key))
-        return native, carried, spelling
-
-
-def names(most: int) -> Alphabet:
-    """The names that functions can have, so long at the most."""
-    said = "letters, digits, _, ., : and -, a letter or _ first"
-    return Alphabet(said, WORD + ".:-", most, first=LETTERS + "_")
-
-
-class Writer:
-    """What the lowers of one transcript share. `own`: the same dialect lifted it, so it is written as it was."""
-
-    __slots__ = ("flavor", "made_up", "own", "rename", "spellings")
-
-    def __init__(self, flavor: Flavor, transcript: Transcript) -> None:
-        origin = transcript.origin
-        self.flavor = flavor
-        self.own = origin is not None and origin.dialect == flavor.name
-        self.spellings = transcript.spelling(flavor.name)
-        invented = origin.invented if origin is not None else ()
-        self.made_up = {id_ for id_ in invented if not id_.startswith(CHOICE)}
-        self.rename = Renaming(() if self.own else tool_names(transcript), flavor.names)
-
-    def spelling(self, record: Any) -> Spelling:
-        return self.spellings.get(id(record), {}) if self.spellings else {}
-
-    def carried(self, extras: Extras | None, shape: Shape, inside: str = "") -> Native:
-        """What rides in the extras of a record, or there under a key, and can be written in an object of this shape."""
-        if extras is None:
-            return {}
-        carried = carried_by(extras, FAMILY)
-        if inside:
-            carried = carried.get(inside, {})
-        return self.known(carried, shape) if isinstance(carried, dict) else {}
-
-    def known(self, carried: Native, shape: Shape) -> Native:
-        """Everything where it comes from; from elsewhere only what this dialect knows."""
-        if self.own or not carried:
-            return carried
-        return self.has(shape.name, {key: self._inside(key, carried[key]) for key in carried if key in shape.free})
-
-    def has(self, name: str, native: Native) -> Native:
-        """The object without what the other dialect has alone, and without what is not of its type here."""
-        lacks, mine = self.flavor.lacks, self.flavor.has
-        named = ((f"{name}.{key}", key) for key in native)
-        return {
-            key: native[key]
-            for path, key in named
-            if path not in lacks and (path not in mine or type(native[key]) is mine[path])
-        }
+    def known(self, name: str, native: Native) -> Native:
+        """The object of this name without what the other service has alone, or what is of another type here."""
+        inside = {key: self._inside(key, value) for key, value in native.items()}
+        return self._here(name, inside)
 
     def _inside(self, name: str, value: Any) -> Any:
         if isinstance(value, list):
             return [self._inside(name, item) for item in value]
-        return self.has(name, value) if isinstance(value, dict) else value
+        return self._here(name, value) if isinstance(value, dict) else value
+
+    def _here(self, name: str, native: Native) -> Native:
+        kinds = {key: self.has.get(f"{name}.{key}") for key in native if f"{name}.{key}" not in self.lacks}
+        return {
+            key: native[key] for key, kind in kinds.items() if kind is None or type(native[key]) in (kind, NoneType)
+        }
 
 
-def extras_of_family(*carried: Native) -> Extras | None:
-    """Extras of the family, merged; None where there are none."""
+class Writer(NamedTuple):
+    """What the writers of one transcript share; `made_up` are ids that nobody wrote."""
+
+    service: Service
+    made_up: Collection[str] = ()
+
+    @staticmethod
+    def of(transcript: Transcript, service: Service) -> Writer:
+        """The writer of this transcript."""
+        invented = transcript.origin.invented if transcript.origin is not None else ()
+        return Writer(service, frozenset(id_ for id_ in invented if not id_.startswith(CHOICE)))
+
+    def carried(self, extras: Extras | None, inside: str = "") -> Native:
+        """What rides in the extras of a record, or there under a key."""
+        if extras is None:
+            return {}
+        carried: Any = carried_by(extras, self.service.owner)
+        if inside:
+            carried = carried.get(inside)
+        return carried if isinstance(carried, dict) else {}
+
+
+def names(most: int) -> Alphabet:
+    """The names that functions can have, so long at the most."""
+    return Alphabet("letters, digits, _, ., : and -, a letter or _ first", WORD + ".:-", most, first=LETTERS + "_")
+
+
+def owned(owner: str, *carried: Native) -> Extras | None:
+    """Extras of the owner, merged; None where there are none."""
     merged = {key: value for native in carried for key, value in native.items()}
-    return {FAMILY: merged} if merged else None
+    return {owner: merged} if merged else None
 
 
-def listed(value: Any) -> tuple[list[Any], Spelling]:
-    """A repeated field: Google also takes a single object, which is then its spelling."""
-    return ([value], {"single": True}) if isinstance(value, dict) else (value or [], {})
-
-
-def unlisted(values: list[Any], spelling: Spelling) -> Any:
-    """The inverse of `listed`."""
-    return values[0] if spelling.get("single") and len(values) == 1 else values
+def listed(value: Any) -> list[Any]:
+    """A repeated field: Google also takes a single object."""
+    return [value] if isinstance(value, dict) else value or []

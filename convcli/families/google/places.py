@@ -51,9 +51,15 @@ LOSSES = {
     "cwd": "there is no place for a directory",
 }
 
-SUBSET_LOSSES = {
-    "tool.parameters": "the subset of OpenAPI has no such keyword, or says it in another way",
-    "tool.outputSchema": "the subset of OpenAPI has no such keyword, or says it in another way",
+LACKS = words(
+    "title cwd updatedAt message.id message.parentId message.createdAt message.name message.model message.error "
+    "reasoning.summary tool_call.rawArguments tool_result.status tool.strict tool.title tool.annotations image.detail"
+)
+"""What no form has a place for."""
+LACKS_BY_FORM = {
+    "request": LACKS | words("id createdAt message.usage message.stopReason"),
+    "response": LACKS | words("tools tool toolChoice settings head"),
+    "list": LACKS | words("id createdAt message.usage message.stopReason model tools tool toolChoice settings"),
 }
 
 SETTING_KEYS = {
@@ -99,3 +105,6 @@ PLACES: dict[str, Path] = {
 }
 
 ENVELOPE = words("response candidate usageMetadata")
+
+REPEATS = frozenset(("/candidates/*/index", "/usageMetadata/candidatesTokenCount"))
+"""Values that say where they stand, or are said in a sum."""

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.google.keys import Reader, Shape, Writer, extras_of_family
-from convcli.families.google.parts import Piece, finish, lift_media, media_body, take_part
-from convcli.kit.objects import Native, Spelling
+from convcli.families.google.keys import Shape, Writer, owned
+from convcli.families.google.parts import Piece, finish, lift_media, media_body, read_part
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native
 from convcli.model.transcript import Media, Text, ToolResult
-from convcli.wire import exact_json
 
 OUTPUTS = ("output", "result")
-WRAPPERS = (*OUTPUTS, "error")
 
 RESPONSE = Shape(
     "functionResponse",
     "id name response parts willContinue scheduling",
     carried="willContinue scheduling",
-    odd="response parts",
+    partly="response parts",
 )
 
 
@@ -41,10 +40,10 @@ def write_response(result: ToolResult) -> Native:
     """The object that says an answer; one that would read as a wrapper is wrapped itself."""
     value = result.value
     if result.kind == "multimodal":
-        words = [part.text for part in value if isinstance(part, Text)]
-        if not words and value and not result.is_error:
+        texts = [part.text for part in value if isinstance(part, Text)]
+        if not texts and value and not result.is_error:
             return {}
-        return {"error" if result.is_error else "output": "\n".join(words)}
+        return {"error" if result.is_error else "output": "\n".join(texts)}
     if result.kind == "error" or result.is_error:
         return {"error": value}
     bare = result.kind == "data" and isinstance(value, dict)
@@ -65,77 +64,53 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
 # ---------------------------------------------------------------- lift
 
 
-def asked(piece: Piece) -> tuple[str | None, str | None]:
+def stated(piece: Piece) -> tuple[str | None, str | None]:
     """The id and name that an answer itself gives."""
     native = piece.native["functionResponse"]
     return native.get("id") or None, native["name"]
 
 
-def lift_result(piece: Piece, id_: str, name: str, reader: Reader) -> ToolResult:
+def lift_result(piece: Piece, id_: str, name: str, context: LiftContext) -> ToolResult:
     """The answer to the call with this id."""
-    native, inner, spelling = reader.take(RESPONSE, piece.native["functionResponse"], whole=("response",))
+    native, inner = RESPONSE.read(piece.native["functionResponse"], context.origin)
     response = native.get("response") or {}
     kind, value, failed = read_response(response)
-    media = _lift_media(native.get("parts"), inner, reader)
+    media = _lift_media(native.get("parts"), inner, context)
     if media:
-        kind, value, failed = _with_media(response, media, inner)
-    result = ToolResult(id_, name, kind, value, True if failed else None)  # type: ignore[arg-type]
-    result.metadata = piece.metadata
-    thought = {"thought": piece.native["thought"]} if piece.native.get("thought") is not None else {}
-    result.extras = extras_of_family(piece.carried, thought, {"functionResponse": inner} if inner else {})
-    said = inner.get("response") or write_response(result)
-    if not exact_json.exact(said, response):
-        spelling["wrapper"] = next(iter(response), None)
-    odd = {"id": False} if not native.get("id") and id_ not in reader.pairing.invented else {}
-    reader.origin.spell(result, {**piece.spelling, **odd, **({"inner": spelling} if spelling else {})})
-    return result
+        kind, value, failed = with_media(response, media)
+        if response and read_response(response)[0] == "data":  # there is no part for an object
+            inner["response"] = response
+    extras = owned(context.dialect, piece.extras(inner))
+    return ToolResult(id_, name, kind, value, failed or None, metadata=piece.metadata, extras=extras)  # type: ignore[arg-type]
 
 
-def _lift_media(natives: Any, inner: Native, reader: Reader) -> list[Media]:
+def _lift_media(natives: Any, inner: Native, context: LiftContext) -> list[Media]:
     """The media of an answer; when something else is among them all are carried as they are."""
-    pieces = [take_part(native, reader) for native in natives or ()]
+    pieces = [read_part(native, context) for native in natives or ()]
     if not all(piece.kind in ("inlineData", "fileData") for piece in pieces):
         inner["parts"] = natives
         return []
-    return [lift_media(piece, reader) for piece in pieces]
+    return [lift_media(piece, context) for piece in pieces]
 
 
-def _with_media(response: Native, media: list[Media], inner: Native) -> tuple[str, Any, bool]:
-    """The parts of an answer that has media; an object beside them is carried, for there is no part for it."""
+def with_media(response: Native, media: list[Media]) -> tuple[str, Any, bool]:
+    """The parts of an answer that has media."""
     kind, value, failed = read_response(response)
     texts = [Text(value)] if kind == "text" or (kind == "error" and value) else []
-    if kind == "data" and response:
-        inner["response"] = response
     return "multimodal", [*texts, *media], failed or kind == "error"
 
 
-# ---------------------------------------------------------------- lower
+# ---------------------------------------------------------------- write
 
 
-def lower_result(result: ToolResult, writer: Writer) -> Native:
+def write_result(result: ToolResult, writer: Writer) -> Native:
     """The part that answers a call. The id is written where the source has one."""
-    spelling = writer.spelling(result)
-    inner_spelling: Spelling = spelling.get("inner", {})
-    hidden = result.tool_call_id in writer.made_up or spelling.get("id") is False
-    native: Native = {} if hidden else {"id": result.tool_call_id}
-    inner = writer.carried(result.extras, RESPONSE, "functionResponse")
-    native |= {"name": writer.rename(result.name), "response": _lower_response(result, inner_spelling)}
-    parts = _lower_media(result, writer)
+    native: Native = {} if result.tool_call_id in writer.made_up else {"id": result.tool_call_id}
+    native |= {"name": result.name, "response": write_response(result)}
+    media = [part for part in result.value if isinstance(part, Media)] if result.kind == "multimodal" else []
+    bodies = [(part, media_body(part, writer)) for part in media]
+    parts = [finish(part, body, writer) for part, body in bodies if body is not None]
     if parts:
         native["parts"] = parts
-    return finish(result, {"functionResponse": RESPONSE.put(native, inner, inner_spelling)}, writer)
-
-
-def _lower_response(result: ToolResult, spelling: Spelling) -> Native:
-    written = write_response(result)
-    wrapper = spelling.get("wrapper")
-    if wrapper not in WRAPPERS:
-        return written
-    return {wrapper: next(iter(written.values()), "") if result.kind == "multimodal" else result.value}
-
-
-def _lower_media(result: ToolResult, writer: Writer) -> list[Native]:
-    if result.kind != "multimodal":
-        return []
-    bodies = ((media, media_body(media, writer)) for media in result.value if isinstance(media, Media))
-    return [finish(media, body, writer) for media, body in bodies if body is not None]
+    inner = writer.carried(result.extras, RESPONSE.name)
+    return finish(result, {"functionResponse": RESPONSE.put(native, inner)}, writer)

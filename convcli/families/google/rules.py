@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.families.google.keys import FAMILY, Flavor
+from convcli.families.google.keys import Service
 from convcli.families.google.parts import DATA
-from convcli.families.google.schema import SUBSET
+from convcli.families.google.schema import SUBSET, subschemas
 from convcli.model.rule import At, Breach, Rule
-from convcli.model.transcript import Path, ToolCall
+from convcli.model.transcript import ToolCall
 from convcli.validation.rules import arguments, links, names, tools, turns
 from convcli.validation.survey import Survey, when_sent
 
@@ -30,15 +30,18 @@ def _calls_after_user(survey: Survey) -> Iterator[Breach]:
             before = message.role
 
 
-def _one_datum(survey: Survey) -> Iterator[Breach]:
-    for i, k, part in survey.parts["opaque"]:
-        if part.dialect == FAMILY and isinstance(part.value, dict):
-            held = [key for key in DATA if part.value.get(key) is not None]
-            if len(held) > 1:
-                yield Breach("ambiguous-part", At(i, k), f"a part holds one of {' and '.join(held)}")
+def _one_datum(owner: str) -> Rule:
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, k, part in survey.parts["opaque"]:
+            if part.dialect == owner and isinstance(part.value, dict):
+                held = [key for key in DATA if part.value.get(key) is not None]
+                if len(held) > 1:
+                    yield Breach("ambiguous-part", At(i, k), f"a part holds one of {' and '.join(held)}")
+
+    return Rule(("ambiguous-part",), check)
 
 
-def _named_roles(survey: Survey) -> Iterator[Breach]:
+def _roles_are_named(survey: Survey) -> Iterator[Breach]:
     for turn in survey.turns():
         native = survey.native(At(turn[0]))
         instruction = survey.messages[turn[0]].role in turns.INSTRUCTIONS
@@ -82,21 +85,8 @@ def _subset(survey: Survey) -> Iterator[Breach]:
             if native.get("parametersJsonSchema") is not None:
                 said = "parameters and parametersJsonSchema exclude each other"
                 yield Breach("conflicting-keys", At(tool=i, steps=("parametersJsonSchema",)), said)
-            for steps, schema in _schemas(native["parameters"]):
+            for steps, schema in subschemas(native["parameters"]):
                 yield from _in_subset(schema, At(tool=i, steps=("parameters", *steps)))
-
-
-def _schemas(root: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The schema objects of the subset, from the outside in."""
-    stack: list[tuple[Path, dict[str, Any]]] = [((), root)]
-    while stack:
-        path, schema = stack.pop()
-        yield path, schema
-        inner: list[tuple[Path, Any]] = [((*path, key), schema.get(key)) for key in ("items", "additionalProperties")]
-        named, choice = schema.get("properties"), schema.get("anyOf")
-        inner += [((*path, "properties", key), one) for key, one in named.items()] if isinstance(named, dict) else []
-        inner += [((*path, "anyOf", i), one) for i, one in enumerate(choice)] if isinstance(choice, list) else []
-        stack += reversed([(place, one) for place, one in inner if isinstance(one, dict)])
 
 
 def _in_subset(schema: dict[str, Any], at: At) -> Iterator[Breach]:
@@ -114,25 +104,28 @@ def _in_subset(schema: dict[str, Any], at: At) -> Iterator[Breach]:
         yield Breach("unknown-schema-keyword", at._replace(steps=(*at.steps, key)), said, help=help_text)
 
 
-def rules(flavor: Flavor) -> tuple[Rule, ...]:
-    """The rules of one of the two services."""
+ROLES_ARE_NAMED = Rule(("missing-role",), _roles_are_named)
+"""Every content says whose it is."""
+
+
+def rules(service: Service, *of_roles: Rule) -> tuple[Rule, ...]:
+    """The rules of a service, with its own ones on roles."""
     return (
         when_sent(turns.some_message()),
         turns.not_empty(("user", "assistant", "system")),
         turns.parts_in_roles({"tool_call": ("assistant",)}),
-        turns.results_in_roles("user", *(("function",) if flavor.name == "gemini" else ())),
-        *(() if flavor.name == "gemini" else (Rule(("missing-role",), _named_roles),)),
+        *of_roles,
         turns.decodable(),
         when_sent(turns.ends_with_user()),
         when_sent(turns.alternating("warning")),
         links.paired(links.Manner(together=True)),
         links.same_names(),
-        names.of_tools(flavor.names),
+        names.of_tools(service.names),
         arguments.not_filled(),
         tools.chosen(),
         tools.unique(),
         Rule(("misplaced-call",), _calls_after_user),
-        Rule(("ambiguous-part",), _one_datum),
+        _one_datum(service.owner),
         Rule(("invalid-base64",), _readable_signatures),
         Rule(("missing-signature",), _signed_calls),
         Rule(("tool-choice-mode",), _allowed_names),

@@ -1,17 +1,17 @@
 """The schemas of functions: the OpenAPI subset of Google (`parameters`) and JSON Schema (`parametersJsonSchema`).
 
 The subset reads as JSON Schema one-to-one: types in capitals become small, `nullable` becomes the type `null`, `defs`
-and `ref` get their dollar. Whoever writes a subset that this does not give back (both cases, counts in strings) has it
-kept as it was written. The other way is lossy, and each keyword that goes is found at its place.
+and `ref` get their dollar. What the subset cannot say is written as the JSON Schema that it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from convcli.families.google.keys import Flavor, Shape, Writer, words
-from convcli.kit.objects import Native, Spelling
+from convcli.families.google.keys import Service, Shape, words
+from convcli.kit.objects import Native
+from convcli.model.transcript import Path
 from convcli.wire import exact_json
 
 TYPES = frozenset(("string", "number", "integer", "boolean", "array", "object", "null"))
@@ -41,47 +41,58 @@ PARAMETERS = Pair("parameters", "parametersJsonSchema")
 RESPONSE = Pair("response", "responseJsonSchema")
 
 
-def lift_schema(native: Native, pair: Pair, flavor: Flavor) -> tuple[Any, Native, Spelling]:
-    """The JSON Schema, what of the two keys must be carried beside it, and how the schema was spelled."""
+def lift_schema(native: Native, pair: Pair) -> tuple[Any, Native]:
+    """The JSON Schema, and what of the two keys must be carried beside it."""
     subset, whole = native.get(pair.subset), native.get(pair.whole)
     if isinstance(subset, dict):
-        schema = read_subset(subset)
-        rest = {} if whole is None else {pair.whole: whole}
-        small = _is_small(subset)
-        spelling: Spelling = {"as": pair.subset, "small": True} if small else {"as": pair.subset}
-        if not exact_json.exact(write_subset(schema, small=small), subset):
-            spelling = {"as": pair.subset, "written": subset}
-        return schema, rest, {} if flavor.subset and len(spelling) == 1 else {pair.subset: spelling}
+        return read_subset(subset), {} if whole is None else {pair.whole: whole}
     if isinstance(whole, dict) or (pair is RESPONSE and isinstance(whole, bool)):
-        return whole, {}, {pair.subset: {"as": pair.whole}} if flavor.subset else {}
-    return None, {} if whole is None else {pair.whole: whole}, {}
+        return whole, {}
+    return None, {} if whole is None else {pair.whole: whole}
 
 
-def lower_schema(schema: Any, pair: Pair, writer: Writer, spelling: Spelling) -> Native:
-    """The schema under one of the two keys; nothing where the subset has no way to say it."""
+def write_schema(schema: Any, pair: Pair, service: Service) -> Native:
+    """The schema under one of the two keys: the subset where the service prefers it and it says the same."""
     if schema is None:
         return {}
-    spelled: Spelling = spelling.get(pair.subset, {})
-    written = spelled.get("written")
-    if written is not None and exact_json.exact(read_subset(written), schema):
-        return {pair.subset: written}
-    form = spelled.get("as", pair.subset if writer.flavor.subset else pair.whole)
-    if form == pair.whole:
-        return {pair.whole: schema}
-    if not isinstance(schema, dict):
-        return {}
-    subset = write_subset(schema, small=spelled.get("small", False), mend=not writer.own)
-    empty = schema.get("type") == "object" and not subset.get("properties")
-    return {} if empty and not writer.own else {pair.subset: subset}
+    subset = write_subset(schema) if service.subset and isinstance(schema, dict) else None
+    return {pair.whole: schema} if subset is None or not _is_sayable(schema, subset) else {pair.subset: subset}
 
 
-def _is_small(subset: Native) -> bool:
-    """Are the types written in small letters? The first that is found decides."""
-    kind = subset.get("type")
-    if isinstance(kind, str) and kind.lower() in TYPES:
-        return kind.islower()
-    children = (child for key in NAMED if isinstance(subset.get(key), dict) for child in subset[key].values())
-    return any(_is_small(child) for child in children if isinstance(child, dict))
+def _is_sayable(schema: Native, subset: Native) -> bool:
+    """Does the subset say the same, in a way that the service takes?"""
+    if not exact_json.exact(read_subset(subset), schema) or not isinstance(subset.get("defs", {}), dict):
+        return False
+    roots = [subset, *subset.get("defs", {}).values()]
+    return all(isinstance(root, dict) and all(_is_accepted(one) for _, one in subschemas(root)) for root in roots)
+
+
+def _is_accepted(schema: Native) -> bool:
+    kind, need = schema.get("type", ""), NEEDS.get(str(schema.get("type")).lower())
+    properties, choice = schema.get("properties", {}), schema.get("anyOf", [])
+    shaped = isinstance(properties, dict) and isinstance(choice, list) and isinstance(schema.get("items", {}), dict)
+    strings = [kind, schema.get("ref", ""), *(schema.get("enum") or ())]
+    return (
+        schema.keys() <= SUBSET.known
+        and shaped
+        and all(isinstance(child, dict) for child in (*properties.values(), *choice))
+        and all(isinstance(value, str) for value in strings)
+        and (need is None or bool(schema.get(need)))
+        and ("enum" not in schema or kind in ("STRING", ""))
+    )
+
+
+def subschemas(root: Native) -> Iterator[tuple[Path, Native]]:
+    """The schema objects of a subset with their paths, from the outside in."""
+    stack: list[tuple[Path, Native]] = [((), root)]
+    while stack:
+        path, schema = stack.pop()
+        yield path, schema
+        inner: list[tuple[Path, Any]] = [((*path, key), schema.get(key)) for key in SINGLE]
+        named, choice = schema.get("properties"), schema.get("anyOf")
+        inner += [((*path, "properties", key), one) for key, one in named.items()] if isinstance(named, dict) else []
+        inner += [((*path, "anyOf", i), one) for i, one in enumerate(choice)] if isinstance(choice, list) else []
+        stack += reversed([(place, one) for place, one in inner if isinstance(one, dict)])
 
 
 # ---------------------------------------------------------------- subset to JSON Schema
@@ -129,74 +140,23 @@ def _moved(value: Any, old: str, new: str) -> Any:
 # ---------------------------------------------------------------- JSON Schema to subset
 
 
-def write_subset(schema: Native, *, small: bool = False, mend: bool = False) -> Native:
-    """The schema in the subset; with `mend` also without what the service rejects. Other keywords are left out."""
-
-    def convert(child: Native) -> Native:
-        return write_subset(child, small=small, mend=mend)
-
+def write_subset(schema: Native) -> Native:
+    """The schema in the words of the subset; keywords that it has no word for stay as they are."""
     out: Native = {}
     for key, value in schema.items():
         if key == "type":
-            out |= _write_type(value, small, convert)
-        elif key in ("$ref", "ref"):
-            out |= _write_ref(value)
-        elif key == "enum":
-            out |= _write_enum(value, schema)
-        elif key == "const" and isinstance(value, str) and "enum" not in schema:
-            out["enum"] = [value]
+            out |= _write_type(value)
+        elif key == "$ref":
+            out["ref"] = _moved(value, "#/$defs/", "#/defs/")
         else:
-            out |= _write_key(key, value, schema, convert)
-    need = NEEDS.get(str(out.get("type")).lower())
-    if mend and need is not None and not out.get(need):
-        del out["type"]
+            name = "defs" if key == "$defs" else key
+            out[name] = _children(name, value, write_subset)
     return out
 
 
-SAME = {"oneOf": "anyOf", "$defs": "defs", "definitions": "defs"}
-"""Keywords of JSON Schema and the nearest one of the subset."""
-
-
-def _write_key(key: str, value: Any, schema: Native, convert: Callable[[Native], Native]) -> Native:
-    name = SAME.get(key, key)
-    if name not in SUBSET.known or (name != key and name in schema):
-        return {}
-    if name in (*NAMED, "anyOf", "items"):
-        if not isinstance(value, list if name == "anyOf" else dict):
-            return {}
-        value = _booleans_open(name, value)
-    return {name: _children(name, value, convert)}
-
-
-def _booleans_open(name: str, value: Any) -> Any:
-    """`true` and `false` are no schemas of the subset: the open schema stands for them."""
-    if name in NAMED:
-        return {key: child if isinstance(child, dict) else {} for key, child in value.items()}
-    return [child if isinstance(child, dict) else {} for child in value] if name == "anyOf" else value
-
-
-def _write_type(kind: Any, small: bool, convert: Callable[[Native], Native]) -> Native:
-    """One type, with `nullable` where null is another; several types are alternatives."""
+def _write_type(kind: Any) -> Native:
+    """A type in capitals, with `nullable` where null is another."""
     kinds = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
-    named = [name for name in kinds if isinstance(name, str) and name.lower() in TYPES]
-    given = [name for name in named if name != "null"] or named[:1]
-    nullable = {"nullable": True} if len(named) > 1 and "null" in named else {}
-    if len(given) > 1:
-        return {"anyOf": [convert({"type": name}) for name in given], **nullable}
-    return {"type": given[0].lower() if small else given[0].upper(), **nullable} if given else {}
-
-
-def _write_enum(values: Any, schema: Native) -> Native:
-    """Values of an enumeration are strings, and only strings have one."""
-    kind = schema.get("type", "string")
-    kinds = {kind} if isinstance(kind, str) else {str(name) for name in kind} if isinstance(kind, list) else set()
-    words = [value for value in values if value is not None] if isinstance(values, list) else []
-    fits = bool(words) and kinds <= {"string", "STRING", "null"} and all(isinstance(word, str) for word in words)
-    return {"enum": words} if fits else {}
-
-
-def _write_ref(value: Any) -> Native:
-    for start in ("#/$defs/", "#/definitions/", "#/defs/"):
-        if isinstance(value, str) and value.startswith(start):
-            return {"ref": _moved(value, start, "#/defs/")}
-    return {}
+    if not kinds or kinds[0] not in TYPES or kinds[1:] not in ([], ["null"]):
+        return {"type": kind}
+    return {"type": kinds[0].upper(), **({"nullable": True} if len(kinds) > 1 else {})}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, Spelling, extras_of
+from convcli.kit.fitting import bare_system
+from convcli.kit.objects import Native, extras_of
+from convcli.model.rule import At, Breach, Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.validation.survey import Survey, when_sent
 
 
 class Entries:
@@ -18,6 +21,7 @@ class Entries:
 
     def __init__(self, dialect: str, document: Any, spot: Path = ()) -> None:
         self.context = LiftContext(dialect, document, spot=spot)
+        self.context.origin.form = "list" if isinstance(document, list) else ""
         self._waiting: list[ToolResult] = []
 
     def extras(self, carried: Native | None) -> dict[str, Any] | None:
@@ -78,19 +82,17 @@ def _runs(parts: Sequence[Part]) -> list[slice]:
     return [slice(start, end) for start, end in pairwise(cuts)] or [slice(0, 0)]
 
 
+def system_apart() -> Rule:
+    """A file keeps its instruction apart from the entries: one among them, at their head, is one text that could be."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if survey.form != "list" and bare_system(survey.messages) is not survey.messages:
+            yield Breach("misplaced-system", At(0), "the instruction stands among the entries")
+
+    return when_sent(Rule(("misplaced-system",), check))
+
+
 def renamed(native: Native, names: dict[str, str]) -> Native:
     """The object under today's names of keys; a key under both names keeps its own."""
     old = [key for key in native if key in names and names[key] not in native]
     return {names[key] if key in old else key: value for key, value in native.items()} if old else native
-
-
-def silent(native: Native, *keys: str) -> Spelling:
-    """The spelling of an object in which some of `keys`, which are written by default, are missing or say nothing."""
-    missing = [key for key in keys if not native.get(key)]
-    return {"missing": missing} if missing else {}
-
-
-def without(native: Native, spelling: Spelling) -> Native:
-    """The object without the keys that `silent` found."""
-    missing = spelling.get("missing")
-    return {key: value for key, value in native.items() if key not in missing} if missing else native

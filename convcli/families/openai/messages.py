@@ -26,7 +26,7 @@ from convcli.families.openai.parts import (
     write_text,
 )
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import on_each_message
+from convcli.kit.fitting import PartPass, on_each_message, on_parts
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.dialect import Pass
 from convcli.model.transcript import (
@@ -194,7 +194,7 @@ class Draft:
         self.content: list[Native] = []
         self.calls: list[Native] = []
         self.reasoning: list[str] = []
-        self.refusal: str | None = None
+        self.refusal: Refusal | None = None
         self.audio: Native | None = None
 
     def add(self, part: Part) -> None:
@@ -220,16 +220,20 @@ class Draft:
             self.content += [] if native is None else [native]
 
     def _add_refusal(self, refusal: Refusal) -> None:
-        if self.refusal is None and refusal.extras is None:
-            self.refusal = refusal.text
-        else:
-            self.content.append(write_text(refusal, self.dialect))
+        """The last one has a key of its own, unless it carries something; those before it are parts of the content."""
+        if self.refusal is not None:
+            self.content.append(write_text(self.refusal, self.dialect))
+        self.refusal = refusal
 
     def native(self) -> Native:
         """The message so far."""
         native: Native = {"role": self.role, **dict(zip(REASONING_KEYS, self.reasoning, strict=False))}
+        if self.refusal is not None and carried_by(self.refusal.extras, self.dialect):
+            self.content.append(write_text(self.refusal, self.dialect))
+            self.refusal = None
         native["content"] = self._content()
-        for key, value in (("refusal", self.refusal), ("audio", self.audio), ("tool_calls", self.calls)):
+        refusal = None if self.refusal is None else self.refusal.text
+        for key, value in (("refusal", refusal), ("audio", self.audio), ("tool_calls", self.calls)):
             if value:
                 native[key] = value
         return native
@@ -300,6 +304,11 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
         return None  # the API has a field for texts, and no convention keeps what it cannot say
     fitted = texts_only(result)
     return fitted.kind, fitted.value
+
+
+def without_empty_refusal(owner: str) -> PartPass:
+    """A refusal without words is none, unless it carries something of the owner's."""
+    return on_parts(lambda part, _: part if part.text or carried_by(part.extras, owner) else None, "refusal")
 
 
 def without_empty_text(owner: str) -> Pass:

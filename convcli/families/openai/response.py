@@ -160,26 +160,23 @@ def joined_text(message: Message) -> Message:
     return replace(message, parts=[joined if part is texts[0] else part for part in others])
 
 
-def usage_of_response(answers: Answers) -> Pass:
-    """Usage stands once in a response; its sum is required, and services that do not give it give what it sums."""
-
-    def fits(transcript: Transcript) -> Transcript:
-        counted = [message for message in transcript.messages if message.usage]
-        first = counted[0] if counted else None
-        messages = [_with_usage(message, message is first) for message in transcript.messages]
-        same = all(a is b for a, b in zip(messages, transcript.messages, strict=True))
-        return transcript if same else replace(transcript, messages=messages)
-
-    return fits
+def usage_of_response(transcript: Transcript) -> Transcript:
+    """Usage stands once in a response, and is read with its first choice; its sum is required."""
+    counted = next((message.usage for message in transcript.messages if message.usage), None)
+    if counted is None:
+        return transcript
+    usage = _with_sum(counted)
+    messages = [_with_usage(message, None if i else usage) for i, message in enumerate(transcript.messages)]
+    same = all(a is b for a, b in zip(messages, transcript.messages, strict=True))
+    return transcript if same else replace(transcript, messages=messages)
 
 
-def _with_usage(message: Message, is_first: bool) -> Message:
-    usage = message.usage
-    if not usage:
-        return message
-    if not is_first:
-        return replace(message, usage=None)
+def _with_sum(usage: dict[str, int]) -> dict[str, int]:
+    """Services that do not give the sum give what it sums."""
     if "totalTokens" in usage or not {"inputTokens", "outputTokens"} <= usage.keys():
-        return message
-    total = usage["inputTokens"] + usage["outputTokens"]
-    return replace(message, usage={**usage, "totalTokens": total})
+        return usage
+    return {**usage, "totalTokens": usage["inputTokens"] + usage["outputTokens"]}
+
+
+def _with_usage(message: Message, usage: dict[str, int] | None) -> Message:
+    return message if message.usage == usage else replace(message, usage=usage)

@@ -240,16 +240,15 @@ def stopped_with(*words: str, form: str) -> Rule:
 
 
 def results_in_roles(*roles: str) -> Rule:
-    """The document has results only in turns that have one of these roles there, or none.
-
-    The lift has left behind a role that results usually do not have.
-    """
+    """The document has results only in turns that have one of these roles there, or none."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        messages, spellings = survey.messages, survey.spellings
+        messages = survey.messages
         for i, k, _ in survey.parts["tool_result"]:
-            role = spellings.get(id(messages[i]), {}).get("role") if spellings else None
-            inside = i and messages[i - 1].role == "assistant" and survey.is_one_turn(i - 1, i)
+            goes_on = i > 0 and survey.is_one_turn(i - 1, i)
+            inside = goes_on and messages[i - 1].role == "assistant"
+            native = None if goes_on else survey.native(At(i))
+            role = native.get("role") if isinstance(native, dict) else None
             if inside or (role is not None and role not in roles):
                 help_text = f"it belongs into a turn with the role {roles[0]}"
                 yield Breach("misplaced-part", At(i, k), "a tool result cannot stand here", help=help_text)
