@@ -170,4 +170,4 @@ def core_modules() -> list[Path]:
 def test_each_module_of_the_core_has_its_test_file() -> None:
     without = {str(path) for path in core_modules() if not (TESTS / path.parent / f"test_{path.name}").exists()}
     assert without <= UNTESTED
-    assert UNTESTED <= set(map(str, core_modules())), "a module in the list is gone"
+    assert set(map(str, core_modules())) >= UNTESTED, "a module in the list is gone"
