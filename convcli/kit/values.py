@@ -1,4 +1,4 @@
-"""Take the keys that a dialect knows, carry the rest: helpers that every lift and lower share."""
+"""Values that many formats write alike: arguments as text, data URLs, times as seconds, counts of tokens."""
 
 from __future__ import annotations
 
