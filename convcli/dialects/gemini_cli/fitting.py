@@ -216,12 +216,20 @@ def _own(record: Any) -> Any:
     return record if len(own) == len(record.extras or {}) else replace(record, extras=own or None)
 
 
-def _states(message: Message) -> Message:
-    """A result says what the state of its call can: that it was cancelled, or is not there yet."""
-    result = _result_of(message)
-    if result is None or result.status is None or result.status in STATES:
-        return message
-    return replace(message, parts=[replace(result, status=None)])
+def _states(messages: list[Message]) -> list[Message]:
+    """The first result of a call says what the state of its call can: that it was cancelled, or is not there yet."""
+    calls: set[str] = set()
+    stated: list[Message] = []
+    for message in messages:
+        result = _result_of(message)
+        if message.role == "assistant":
+            calls = {part.id for part in message.parts if isinstance(part, ToolCall)}
+        elif result is not None and result.status is not None:
+            if result.tool_call_id not in calls or result.status not in STATES:
+                message = replace(message, parts=[replace(result, status=None)])
+        calls -= {result.tool_call_id} if result is not None else set()
+        stated.append(message)
+    return shared(messages, stated)
 
 
 # ---------------------------------------------------------------- the session
@@ -263,10 +271,10 @@ RECORDS: tuple[Pass, ...] = (
     expressible_parts,
     on_results(with_signature),
     on_each_message(_record),
-    on_each_message(_states),
     _framed,
     on_each_message(_without_instructions),
     on_messages(_whole),
+    on_messages(_states),
     without("tools", "tool_choice", "settings"),
 )
 SESSION: tuple[Pass, ...] = (_session, with_session_id(lambda transcript: write_rows(transcript.messages)))

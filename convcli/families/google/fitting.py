@@ -92,11 +92,12 @@ def _media(media: Media) -> Media | None:
     """Media with a type; None for what only its owner can find."""
     if media.text is not None:
         data = b64encode(media.text.encode("utf-8", "surrogatepass")).decode("ascii")
-        return replace(media, text=None, data=data, media_type=media.media_type or "text/plain")
+        media = replace(media, text=None, data=data, media_type=media.media_type or "text/plain")
     if media.data is None and media.url is None:
         return None
     if media.media_type:
-        return media
+        kind = kind_of(media.media_type)
+        return media if media.type == kind else replace(media, type=kind)
     if media.type == "document":
         return media if media.media_type is None else replace(media, media_type=None)
     guess = ENDINGS.get((media.url or "").rpartition(".")[2].lower(), "")
