@@ -90,6 +90,8 @@ def _reasoning(part: Reasoning) -> Reasoning | None:
 
 def _media(media: Media) -> Media | None:
     """Media with a type; None for what only its owner can find."""
+    if media.name == "" or media.detail is not None:
+        media = replace(media, name=media.name or None, detail=None)
     if media.text is not None:
         data = b64encode(media.text.encode("utf-8", "surrogatepass")).decode("ascii")
         media = replace(media, text=None, data=data, media_type=media.media_type or "text/plain")
@@ -249,6 +251,16 @@ def _one_usage(service: Service) -> Pass:
 
 # ---------------------------------------------------------------- the forms
 
+
+def without_blanks(transcript: Transcript) -> Transcript:
+    """An empty name, title or time says nothing."""
+    fields = ("id", "title", "model", "created_at", "updated_at")
+    blank = {field: None for field in fields if getattr(transcript, field) == ""}
+    return _described(replace(transcript, **blank) if blank else transcript)
+
+
+_described = on_tools(lambda tool: replace(tool, description=None) if tool.description == "" else tool)
+
 TURNS: tuple[Pass, ...] = (
     linear,
     separate_results,
@@ -269,6 +281,7 @@ TURNS: tuple[Pass, ...] = (
 def fit(service: Service) -> dict[str, tuple[Pass, ...]]:
     """What the service takes, by form."""
     request = (
+        without_blanks,
         renaming(service.names),
         known(service, OF_REQUEST, OF_TURN),
         *TURNS,
@@ -286,6 +299,7 @@ def fit(service: Service) -> dict[str, tuple[Pass, ...]]:
 def answer(service: Service, of_answer: Carried, reasons: Collection[str] = ()) -> tuple[Pass, ...]:
     """What a model answered, as a response holds it; `reasons` to stop have a place of their own there."""
     return (
+        without_blanks,
         renaming(service.names),
         answers_only,
         without("tools", "tool_choice", "settings"),
