@@ -79,9 +79,12 @@ DEFAULTS: dict[str, Native] = {
 
 
 EVENT_KEYS = frozenset(
-    "type sequence_number response_id item_id output_index content_index summary_index annotation_index item part "
-    "response delta text refusal arguments input logprobs annotation error code message param obfuscation".split()
-)
+    (
+        "type", "sequence_number", "response_id", "item_id", "output_index", "content_index", "summary_index",
+        "annotation_index", "item", "part", "response", "delta", "text", "refusal", "arguments", "input", "logprobs",
+        "annotation", "error", "code", "message", "param", "obfuscation",
+    )
+)  # fmt: skip
 """The keys of events that say something of a response or where in it."""
 
 
