@@ -41,6 +41,16 @@ INDEX = {"content": "content_index", "summary": "summary_index"}
 WHOLE = frozenset((*ENDS.values(), "response.created", "response.queued", "response.in_progress"))
 
 
+def _said_last(before: Any, after: Any) -> Any:
+    """What is said of a thing in the end, and what was said of it before under other keys."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        merged = {key: _said_last(before.get(key), value) for key, value in after.items()}
+        return merged | {key: value for key, value in before.items() if key not in after}
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return [_said_last(one, other) for one, other in zip(before, after, strict=True)]
+    return after
+
+
 class _Item:
     """One item while its events come in. `home`: where it was said; `first`: where each of its parts was said first."""
 
@@ -53,7 +63,7 @@ class _Item:
     def done(self, native: Native, place: Path) -> None:
         if not self.is_done:
             self.home, self.first = place, {}
-        self.native, self.is_done = Growing(native), True
+        self.native, self.is_done = Growing(_said_last(self.native, native)), True
 
     def part(self, event: Native, key: str, native: Native, place: Path) -> Growing:
         """The part that an event names; `native` is how it begins."""
