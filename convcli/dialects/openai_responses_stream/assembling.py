@@ -51,6 +51,12 @@ def _said_last(before: Any, after: Any) -> Any:
     return after
 
 
+def _beside_texts(parts: Any) -> Any:
+    """What the events of parts said beside their texts, which are in the item in the end."""
+    texts = ("type", "text", "refusal")
+    return [{key: value for key, value in part.items() if key not in texts} for part in parts or ()]
+
+
 class _Item:
     """One item while its events come in. `home`: where it was said; `first`: where each of its parts was said first."""
 
@@ -74,10 +80,10 @@ class _Item:
     def whole(self) -> Native:
         """The item as the sibling knows it."""
         native: Native = streams.whole(self.native)
-        if not self.is_done:
-            grown = {key: streams.whole(parts) for key, parts in self.lists.items() if parts}
-            native = {**DEFAULTS.get(kind_of(native), {}), **native, **grown}
-        return native
+        grown = {key: streams.whole(parts) for key, parts in self.lists.items() if parts}
+        if self.is_done:
+            return {key: _said_last(_beside_texts(grown.get(key)), value) for key, value in native.items()}
+        return {**DEFAULTS.get(kind_of(native), {}), **native, **grown}
 
 
 DEFAULTS: dict[str, Native] = {
@@ -124,7 +130,8 @@ class Answer:
             self._item(event["output_index"], event["item"], (at, "item"), step == "done")
         elif stem in PARTS and step in ("added", "done"):
             item = self._open(event, "reasoning" if PARTS[stem] == "summary" else "message", at)
-            item.part(event, PARTS[stem], event["part"], (at, "part")).update(event["part"])
+            part = item.part(event, PARTS[stem], event["part"], (at, "part"))
+            part.update(_said_last(part, event["part"]))
         elif stem in TEXTS and step in ("delta", "done"):
             self._text(event, *TEXTS[stem], step, at)
         elif stem in FIELDS and step in ("delta", "done"):
