@@ -5,8 +5,8 @@ Four steps to a new dialect:
 1. `python -m tests.scaffold NAME FILE…` makes the skeleton from files of its kind: the module here, the schema, the
    samples and the tests. It keeps the laws already: what it does not understand is carried whole.
 2. `lift` keeps every fact, in a field or under the owner's name in extras, and `write` is its inverse: it writes all
-   that it is given and has a place for. Where a shape is known, borrow it: `families` holds the blocks of Anthropic, the
-   messages of Chat Completions, the items of Responses, the contents of Google and the rows of programs.
+   that it is given and has a place for. Where a shape is known, borrow it: `families` holds the blocks of Anthropic,
+   the messages of Chat Completions, the items of Responses, the contents of Google and the rows of programs.
 3. `FIT` lists what the service takes, as passes of `kit/fitting`; `lacks` names the fields that it has no place for,
    and `rules` says what it refuses. No dialect reports a loss or remembers how a document was spelled: both are found.
 4. Samples, good and bad, and the twin; then `convcli.testing`, whose laws are held against every one of them.

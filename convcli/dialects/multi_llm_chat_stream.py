@@ -70,10 +70,12 @@ def _lift_unknown(chunk: Native, at: int, run: Run) -> None:
 
 
 def _lift_text(chunk: Native, at: int, run: Run) -> None:
-    if chunk["content"]:
+    carried = CHUNK.carried(chunk)
+    if chunk["content"] or carried:
         message = run.turn("assistant", at)
-        run.text(message, chunk["content"], (at, "content"))
-        run.carry(message, CHUNK.carried(chunk), at)
+        if chunk["content"]:
+            run.text(message, chunk["content"], (at, "content"))
+        run.carry(message, carried, at)
 
 
 def _lift_call(chunk: Native, at: int, run: Run) -> None:

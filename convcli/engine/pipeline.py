@@ -37,6 +37,8 @@ def validate(
     if any(finding.severity == "error" for finding in found):
         return found
     transcript = dialect.lift(document)
+    if transcript.origin is not None:
+        transcript.origin.given = document
     strange = not_understood(document, transcript, dialect)
     if strange is not None:
         return [*found, strange]

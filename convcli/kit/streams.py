@@ -1,23 +1,21 @@
 """What all streams share: deltas grow into whole values, and whole values are cut into fragments.
 
 A stream is the answer of a model in pieces. Its dialect assembles the events into the response of its sibling (the
-dialect of whole responses) and lifts that; it lowers the response of the sibling and cuts it. How the events were cut
-is no fact: they are kept as the spelling of the document.
+dialect of whole responses) and lifts that; it writes the response of the sibling and cuts it. How the events were cut
+is no fact.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from convcli.kit.fitting import is_response
 from convcli.model.branches import active
-from convcli.model.document import Rows
-from convcli.model.transcript import Message, Origin, Path, Transcript
-from convcli.proof.difference import difference
+from convcli.model.transcript import Message, Path, Transcript
 
 # --- assembling ------------------------------------------------------------------------------------------------------
 
@@ -144,33 +142,6 @@ def run(transcript: Transcript) -> list[Message]:
         return []
     first = max((i for i in range(last) if messages[i].role not in ("assistant", "tool")), default=-1) + 1
     return [message for message in messages[first:] if message.role in ("assistant", "tool")]
-
-
-# --- the spelling of a stream ----------------------------------------------------------------------------------------
-
-EVENTS = "events"
-"""The member of the spelling of the document that holds the events as they came."""
-
-
-def keep(origin: Origin, events: Sequence[Any]) -> None:
-    """Remember how the stream was cut."""
-    origin.document[EVENTS] = list(events)
-
-
-def kept(transcript: Transcript, dialect: str, lift: Callable[[Any], Transcript]) -> Rows | None:
-    """The events as they came, if the transcript is from this dialect and they still say the same."""
-    events = transcript.document_spelling(dialect).get(EVENTS)
-    if events is None or difference(lift(Rows(events)), transcript):
-        return None
-    return Rows(events)
-
-
-def as_response(transcript: Transcript, messages: list[Message], dialect: str, sibling: str) -> Transcript:
-    """The transcript with these messages only, as if `sibling` had lifted what `dialect` did, and nothing else."""
-    origin = transcript.origin
-    if origin is not None:
-        origin = replace(origin, dialect=sibling if origin.dialect == dialect else "")
-    return replace(transcript, messages=messages, head=None, origin=origin)
 
 
 def apart(place: Path, other: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from convcli.kit.objects import Native, merge
@@ -32,7 +32,10 @@ def read_written_arguments(text: str) -> tuple[dict[str, Any], str | None, bool]
 
 
 def _last_wins(text: str) -> dict[str, Any]:
-    value = exact_json.parse(text, duplicate_keys="last")
+    try:
+        value = exact_json.parse(text, duplicate_keys="last")
+    except ContentError:  # keys that are not unique are told first, and more may be wrong behind them
+        return {}
     return value if isinstance(value, dict) else {}
 
 
@@ -69,6 +72,26 @@ def epoch_of_time(text: str) -> int | None:
     except (OverflowError, ValueError):
         return None
     return seconds if time_of_epoch(seconds) == text else None
+
+
+def time_of_milliseconds(milliseconds: Any) -> str | None:
+    """RFC 3339 of whole milliseconds since 1970; None outside the years 1 to 9999 and for what is no integer."""
+    if type(milliseconds) is not int:
+        return None
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return None
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def milliseconds_of_time(time: str | None) -> int | None:
+    """Milliseconds since 1970 of a time with its zone; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(time or "")
+    except ValueError:
+        return None
+    return None if moment.tzinfo is None else round(moment.timestamp() * 1000)
 
 
 def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[dict[str, int], Native]:

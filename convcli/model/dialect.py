@@ -9,7 +9,7 @@ import msgspec
 
 from convcli.model.errors import JobError
 from convcli.model.rule import Rule
-from convcli.model.transcript import Origin, Path, ToolResult, Transcript
+from convcli.model.transcript import Path, ToolResult, Transcript
 
 Framing = Literal["document", "records", "events", "sse"]
 LossKind = Literal["dropped", "changed", "encoded", "invented", "moved"]
@@ -122,7 +122,6 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """What the vendor takes, as a list of passes; by form where forms differ."""
     form_of: Callable[[Transcript], str] | None = None
     """The form of a transcript for which nobody asked for one; None: the first."""
-    old_lower: Callable[[Transcript, Options], Any] | None = None
     rules: tuple[Rule, ...] = ()
     """What the vendor's API rejects though the schema allows it."""
     plain: Plain | None = None
@@ -151,7 +150,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_written(self) -> bool:
         """Can transcripts be written in it, or is it only read?"""
-        return self.write is not None or self.old_lower is not None
+        return self.write is not None
 
     def lacking(self, form: str = "") -> frozenset[str]:
         """The fields that it lacks in this form; without one, those that it lacks in some form."""
@@ -177,9 +176,6 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
     def lower(self, transcript: Transcript, options: Options = USUAL) -> Any:
         """The document of any transcript, whoever lifted it: what is fitted is written."""
-        if self.old_lower is not None:
-            invented = set() if transcript.origin is None else transcript.origin.invented
-            return self.old_lower(msgspec.structs.replace(transcript, origin=Origin("", invented=invented)), options)
         if self.write is None:
             raise JobError("read-only-dialect", f"{self.title} is only read, never written")
         form = self.form(transcript, options)

@@ -3,8 +3,8 @@
 Every dialect is lifted to these records and lowered from them. In JSON their names are camelCase
 (`tool_call_id` is `toolCallId`); `schemas/intermediate.schema.json` describes that form, and a test holds the
 two together. Fields that are `None` are absent. Records are plain values: equality compares everything that the
-source *said*. How the source *spelled* it (key order, `"text"` for one text block) and where it stood is kept
-beside them, in `Origin`, and never compared.
+source *said*. How the source *spelled* it (key order, `"text"` for one text block) is derived where somebody needs it
+(`engine/spelling`), and where it stood is kept beside them, in `Origin`, and never compared.
 
 msgspec structs rather than dataclasses: created in 98 against 234 ns and compared in C in 51 against 235 ns
 (one message with one text part, CPython 3.11, msgspec 0.22), with the same memory. `gc=False`: parts and messages hold
@@ -173,37 +173,27 @@ Spots: TypeAlias = Sequence[Path] | None
 
 
 class Origin(msgspec.Struct):
-    """Where the source said each thing and how it spelled it: nothing that a transcript says.
+    """Where the source said each thing: nothing that a transcript says, and nothing that a writer may ask for.
 
-    `places` holds, for each message, its path and the paths of its parts relative to it. `spellings` holds, by the
-    identity of a record, what its dialect needs to write the same JSON again where several spellings mean the
-    same; `keep` makes sure that an identity stays taken. `invented` are the ids and names that the lift had to make up.
-    `renamed` are keys of `Dialect.places` that this source calls by another name. A document that was put together
-    before it was lifted (a stream) has its `routes`: where the pieces stand, by their path in what was put together.
-    `form` is which of the forms of its dialect the document has; `given` is the document itself, None where nobody
-    needs places in it. `taken_back` are the indexes of events that were turns once, before their session went back
-    behind them.
+    `places` holds, for each message, its path and the paths of its parts relative to it; `tools` those of the tools.
+    `spot` is where the parts of a message stand that has no paths of its own for them. `invented` are the ids and names
+    that the lift had to make up. `renamed` are keys of `Dialect.places` that this source calls by another name. A
+    document that was put together before it was lifted (a stream) has its `routes`: where the pieces stand, by their
+    path in what was put together. `given` is the document itself, None where nobody needs places in it. `form` is
+    which of the forms of its dialect it has. `taken_back` are the indexes of events that were turns once, before their
+    session went back behind them.
     """
 
     dialect: str
     places: list[tuple[Path, Spots]] = msgspec.field(default_factory=list)
     spot: Path = ()
     tools: list[Path] = msgspec.field(default_factory=list)
-    document: dict[str, Any] = msgspec.field(default_factory=dict)
-    spellings: dict[int, dict[str, Any]] = msgspec.field(default_factory=dict)
-    keep: list[Any] = msgspec.field(default_factory=list)
     invented: set[str] = msgspec.field(default_factory=set)
     renamed: dict[str, str] = msgspec.field(default_factory=dict)
     routes: dict[Path, Path] = msgspec.field(default_factory=dict)
     given: Any = None
     form: str = ""
     taken_back: set[int] = msgspec.field(default_factory=set)
-
-    def spell(self, record: Any, spelling: dict[str, Any]) -> None:
-        """Remember how `record` was spelled; an empty spelling is not remembered."""
-        if spelling:
-            self.spellings[id(record)] = spelling
-            self.keep.append(record)
 
 
 class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):
@@ -232,14 +222,6 @@ class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):
         return not self == other
 
     __hash__ = None  # type: ignore[assignment]
-
-    def spelling(self, dialect: str) -> dict[int, dict[str, Any]]:
-        """The spellings that `dialect` left behind when it lifted this transcript, by identity of the record."""
-        return self.origin.spellings if self.origin is not None and self.origin.dialect == dialect else {}
-
-    def document_spelling(self, dialect: str) -> dict[str, Any]:
-        """The same for the document as a whole."""
-        return self.origin.document if self.origin is not None and self.origin.dialect == dialect else {}
 
 
 TRANSCRIPT_FIELDS = tuple(name for name in Transcript.__struct_fields__ if name != "origin")

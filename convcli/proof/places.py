@@ -53,8 +53,11 @@ class Places:
         """The path of a tool definition."""
         return self._tools[index] if self._tools is not None else ("tools", index)
 
-    def field(self, field: str, place: Path) -> Path:
-        """The path of a field (`tool_call.name`, `settings.topK`) of the node at `place`."""
+    def field(self, field: str, place: Path, *, present: bool = False) -> Path:
+        """The path of a field (`tool_call.name`, `settings.topK`) of the node at `place`.
+
+        `present`: of one that has no place of its own in the table only where the document has it.
+        """
         if self._source is None or self._origin is None:
             return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
         table = self._source.places
@@ -62,6 +65,9 @@ class Places:
         steps = table[field] if field in table else table.get(node)
         if steps is None:  # perhaps it has the same name here: `existing` knows
             steps = () if self._document is None else (name,)
+            if steps and present:
+                there = self.existing((*place, name))
+                steps = there[-1:] if len(there) == len(self.routed((*place, name))) else ()
         return self.climb(place, steps)
 
     def climb(self, place: Path, steps: Path) -> Path:

@@ -49,7 +49,7 @@ class Survey:
 
     `parts` holds by their type the parts of all messages, each behind the indexes of its message and in it; `carrying`
     those of them that have extras. Most transcripts break no rule, so a rule looks there first and makes nodes only of
-    what it has found. `spellings` are those that the lift has left behind.
+    what it has found.
     """
 
     def __init__(
@@ -60,9 +60,8 @@ class Survey:
         self.tools: list[ToolDefinition] = transcript.tools or []
         self.places = Places(transcript, dialect)
         origin = transcript.origin
-        self.form: str = (origin.form or origin.document.get("form", "")) if origin is not None else ""
+        self.form: str = origin.form if origin is not None else ""
         self.invented: set[str] = origin.invented if origin is not None else set()
-        self.spellings: dict[int, dict[str, Any]] = origin.spellings if origin is not None else {}
         self.parts: dict[str, list[tuple[int, int, Any]]] = {kind: [] for kind in KINDS}
         self.carrying: list[tuple[int, int, Any]] = []
         for i, message in enumerate(transcript.messages):
@@ -134,7 +133,7 @@ def path_of(places: Places, at: NodeRef) -> Path:
         return at.steps
     else:
         place = ()
-    return (*places.routed(places.field(at.field, place) if at.field else place), *at.steps)
+    return (*places.routed(places.field(at.field, place, present=True) if at.field else place), *at.steps)
 
 
 def limited_to(rule: Rule, *codes: str) -> Rule:

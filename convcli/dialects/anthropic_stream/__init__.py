@@ -33,7 +33,7 @@ from convcli.kit.fitting import fused, on_each_message, on_parts, without
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options, Pass
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Origin, Part, ToolCall, Transcript
 
@@ -117,7 +117,7 @@ def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
     if not broken:
         yield _end(response, usage)
     error = _error(message)
-    if error:
+    if error or request is not None:
         yield {"type": "error", "error": error, **({} if request is None else {"request_id": request})}
     elif not broken:
         yield {"type": "message_stop"}
@@ -220,7 +220,7 @@ def _cut(part: Part, _: Message) -> Part:
     return replace(part, extras={**part.extras, SIBLING: carried} if carried else None)
 
 
-FIT = (
+FIT: tuple[Pass, ...] = (
     one_answer,
     *policy.paired_turns(),
     *policy.taken_parts(TURNS.blocks),
@@ -230,6 +230,14 @@ FIT = (
     policy.named_model,
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
+
+REPEATS = frozenset(
+    (
+        "/*/index", "/*/content_block/signature", "/*/message/usage/output_tokens", "/*/message/usage/input_tokens",
+        "/*/usage/input_tokens",
+    )
+)  # fmt: skip
+"""An index is the order of the blocks; what was said so far is said again; cached tokens are added to the input."""
 
 LACKING = frozenset(
     (
@@ -250,7 +258,7 @@ DIALECT = Dialect(
     write=write,
     fit=fused(*FIT),
     lacks=LACKING,
-    repeats=frozenset(("/*/index", "/*/message/usage/output_tokens", "/*/content_block/signature")),
+    repeats=REPEATS,
     rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",

@@ -32,7 +32,7 @@ from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import answers_only, fused, is_response, last_answer, roles, some_tools, without
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options, Pass
 from convcli.model.transcript import Message, Transcript
 
 REQUEST = Keys(
@@ -177,7 +177,7 @@ def _beside(carried: Native, inside: tuple[str, ...]) -> Native:
     return {key: value for key, value in carried.items() if key not in inside}
 
 
-REQUESTED = (
+REQUESTED: tuple[Pass, ...] = (
     *policy.TURNS,
     policy.not_empty,
     shared.leading_instructions,
@@ -188,8 +188,8 @@ REQUESTED = (
     policy.taken_settings,
     shared.choice_of_tools,
 )
-LISTED = (*policy.TURNS, policy.not_empty, roles({"developer": "system"}), policy.joined)
-ANSWER = (
+LISTED: tuple[Pass, ...] = (*policy.TURNS, policy.not_empty, roles({"developer": "system"}), policy.joined)
+ANSWER: tuple[Pass, ...] = (
     answers_only,
     *policy.TURNS,
     policy.joined,
@@ -201,10 +201,10 @@ LACKING = frozenset(
     (
         "title", "cwd", "createdAt", "updatedAt", "head", "id", "image.name", "image.detail", "document.detail",
         "audio.name", "audio.detail", "video.name", "video.detail", "message.id", "message.parentId",
-        "message.createdAt", "message.name", "message.model", "message.error", "reasoning.summary", "text.metadata", "tool_call.metadata", "tool_result.metadata",
-        "image.metadata", "document.metadata", "audio.metadata", "video.metadata",
-        "tool_call.rawArguments", "tool_result.name", "tool_result.status", "tool.outputSchema", "tool.title",
-        "tool.annotations",
+        "message.createdAt", "message.name", "message.model", "message.error", "reasoning.summary", "text.metadata",
+        "tool_call.metadata", "tool_result.metadata", "image.metadata", "document.metadata", "audio.metadata",
+        "video.metadata", "tool_call.rawArguments", "tool_result.name", "tool_result.status", "tool.outputSchema",
+        "tool.title", "tool.annotations",
     )
 )  # fmt: skip
 
@@ -220,6 +220,7 @@ DIALECT = Dialect(
     fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},
     form_of=form_of,
     rules=RULES,
+    repeats=frozenset(("/usage/inputTokens",)),  # cached tokens are added to it
     conventions=(policy.RESULTS,),
     lacks={
         "request": LACKING,

@@ -32,7 +32,7 @@ from convcli.kit.fitting import (
 )
 from convcli.kit.objects import carried_by
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, Renaming
-from convcli.model.dialect import Convention
+from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, ToolResult, Transcript
 from convcli.wire import exact_json
 
@@ -223,7 +223,7 @@ def finished(transcript: Transcript) -> Transcript:
     return on_each_message(fits)(transcript)
 
 
-TURNS = (
+TURNS: tuple[Pass, ...] = (
     policy.named_model,
     *policy.paired_turns(NAMES, IDS),
     parts_in_roles(PARTS_IN_ROLES),

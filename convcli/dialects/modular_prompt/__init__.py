@@ -174,8 +174,17 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
         tools=None if tools is None else [_lift_tool(tool, context, ("tools", i)) for i, tool in enumerate(tools)],
         tool_choice=None if choice is None else _lift_choice(choice),
         settings=settings or None,
-        extras=extras_of(NAME, REQUEST.carried(native)),
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **_carried_choice(choice)}),
     )
+
+
+def _carried_choice(choice: Any) -> Native:
+    """A choice that says more than the name of a tool."""
+    if not isinstance(choice, dict):
+        return {}
+    named = choice.get("function", choice)
+    says_more = (choice.keys() | named.keys()) - {"type", "name", "function"}
+    return {"toolChoice": choice} if says_more else {}
 
 
 def _lift_answer(native: Native, context: LiftContext) -> Transcript:
@@ -278,12 +287,15 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     native: Native = {"messages": messages}
+    carried = dict(carried_by(transcript.extras, NAME))
+    choice = carried.pop("toolChoice", None)
     if transcript.tools is not None:
         native["tools"] = [_write_tool(tool) for tool in transcript.tools]
     if transcript.tool_choice is not None:
-        native["toolChoice"] = transcript.tool_choice
+        still_says = choice is not None and _lift_choice(choice) == transcript.tool_choice
+        native["toolChoice"] = choice if still_says else transcript.tool_choice
     native |= SETTINGS.write(transcript.settings or {}, {})
-    return REQUEST.put(native, carried_by(transcript.extras, NAME))
+    return REQUEST.put(native, carried)
 
 
 def _write_answer(transcript: Transcript) -> Native:

@@ -78,6 +78,16 @@ DEFAULTS: dict[str, Native] = {
 """What an item has whose beginning is missing."""
 
 
+EVENT_KEYS = frozenset(
+    (
+        "type", "sequence_number", "response_id", "item_id", "output_index", "content_index", "summary_index",
+        "annotation_index", "item", "part", "response", "delta", "text", "refusal", "arguments", "input", "logprobs",
+        "annotation", "error", "code", "message", "param", "obfuscation",
+    )
+)  # fmt: skip
+"""The keys of events that say something of a response or where in it."""
+
+
 class Answer:
     """A response while its events come in."""
 
@@ -115,6 +125,15 @@ class Answer:
         elif kind not in PROGRESS:
             streams.extend(self.response, "events", [event])
             self.routes.setdefault(("events",), (at,))
+            return
+        self._beside(event, at)
+
+    def _beside(self, event: Native, at: int) -> None:
+        """What else an event says belongs to the response."""
+        for key in event.keys() - EVENT_KEYS:
+            if event[key] is not None:
+                self.response.setdefault(key, event[key])
+                self.routes.setdefault((key,), (at, key))
 
     def _response(self, kind: str, native: Native, at: int) -> None:
         self.response.pop("status", None)

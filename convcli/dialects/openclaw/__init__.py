@@ -162,10 +162,9 @@ RULES = (
     trees.rooted(),
 )
 
-NO_INDEX = frozenset(
-    ("updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "message.cost",
-     "message.provider", "message.weight", "message.label", "message.replaces", "message.parentCallId",
-     "text.metadata", "reasoning.metadata", "tool_call.metadata", "tool_result.metadata", "opaque.metadata", "refusal",
+NO_PLACE = frozenset(
+    ("updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "text.metadata",
+     "reasoning.metadata", "tool_call.metadata", "tool_result.metadata", "opaque.metadata", "refusal",
      "reasoning.summary", "tool_call.rawArguments", "image.name", "image.detail", "image.metadata")
 )  # fmt: skip
 COUNT = "/*/message/usage/input"
@@ -190,7 +189,7 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
-    lacks={SESSION: NO_INDEX | OF_REQUESTS, REQUEST: NO_INDEX | OF_SESSIONS},
+    lacks={SESSION: NO_PLACE | OF_REQUESTS, REQUEST: NO_PLACE | OF_SESSIONS},
     repeats=frozenset(("/*/version", COUNT, *(f"/*/message/toolCalls/*/{place}" for place in INJECTED))),
     reasons={
         **dict.fromkeys(("video", "audio", "document"), "pi has blocks for pictures only"),
