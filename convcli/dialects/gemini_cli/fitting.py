@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any
 
 from msgspec.structs import replace
@@ -244,6 +243,8 @@ def _session(transcript: Transcript) -> Transcript:
     if isinstance(carried.get("projectHash"), str):
         extras = transcript.extras
     else:
+        from hashlib import sha256  # slow to import, and few calls need it
+
         digest = sha256((transcript.cwd or "").encode("utf-8", "surrogatepass")).hexdigest()
         extras = {**(transcript.extras or {}), NAME: {**carried, "projectHash": digest}}
     return replace(transcript, created_at=start, updated_at=end, extras=extras)
