@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from convcli.transcript import (
+from convcli.model.transcript import (
     ROLES,
     STOP_REASONS,
     Media,

@@ -11,8 +11,8 @@ from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 
-from convcli.dialect import Dialect
-from convcli.errors import JobError
+from convcli.model.dialect import Dialect
+from convcli.model.errors import JobError
 
 ENTRY_POINTS = "convcli.dialects"
 

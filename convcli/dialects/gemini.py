@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialect import Clue, Dialect, Options
-from convcli.dialects import _google_detect, _google_rules, _google_tables
-from convcli.dialects import _google_document as shared
-from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, names
-from convcli.transcript import Transcript
+from convcli.families.google import detect as _google_detect
+from convcli.families.google import document as shared
+from convcli.families.google import places, rules
+from convcli.families.google.keys import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, names
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Transcript
 
 NAME = "gemini"
 
@@ -59,11 +60,11 @@ DIALECT = Dialect(
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    lower=lower,
-    rules=_google_rules.rules(FLAVOR),
-    conventions=_google_tables.CONVENTIONS,
-    reasons=_google_tables.LOSSES,
-    places=_google_tables.PLACES,
-    envelope=_google_tables.ENVELOPE,
+    old_lower=lower,
+    rules=rules.rules(FLAVOR),
+    conventions=places.CONVENTIONS,
+    reasons=places.LOSSES,
+    places=places.PLACES,
+    envelope=places.ENVELOPE,
     family=FAMILY,
 )

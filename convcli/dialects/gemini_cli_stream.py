@@ -17,15 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli import streams
-from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects._histories import has_failed, in_words
-from convcli.dialects._runs import Run, express, said
-from convcli.fields import Keys, Native, carried_by, extras_of, put_counts, results_apart, take_counts
-from convcli.rules import events
-from convcli.sources import Rows
-from convcli.streams import fragments
-from convcli.transcript import Message, Opaque, Refusal, Text, ToolCall, ToolResult, Transcript
+from convcli.kit.fitting import has_failed, has_media, in_words, results_apart, results_first
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.runs import Run
+from convcli.kit.streams import fragments
+from convcli.kit.values import put_counts, take_counts
+from convcli.model.branches import active
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Opaque, Refusal, Text, ToolCall, ToolResult, Transcript
+from convcli.validation.rules import events
 
 NAME = "gemini-cli-stream"
 FAILURE = "Error"
@@ -85,7 +86,7 @@ def lift(document: Any) -> Transcript:
         else:
             run.aside(event, at)
     rest = _lift_end(end, last, run)
-    transcript = run.whole(document)
+    transcript = run.transcript()
     transcript.id, transcript.model = begun.get("session_id") or None, begun.get("model") or None
     transcript.created_at = begun.get("timestamp") or None
     transcript.updated_at = (end or {}).get("timestamp") or None
@@ -157,11 +158,8 @@ def _only_turn(messages: list[Message]) -> Message | None:
 
 
 def lower(transcript: Transcript, options: Options) -> Rows:
-    """The events of the run, as they came unless the transcript or the wish for fragments is another."""
-    rows = None if options.chunk else streams.kept(transcript, NAME, lift)
-    if rows is not None:
-        return rows
-    messages = [message for message in said(transcript, NAME) if message.role not in ("system", "developer")]
+    """The events of the run."""
+    messages = [message for message in results_first(active(transcript)) if message.role not in ("system", "developer")]
     cut = _Cut(options.chunk)
     for message in messages:
         cut.message(message)
@@ -260,6 +258,13 @@ def _lower_end(transcript: Transcript, messages: list[Message]) -> Iterator[Nati
     yield {**native, **({"stats": stats} if stats else {}), **rest}
 
 
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How a result comes back that is no plain text: the words of its data or of its texts."""
+    if result.kind in ("text", "error") or has_media(result):
+        return None
+    return ("error" if result.is_error else "text", in_words(result))
+
+
 DIALECT = Dialect(
     name=NAME,
     title="streams of Gemini CLI",
@@ -268,7 +273,7 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=(events.ended(),),
     conventions=(
         Convention(

@@ -20,18 +20,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli import streams
-from convcli.dialect import Clue, Dialect, Options
-from convcli.dialects import _google_document as shared
-from convcli.dialects import _google_tables as tables
-from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, Shape, listed, names, snake
-from convcli.dialects._google_contents import CONTENT
-from convcli.dialects._google_parts import CALL, PART
-from convcli.fields import Native, carried_by, extras_of
-from convcli.rules import events
-from convcli.sources import Rows
-from convcli.streams import Pieces, fragments
-from convcli.transcript import Message, Origin, Path, Transcript
+from convcli.families.google import document as shared
+from convcli.families.google import places as tables
+from convcli.families.google.contents import CONTENT
+from convcli.families.google.keys import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, Shape, listed, names, snake
+from convcli.families.google.parts import CALL, PART
+from convcli.kit import streams
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.streams import Pieces, fragments
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Origin, Path, Transcript
+from convcli.validation.rules import events
 
 NAME = "gemini-stream"
 FLAVOR = Flavor(name=NAME, models="models/", names=names(64), subset=False, has=ONLY_GEMINI, lacks=ONLY_VERTEX)
@@ -329,7 +329,7 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    lower=lower,
+    old_lower=lower,
     rules=(events.ended(),),
     reasons=LOSSES,
     places=tables.PLACES,

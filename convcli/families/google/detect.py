@@ -1,0 +1,96 @@
+"""How documents of the Gemini API and Vertex AI are recognised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli.families.google.keys import ONLY_VERTEX, snake
+from convcli.families.google.parts import DATA
+from convcli.kit.objects import Native
+from convcli.model.dialect import Clue
+
+FIELDS = frozenset((*DATA, *map(snake, DATA), "thoughtSignature", "thought_signature"))
+ROLES = (None, "user", "model", "function", "tool")
+ANSWERED = ("content", "finishReason", "finish_reason")
+BLOCKED = ("promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata")
+
+
+def recognise(document: Any) -> Clue | None:
+    """By `contents` or `candidates`, or by a list of turns that have parts with the fields of Google."""
+    if isinstance(document, list):
+        turns = document and all(is_content(item) for item in document)
+        return Clue(80, "turns with parts") if turns and any(item.get("parts") for item in document) else None
+    if not isinstance(document, dict):
+        return None
+    contents = document.get("contents")
+    if isinstance(contents, (list, dict)):
+        every = contents if isinstance(contents, list) else [contents]
+        return Clue(90, "contents with parts") if all(is_content(item) for item in every) else None
+    candidates = document.get("candidates")
+    dicts = isinstance(candidates, list) and all(isinstance(item, dict) for item in candidates)
+    if dicts and any(key in item for item in candidates or () for key in ANSWERED):
+        return Clue(90, "candidates")
+    return Clue(80, "a response without candidates") if any(key in document for key in BLOCKED) else None
+
+
+def is_content(value: Any) -> bool:
+    """A turn whose parts set fields of Google, and that has no mark of another dialect."""
+    if not isinstance(value, dict) or value.get("role") not in ROLES or not ("parts" in value or "role" in value):
+        return False
+    if "content" in value:
+        return False
+    parts = value.get("parts") or []
+    parts = [parts] if isinstance(parts, dict) else parts
+    return isinstance(parts, list) and all(isinstance(part, dict) and _is_part(part) for part in parts)
+
+
+def _is_part(part: Native) -> bool:
+    return not FIELDS.isdisjoint(part) or not ({"type", "kind", "part_kind"} & part.keys())
+
+
+# ---------------------------------------------------------------- Vertex AI
+
+PATHS = ("publishers/", "projects/")
+STORAGE = "gs://"
+MARKS = ONLY_VERTEX.keys() | {f"{name}.{snake(key)}" for name, key in (mark.split(".") for mark in ONLY_VERTEX)}
+
+
+def mark_of_vertex(document: Any) -> str | None:
+    """What only Vertex AI has of a document that was recognised; None where nothing of it stands there."""
+    for name, native in _named(document):
+        for key in native:
+            if f"{name}.{key}" in MARKS:
+                return f"{key} in {name}"
+        uri = native.get("fileUri", native.get("file_uri")) if name == "fileData" else native.get("model")
+        if isinstance(uri, str) and uri.startswith(STORAGE if name == "fileData" else PATHS):
+            return "a file in a bucket" if name == "fileData" else "the path of a model"
+    return None
+
+
+def _named(document: Any) -> Iterator[tuple[str, Native]]:
+    """The objects in which marks stand, with their names."""
+    top = document if isinstance(document, dict) else {}
+    yield "request", top
+    for key in ("generationConfig", "tools", "safetySettings", "promptFeedback"):
+        yield from ((key, native) for native in _objects(top, key))
+    for candidate in _objects(top, "candidates"):
+        yield from (
+            (key, native) for key in ("safetyRatings", "groundingMetadata") for native in _objects(candidate, key)
+        )
+    for part in (part for content in _contents(document) for part in _objects(content, "parts")):
+        yield from ((key, native) for key in ("functionCall", "fileData") for native in _objects(part, key))
+
+
+def _objects(owner: Native, key: str) -> list[Native]:
+    """The objects under a key in either case, one or many."""
+    value = owner.get(key, owner.get(snake(key)))
+    values = value if isinstance(value, list) else [value]
+    return [item for item in values if isinstance(item, dict)]
+
+
+def _contents(document: Any) -> list[Native]:
+    if isinstance(document, list):
+        return document
+    candidates = _objects(document, "candidates")
+    return _objects(document, "contents") + [item for one in candidates for item in _objects(one, "content")]
