@@ -113,6 +113,11 @@ def messages(draw: st.DrawFn, role: str, parts: Any) -> Message:
         message.id = draw(st.none() | ids)
         message.created_at = draw(st.none() | st.just("2026-01-02T03:04:05Z"))
         message.extras = draw(extras)
+    if draw(st.integers(0, 19)) == 0:
+        message.weight = draw(st.none() | st.sampled_from([0, 1, 0.5]))
+        message.label = draw(st.none() | st.sampled_from(["chosen", "rejected"]))
+        message.replaces = draw(st.none() | st.just("all") | ids)
+        message.parent_call_id = draw(st.none() | ids)
     if role == "assistant" and draw(st.integers(0, 2)) == 0:
         message.model = draw(st.none() | st.just("m-1"))
         message.stop_reason = draw(st.none() | st.sampled_from([*STOP_REASONS, "novel"]))
@@ -120,6 +125,8 @@ def messages(draw: st.DrawFn, role: str, parts: Any) -> Message:
             st.none() | st.fixed_dictionaries({"inputTokens": st.integers(0, 99), "outputTokens": st.integers(0, 9)})
         )
         message.error = draw(st.none() | texts)
+        message.cost = draw(st.none() | st.sampled_from([0, 0.0125]))
+        message.provider = draw(st.none() | st.just("p-1"))
     return message
 
 

@@ -48,7 +48,10 @@ KEYS: dict[Any, Keys] = {
     Transcript: Keys(
         "convcli id title model cwd createdAt updatedAt tools toolChoice settings messages head extras form"
     ),
-    Message: Keys("role id parentId createdAt name model parts stopReason usage error extras"),
+    Message: Keys(
+        "role id parentId createdAt name model provider parts stopReason usage cost error weight label replaces "
+        "parentCallId extras"
+    ),
     ToolDefinition: Keys("name description parameters strict title outputSchema annotations extras"),
     **{cls: Keys(" ".join(dict.fromkeys(["type", *ENCODED[cls]]))) for cls in dict.fromkeys(PARTS.values())},
 }

@@ -125,7 +125,10 @@ Part: TypeAlias = Text | Reasoning | Refusal | Media | ToolCall | ToolResult | O
 class Message(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     """One turn, or one row that no model ever saw (`role` is then `event`).
 
-    A tool result is always a message of its own, with role `tool` and exactly one part.
+    A tool result is always a message of its own, with role `tool` and exactly one part. `weight` is how much the turn
+    counts in training, `label` is `chosen` or `rejected`. `replaces` is set where the message holds the summary of a
+    compaction: of what came before it the model sees nothing (`all`) or what begins at that id. `parent_call_id` is the
+    call that began the run (of a subagent) to which the message belongs. `cost` is in US dollars.
     """
 
     role: str
@@ -138,6 +141,12 @@ class Message(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     stop_reason: str | None = None
     usage: dict[str, int] | None = None
     error: str | None = None
+    cost: float | None = None
+    provider: str | None = None
+    weight: float | None = None
+    label: str | None = None
+    replaces: str | None = None
+    parent_call_id: str | None = None
     extras: Extras | None = None
 
 
@@ -169,9 +178,9 @@ class Origin(msgspec.Struct):
     same; `keep` makes sure that an identity stays taken. `invented` are the ids and names that the lift had to make up.
     `renamed` are keys of `Dialect.places` that this source calls by another name. A document that was put together
     before it was lifted (a stream) has its `routes`: where the pieces stand, by their path in what was put together.
-    `form` is which of the forms of its dialect the document has; `given` is the document, None where nobody needs
-    places in it. `taken_back` are the identities of events that were turns once, before their session went back behind
-    them.
+    `form` is which of the forms of its dialect the document has; `given` is the document itself, None where nobody
+    needs places in it. `taken_back` are the indexes of events that were turns once, before their session went back
+    behind them.
     """
 
     dialect: str

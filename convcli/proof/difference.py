@@ -148,7 +148,7 @@ class _Walk(Differences):
 
     def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
         """A row that no model saw or a turn off the active branch is one loss; else its parts are."""
-        off_branch = id(message) in self.taken_back or self.off_branch(message)
+        off_branch = i in self.taken_back or self.off_branch(message)
         whole = "branch" if off_branch else "event" if message.role == "event" else "message"
         if whole != "message":
             self.add("dropped", self.places.whole(i), whole, builtins(message))

@@ -21,6 +21,10 @@ def exact_messages(before: list[Message], after: list[Message]) -> bool:
             return False
         if message.usage is not None and not exact_json.exact(message.usage, other.usage):
             return False
+        if message.cost is not None and not exact_json.exact(message.cost, other.cost):
+            return False
+        if message.weight is not None and not exact_json.exact(message.weight, other.weight):
+            return False
         for part, twin in zip(message.parts, other.parts):  # noqa: B905  (equal lists; strict costs)
             is_text = part.__class__ is Text and part.extras is None and part.metadata is None
             if not is_text and not exact_part(part, twin):

@@ -183,3 +183,27 @@ def test_a_count_that_turns_from_a_float_into_an_integer_is_told() -> None:
     document = {"model": "m", "message": {"role": "assistant", "content": "x"}, "done": True, "prompt_eval_count": 0.0}
     made = pipeline.convert(document, dialects.get("ollama"), dialects.get("cohere"))
     assert ("changed", "/prompt_eval_count") in [(loss.kind, loss.where) for loss in made.losses]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("cost", 0.5), ("provider", "p"), ("weight", 0), ("label", "chosen"), ("replaces", "all"), ("parentCallId", "c")],
+)
+def test_what_sessions_and_training_say_of_a_message_is_a_fact(field: str, value: Any) -> None:
+    document = {
+        "convcli": 1,
+        "messages": [{"role": "assistant", "parts": [], field: value}, {"role": "user", "parts": []}],
+    }
+    assert schemas.accepts("intermediate", document)
+    before = HUB.lift(document)
+    assert facts(before) == document
+    del document["messages"][0][field]  # type: ignore[index]
+    losses = difference(before, HUB.lift(document), HUB, HUB)
+    assert [(loss.kind, loss.field, loss.where) for loss in losses] == [
+        ("dropped", f"message.{field}", f"/messages/0/{field}")
+    ]
+
+
+def test_a_cost_is_compared_exactly() -> None:
+    one, other = (Transcript([Message("assistant", [], cost=cost)]) for cost in (1, 1.0))
+    assert [loss.field for loss in difference(one, other)] == ["message.cost"]

@@ -122,7 +122,7 @@ def _lift_log(rows: list[Any], transcript: Transcript, context: Context) -> None
             transcript.messages.append(first)
             origin.places.append((path, [()]))
             if role_of(record) is not None and record.get("id") not in ids:
-                origin.taken_back.add(id(first))
+                origin.taken_back.add(len(transcript.messages) - 1)
         context.spell(first, {"path": list(path)})
 
 

@@ -19,23 +19,24 @@ Quirks
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialects.openclaw.blocks import NAME, Reader, Writer
-from convcli.dialects.openclaw.messages import RESULT_ROLES, grouped, lift_message, lower_group
-from convcli.dialects.openclaw.new_session import NewSession
-from convcli.dialects.openclaw.results import IDS, express
-from convcli.dialects.openclaw.rows import ROOT, lift_session, lower_session
+from convcli.dialects.openclaw.blocks import NAME, REQUEST, SESSION, Reader
+from convcli.dialects.openclaw.fitting import FIT, RESULTS
+from convcli.dialects.openclaw.messages import RESULT_ROLES, lift_message, write_message
+from convcli.dialects.openclaw.results import IDS
+from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
 from convcli.families.openai import request as common
-from convcli.kit.fitting import results_apart, results_first
+from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.pairing import Pairing
-from convcli.model.branches import active
-from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Message, Origin, Path, Transcript
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.rule import At, Breach, Rule
+from convcli.model.transcript import Path, Transcript
 from convcli.validation.rules import arguments, links, trees
+from convcli.validation.survey import Survey, when_sent
 
-REQUEST = Keys(
+KEYS = Keys(
     "model _openclawSessionKey _sessionId _workspaceDir messages tools tool_choice functions function_call "
     "parallel_tool_calls temperature top_p max_completion_tokens max_tokens stop seed presence_penalty "
     "frequency_penalty reasoning_effort response_format stream",
@@ -85,113 +86,115 @@ def _detect_messages(messages: list[Any]) -> Clue | None:
 
 def lift(document: Any) -> Transcript:
     """The transcript of a session or of a request; an object holds its messages under `messages`."""
-    origin = Origin(NAME, spot=("content",))
-    pairing = Pairing(document)
-    origin.invented = pairing.invented
+    context = LiftContext(NAME, document)
     if isinstance(document, list) and document and "role" not in document[0]:
-        rows = [row.get("message") for row in document]
-        return lift_session(document, Reader(origin, pairing, _answered(rows)))
-    natives = document if isinstance(document, list) else document["messages"]
-    reader = Reader(origin, pairing, _answered(natives))
-    origin.document = {"form": "api"}
-    origin.renamed = {ROOT: "..", "modelId": "model"}
-    transcript = Transcript([], origin=origin)
-    if isinstance(document, list):
-        origin.document["list"] = True
-    else:
-        _lift_request(document, transcript, origin)
-    prefix: Path = () if isinstance(document, list) else ("messages",)
+        return lift_session(document, Reader(context, _answered([row.get("message") for row in document])))
+    is_list = isinstance(document, list)
+    natives = document if is_list else document["messages"]
+    context.origin.form = REQUEST
+    context.origin.renamed = {ROOT: "..", "modelId": "model"}
+    reader = Reader(context, _answered(natives))
     for i, native in enumerate(natives):
-        lifted = lift_message(native, reader)
+        place: Path = (i,) if is_list else ("messages", i)
+        lifted = lift_message(native, place, reader)
         if native["role"] == "system" and native.get("toolsAdded"):  # replayed in a session, and only there
             first = lifted[0][0]
             first.extras = {NAME: {**carried_by(first.extras, NAME), "toolsAdded": native["toolsAdded"]}}
         for message, spots in lifted:
-            transcript.messages.append(message)
-            origin.places.append(((*prefix, i), spots))
-    return transcript
+            context.add(message, place, spots)
+    return context.transcript() if is_list else _lift_request(document, context)
 
 
 def _answered(natives: list[Any]) -> set[str]:
     """The ids of the results that stand in messages of their own or in blocks."""
-    found: set[str] = set()
+    ids: set[str] = set()
     for native in natives:
         if isinstance(native, dict):
             content = native.get("content")
             blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
             for node in [native, *blocks] if native.get("role") in RESULT_ROLES else blocks:
-                found |= {node[key] for key in IDS if isinstance(node.get(key), str)}
-    return found
+                ids |= {node[key] for key in IDS if isinstance(node.get(key), str)}
+    return ids
 
 
-def _lift_request(native: Native, transcript: Transcript, origin: Origin) -> None:
-    carried, spelling = REQUEST.take(native)
-    transcript.model = native.get("model") or None
-    transcript.id = native.get("_sessionId") or None
-    transcript.cwd = native.get("_workspaceDir") or None
-    extras = {**(carried or {}), **common.lift_settings(native, transcript), **common.lift_choices(native, transcript)}
-    transcript.tools = common.lift_tools(native, NAME, origin)
-    transcript.extras = extras_of(NAME, extras)
-    origin.document |= {"request": spelling} if spelling else {}
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    settings, carried = common.REQUEST_SETTINGS.lift(native)
+    choice, unsaid = common.lift_choices(native)
+    return context.transcript(
+        id=native.get("_sessionId") or None,
+        model=native.get("model") or None,
+        cwd=native.get("_workspaceDir") or None,
+        tools=common.lift_tools(native, context),
+        tool_choice=choice,
+        settings=settings or None,
+        extras=extras_of(NAME, {**(KEYS.carried(native) or {}), **carried, **unsaid}),
+    )
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A session of version 3, or what the source was; a request when that is asked for."""
-    spelling = transcript.document_spelling(NAME)
-    form = options.form or spelling.get("form") or "session"
-    own = form == spelling.get("form")
-    writer = Writer(transcript.spelling(NAME) if own else {}, own, form, {})
-    if form == "session":
-        return lower_session(transcript, writer) if own else NewSession(transcript, writer).rows()
-    messages = [lower_group(group, writer) for group in grouped(_api_messages(transcript, own), writer)]
-    return messages if own and spelling.get("list") else _lower_request(transcript, messages, own)
+def write(transcript: Transcript, options: Options) -> Any:
+    """A session of version 3, or a request."""
+    return write_session(transcript) if options.form == SESSION else _write_request(transcript)
 
 
-def _api_messages(transcript: Transcript, own: bool) -> list[Message]:
-    messages = active(transcript)
-    if own:
-        return messages
-    return [part for message in results_first(messages) for part in results_apart(message)]
-
-
-def _lower_request(transcript: Transcript, messages: list[Native], own: bool) -> Native:
-    spelling = transcript.document_spelling(NAME) if own else {}
+def _write_request(transcript: Transcript) -> Native:
     carried = carried_by(transcript.extras, NAME)
     native: Native = {"_sessionId": transcript.id, "_workspaceDir": transcript.cwd, "model": transcript.model}
     native = {key: value for key, value in native.items() if value is not None}
-    native["messages"] = messages
-    native |= common.lower_tools(transcript, NAME)
-    native |= common.lower_choices(transcript, carried)
-    native |= common.lower_settings(transcript.settings or {}, spelling, carried)
-    native = {key: native[key] for key in REQUEST.sorted(native)}
-    return REQUEST.put(native, carried, spelling.get("request"))
+    native["messages"] = [write_message(message, REQUEST) for message in transcript.messages]
+    native |= common.write_tools(transcript, NAME)
+    native |= common.write_choices(transcript.tool_choice, carried)
+    native |= common.REQUEST_SETTINGS.write(transcript.settings or {}, carried)
+    rest = common.REQUEST_SETTINGS.rest(carried)
+    return KEYS.put(native, {key: rest[key] for key in rest if key not in common.CHOICES}, sort=True)
+
+
+def _results_beside_content(survey: Survey) -> Iterator[Breach]:
+    for i, message in enumerate(survey.messages if survey.form == SESSION else ()):
+        if message.role == "tool" and i and survey.is_one_turn(i, i - 1):
+            told = "pi reads the results of a session from messages of their own"
+            yield Breach("misplaced-tool-result", At(i, 0), told, "warning")
 
 
 RULES = (
     links.paired(links.Manner(where="later")),
+    when_sent(links.identified()),
+    when_sent(Rule(("misplaced-tool-result",), _results_beside_content)),
     arguments.not_filled(),
     trees.rooted(),
 )
+
+NOWHERE = frozenset(
+    ("title", "updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "message.cost",
+     "message.provider", "message.weight", "message.label", "message.replaces", "message.parentCallId",
+     "tool_result.metadata", "opaque.metadata")
+)  # fmt: skip
+INJECTED = (
+    "name", "args/*", "result/*/functionResponse/id", "result/*/functionResponse/name",
+    "result/*/functionResponse/response/output", "result/*/functionResponse/response/error",
+)  # fmt: skip
+"""What an injected call may say once more."""
+OF_REQUESTS = frozenset(("model", "toolChoice", "settings", "tool.strict", "message.name"))
+OF_SESSIONS = frozenset(("createdAt", "head", "message.id", "message.parentId", "message.createdAt"))
 
 DIALECT = Dialect(
     name=NAME,
     title="OpenClaw",
     specification="pi session format, version 3 (@earendil-works/pi-coding-agent 1.5.2); read 2026-11-20",
     framings=("events", "document"),
-    forms=("session", "api"),
+    forms=(SESSION, REQUEST),
     detect=detect,
     lift=lift,
-    old_lower=lower,
+    fit=FIT,
+    write=write,
     rules=RULES,
-    conventions=(
-        Convention(
-            express,
-            {
-                "error": ("changed", "a result holds text and pictures: the data is written as JSON"),
-                "data": ("changed", "a result holds text and pictures: the data is written as JSON"),
-                "multimodal": ("changed", "of media a result holds only pictures with their data"),
-            },
-        ),
+    conventions=(RESULTS,),
+    lacks={SESSION: NOWHERE - {"title"} | OF_REQUESTS - {"model"}, REQUEST: NOWHERE | OF_SESSIONS},
+    repeats=frozenset(
+        (
+            "/*/version",
+            "/*/message/usage/input",  # added to what was read from and written to a cache
+            *(f"/*/message/toolCalls/*/{place}" for place in INJECTED),
+        )
     ),
     reasons={
         "video": "pi has blocks for pictures only",

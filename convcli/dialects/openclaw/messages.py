@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.openclaw.answers import Lifted, lift_answer, lift_injected, lower_answer
+from convcli.dialects.openclaw.answers import INJECTED, Lifted, lift_answer, lift_injected, write_answer
 from convcli.dialects.openclaw.blocks import (
     NAME,
+    REQUEST,
     RESULT_TYPES,
+    SESSION,
     Reader,
-    Writer,
-    api_of,
-    finish,
     lift_block,
     lift_blocks,
-    lower_block,
-    lower_blocks,
+    write_blocks,
 )
-from convcli.dialects.openclaw.results import BLOCK, INJECTED, RESULT, lift_result, lower_result
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
+from convcli.dialects.openclaw.results import FLAGS, IDS, NAMES, RESULT, lift_result, write_result
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.sessions import milliseconds_of_time
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolDefinition, ToolResult
 
 RESULT_ROLES = ("toolResult", "tool")
 SUMMARIES = ("branchSummary", "compactionSummary")
 INSERTED = ("custom", "hookMessage", *SUMMARIES)
 """Roles whose messages pi hands to the model as words of the user."""
-ROLES = ("system", "developer", "user", "assistant", "bashExecution", *RESULT_ROLES, *INSERTED)
+BASH = "bashExecution"
+"""A command that the user ran, with its output: a message of its own that pi shows to the model as text."""
+ROLES = ("system", "developer", "user", "assistant", BASH, *RESULT_ROLES, *INSERTED)
 
 _USER = Keys("role name content timestamp", carried="timestamp")
 _SUMMARY = Keys("role summary fromId tokensBefore timestamp", carried="fromId tokensBefore timestamp")
@@ -48,84 +49,59 @@ def keys_of(role: str) -> Keys:
 # ---------------------------------------------------------------- lift
 
 
-def lift_message(native: Native, reader: Reader) -> Lifted:
+def lift_message(native: Native, path: Path, reader: Reader) -> Lifted:
     """The messages of one native message: one, or one for each result that it holds and for what stands between."""
     content, role = native.get("content"), native["role"]
     if isinstance(content, list) and any(block["type"] in RESULT_TYPES for block in content):
         return _lift_mixed(native, content, reader)
     if role in RESULT_ROLES:
-        return [_lift_result_message(native, reader)]
-    if role == "bashExecution":
-        message = Message("user", [Opaque(NAME, native)])
-        reader.origin.spell(message, {"bash": True})
-        return [(message, [()])]
+        return [(_result_message(lift_result(native, reader)), [()])]
+    if role == BASH:
+        return [(Message("user", [Opaque(NAME, native)]), [()])]
     message, spots = _lift_turn(native, reader)
-    return [(message, spots), *lift_injected(native, message, spots, reader)]
+    return [(message, spots), *lift_injected(native, message, spots, path, reader)]
 
 
-def _lift_result_message(native: Native, reader: Reader) -> tuple[Message, list[Path]]:
-    result = lift_result(native, reader)
-    spelling = reader.origin.spellings.pop(id(result), {})
-    if native["role"] != "toolResult":
-        spelling["role"] = native["role"]
-    reader.origin.spell(result, spelling)
-    message = Message("tool", [result], extras=_lift_clock(result))
-    return message, [()]
-
-
-def _lift_clock(result: ToolResult) -> Any:
+def _result_message(result: ToolResult) -> Message:
     """The time of a result belongs to its message."""
-    carried = carried_by(result.extras, NAME)
-    if "timestamp" not in carried:
-        return None
-    rest = {key: value for key, value in carried.items() if key != "timestamp"}
-    result.extras = extras_of(NAME, rest)
-    return {NAME: {"timestamp": carried["timestamp"]}}
+    carried = dict(carried_by(result.extras, NAME))
+    clock = {"timestamp": carried.pop("timestamp")} if "timestamp" in carried else None
+    result.extras = extras_of(NAME, carried)
+    return Message("tool", [result], extras=extras_of(NAME, clock))
 
 
 def _lift_turn(native: Native, reader: Reader) -> tuple[Message, list[Path]]:
     role = native["role"]
-    carried, spelling = keys_of(role).take(native)
-    extras, odd = dict(carried or {}), dict(spelling or {})
+    extras = keys_of(role).carried(native) or {}
     message = Message("user" if role in INSERTED else role, [])
-    if role in INSERTED:
-        extras["role"] = role
+    extras |= {"role": role} if role in INSERTED else {}
     if role == "system":
-        _lift_sections(native, message, extras, odd, reader)
+        _lift_sections(native, message, extras)
     spots: list[Path] = [("sections", carried_by(part.extras, NAME)["section"]) for part in message.parts]
     body = "summary" if role in SUMMARIES else "content"
     content = native.get(body)
     if isinstance(content, str):
         message.parts += [Text(content)] if content else []
-        odd |= {"content": "string"} if content else {}
         spots += [(body,)] if content else []
     else:
         message.parts += lift_blocks(content or [], reader, native.get("api"))
         spots += [(body, i) for i in range(len(content or ()))]
-    if body not in native:
-        odd.setdefault("keys", list(native))
     if role == "assistant":
-        lift_answer(native, message, extras, odd)
+        lift_answer(native, message, extras)
     elif keys_of(role) is _USER:
         message.name = native.get("name") or None
     message.extras = extras_of(NAME, extras)
-    reader.origin.spell(message, odd)
     return message, spots
 
 
-def _lift_sections(native: Native, message: Message, extras: Native, odd: Spelling, reader: Reader) -> None:
+def _lift_sections(native: Native, message: Message, extras: Native) -> None:
     """The named sections of a prompt are text that the model reads; null takes a section away."""
     sections = native.get("sections") or {}
-    for name, text in sections.items():
-        if text is not None:
-            part = Text(text, extras={NAME: {"section": name}})
-            reader.origin.spell(part, {"section": True})
-            message.parts.append(part)
+    message.parts += [
+        Text(text, extras={NAME: {"section": name}}) for name, text in sections.items() if text is not None
+    ]
     gone = {name: None for name, text in sections.items() if text is None}
-    if gone:
-        extras["sections"] = gone
-    if list(sections) != [name for name in sections if name not in gone] + list(gone):
-        odd["sections"] = list(sections)
+    extras |= {"sections": gone} if gone else {}
 
 
 def _lift_mixed(native: Native, content: list[Native], reader: Reader) -> Lifted:
@@ -140,169 +116,96 @@ def _lift_mixed(native: Native, content: list[Native], reader: Reader) -> Lifted
             lifted.append((Message("user" if role in (*RESULT_ROLES, *INSERTED) else role, []), []))
         lifted[-1][0].parts.append(lift_block(block, reader, native.get("api")))
         lifted[-1][1].append(("content", i))
-    first = lifted[0][0]
-    outer = {key: value for key, value in native.items() if key not in ("role", "content") and value is not None}
-    first.extras = extras_of(NAME, outer)
-    reader.origin.spell(first, {"mixed": [role, list(native), {k: v for k, v in native.items() if v is None}]})
-    for message, _ in lifted[1:]:
-        reader.origin.spell(message, {"join": True})
+    lifted[0][0].extras = extras_of(NAME, _around(native, lifted))
     return lifted
 
 
-# ---------------------------------------------------------------- tools of a system message
+def _around(native: Native, lifted: Lifted) -> Native:
+    """What a message says beside its blocks, unless that is what its results say."""
+    results = [part for message, _ in lifted for part in message.parts if isinstance(part, ToolResult)]
+    said = {*(part.tool_call_id for part in results), *(part.name for part in results)}
+    known = {key for key in (*IDS, *NAMES) if native.get(key) in said}
+    return {k: v for k, v in native.items() if k not in ("role", "content", *FLAGS, *known) and v is not None}
 
 
-def lift_tool(native: Native, reader: Reader) -> ToolDefinition:
-    carried, spelling = TOOL.take(native)
-    tool = ToolDefinition(native["name"], native.get("description") or None, native.get("parameters"))
-    tool.extras = extras_of(NAME, carried)
-    reader.origin.spell(tool, spelling or {})
-    return tool
+def lift_tool(native: Native) -> ToolDefinition:
+    """A definition in a system message."""
+    parameters = native.get("parameters")
+    extras = extras_of(NAME, TOOL.carried(native))
+    return ToolDefinition(native["name"], native.get("description") or None, parameters, extras=extras)
 
 
-def lower_tool(tool: ToolDefinition, writer: Writer) -> Native:
-    native: Native = {"name": tool.name}
-    if tool.description is not None or not writer.own:
-        native["description"] = tool.description or ""
+# ---------------------------------------------------------------- write
+
+
+def write_tool(tool: ToolDefinition) -> Native:
+    """A definition in a system message."""
+    native: Native = {"name": tool.name, "description": tool.description or ""}
     if tool.parameters is not None:
         native["parameters"] = tool.parameters
-    return finish(TOOL, native, carried_by(tool.extras, NAME), writer.spelling(tool))
+    return TOOL.put(native, carried_by(tool.extras, NAME), sort=True)
 
 
-# ---------------------------------------------------------------- lower
-
-
-def grouped(messages: list[Message], writer: Writer) -> list[list[Message]]:
-    """The messages, those together that one native message was lifted to."""
-    groups: list[list[Message]] = []
-    for message in messages:
-        if groups and writer.spelling(message).get("join"):
-            groups[-1].append(message)
-        else:
-            groups.append([message])
-    return groups
-
-
-def lower_group(group: list[Message], writer: Writer, clock: int | None = None) -> Native:
-    """One native message of the messages that one native message was lifted to; `clock` is its time, if any."""
-    first = group[0]
-    mixed = writer.spelling(first).get("mixed")
-    if mixed is None:
-        return lower_message(first, writer, clock)
-    role, keys, blank = mixed
-    blank = blank if clock is None else {**blank, "timestamp": clock}
-    outer = carried_by(first.extras, NAME)
-    blocks = [block for message in group for block in _mixed_blocks(message, writer, outer.get("api"))]
-    native = {"role": role, "content": blocks, **outer, **blank}
-    return {key: native[key] for key in [*keys, *native] if key in native}
-
-
-def _mixed_blocks(message: Message, writer: Writer, api: Any) -> list[Native]:
-    blocks: list[Native] = []
-    for part in message.parts:
-        block = lower_result(part, writer, BLOCK) if isinstance(part, ToolResult) else None
-        block = block or lower_block(part, message.role, writer, api)
-        blocks += [block] if block is not None else []
-    return blocks
-
-
-def lower_message(message: Message, writer: Writer, clock: int | None = None) -> Native:
+def write_message(message: Message, form: str) -> Native:
+    """A result, a command that the user ran, or a turn; in a session with the time of its row."""
+    clock = milliseconds_of_time(message.created_at) if form == SESSION else None
+    time: Native = {} if clock is None else {"timestamp": clock}
     first = message.parts[0] if message.parts else None
     if isinstance(first, ToolResult):
-        return lower_result_message(message, first, writer, clock)
-    if isinstance(first, Opaque) and len(message.parts) == 1 and _is_bash(message, first, writer):
+        carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key != "row"}
+        result = write_result(first, form)
+        if form == REQUEST:
+            return {"role": "tool", "content": [result], **carried}
+        return RESULT.put({"role": "toolResult", **result, **time}, carried, sort=True)
+    if isinstance(first, Opaque) and is_bash(first):
         return dict(first.value)
-    return _lower_turn(message, writer, clock)
+    return _write_turn(message, time, form)
 
 
-def _is_bash(message: Message, part: Opaque, writer: Writer) -> bool:
-    """A command that the user ran, with its output: a message of its own that pi shows to the model as text."""
-    if writer.own or writer.form == "api":
-        return bool(writer.spelling(message).get("bash"))
-    value = part.value if part.dialect == NAME else None
-    return isinstance(value, dict) and value.get("role") == "bashExecution" and "type" not in value
+def is_bash(part: Part) -> bool:
+    value = part.value if isinstance(part, Opaque) and part.dialect == NAME else None
+    return isinstance(value, dict) and value.get("role") == BASH and "type" not in value
 
 
-def lower_result_message(message: Message, result: ToolResult, writer: Writer, clock: int | None) -> Native:
-    """A result: on disk and where the source had it so a message, in the request form of others a block in one."""
-    spelling = writer.spelling(result)
-    time = {} if clock is None else {"timestamp": clock}
-    time |= {key: value for key, value in carried_by(message.extras, NAME).items() if key == "timestamp"}
-    if writer.form == "api" and not writer.own:
-        return {"role": "tool", "content": [lower_result(result, writer, BLOCK)], **time}
-    native = {"role": spelling.get("role", "toolResult"), **lower_result(result, writer, RESULT), **time}
-    return finish(RESULT, native, None, {"keys": spelling["keys"]} if "keys" in spelling else {})
-
-
-def _lower_turn(message: Message, writer: Writer, clock: int | None) -> Native:
-    spelling = writer.spelling(message)
+def _write_turn(message: Message, time: Native, form: str) -> Native:
     carried = dict(carried_by(message.extras, NAME))
-    role = carried.pop("role", None) if message.role == "user" else None
-    if role not in INSERTED or (writer.form == "api" and not writer.own):
-        role = _role(message, writer)
-    if not writer.own:
-        carried = {key: value for key, value in carried.items() if key not in ("toolsAdded", "toolsRemoved")}
+    inserted = carried.pop("role", None) if message.role == "user" else None
+    role = inserted if inserted in INSERTED else message.role
     native: Native = {"role": role}
-    foreign = None if writer.own or role != "assistant" or "api" in carried else api_of(message)
-    if foreign is not None:
-        native["api"], native["provider"] = foreign
-    api = carried.get("api") or native.get("api")
+    parts = message.parts
     if role == "system":
-        _lower_sections(message, native, carried, writer)
-    parts = [part for part in message.parts if not _is_elsewhere(part, role, writer)]
-    native["summary" if role in SUMMARIES else "content"] = _lower_content(message, parts, role, writer, api)
+        parts, sections = _split_sections(parts, carried.pop("sections", None))
+        native |= {"sections": sections} if sections else {}
+    native["summary" if role in SUMMARIES else "content"] = _write_content(parts, role, form, carried.get("api"))
     if role == "assistant":
-        lower_answer(message, native, writer)
-    elif message.name is not None and keys_of(role) is _USER and (writer.own or writer.form == "api"):
+        native |= write_answer(message, form)
+    elif message.name is not None and keys_of(role) is _USER:
         native["name"] = message.name
-    if role == "assistant":
-        carried = {key: value for key, value in carried.items() if key not in ("usage", *INJECTED)}
-        native |= {key: spelling[key] for key in INJECTED if key in spelling}
-    carried.pop("row", None)
-    if clock is not None:
-        native["timestamp"] = clock
-    if "tools" in spelling:
-        native["toolsAdded"] = [writer.tools[name] for name in spelling["tools"] if name in writer.tools]
-    return finish(keys_of(role), native, carried, spelling)
+    carried = {key: value for key, value in carried.items() if key not in ("row", "usage", *INJECTED)}
+    return keys_of(role).put({**native, **time}, carried, sort=True)
 
 
-def _role(message: Message, writer: Writer) -> str:
-    """Sessions know no developer; what no result is cannot stand under the role of results."""
-    if message.role == "developer" and writer.form == "session" and not writer.own:
-        return "system"
-    return "user" if message.role == "tool" else message.role
-
-
-def _is_elsewhere(part: Part, role: str, writer: Writer) -> bool:
-    """Parts that stand beside the content: sections of the prompt and injected calls."""
-    return bool(_section(part, role, writer)) or bool(writer.spelling(part).get("in"))
-
-
-def _section(part: Part, role: str, writer: Writer) -> Any:
-    if role != "system" or not isinstance(part, Text) or (writer.own and not writer.spelling(part).get("section")):
-        return None
-    name = carried_by(part.extras, NAME).get("section")
+def section_of(part: Part) -> str | None:
+    """The section of the prompt that a text is."""
+    name = carried_by(part.extras, NAME).get("section") if isinstance(part, Text) else None
     return name if isinstance(name, str) else None
 
 
-def _lower_sections(message: Message, native: Native, carried: Native, writer: Writer) -> None:
-    named = [(_section(part, "system", writer), part) for part in message.parts]
-    sections = {name: part.text for name, part in named if name is not None and isinstance(part, Text)}
-    gone = carried.pop("sections", None)
-    sections |= gone if isinstance(gone, dict) else {}
-    order = writer.spelling(message).get("sections", list(sections))
-    if sections:
-        native["sections"] = {name: sections[name] for name in [*order, *sections] if name in sections}
+def _split_sections(parts: list[Part], gone: Any) -> tuple[list[Part], Native]:
+    """The parts that stand in the content, and the sections, with those that are taken away."""
+    texts = [part for part in parts if isinstance(part, Text)]
+    sections: Native = {name: part.text for part in texts if (name := section_of(part)) is not None}
+    return [part for part in parts if section_of(part) is None], {
+        **sections,
+        **(gone if isinstance(gone, dict) else {}),
+    }
 
 
-def _lower_content(message: Message, parts: list[Part], role: str, writer: Writer, api: Any) -> Any:
-    """A list of blocks; a string where the source had one, in a summary and in a prompt of one text."""
-    plain = parts[0].text if len(parts) == 1 and isinstance(parts[0], Text) and parts[0].extras is None else None
-    style = writer.spelling(message).get("content")
+def _write_content(parts: list[Part], role: str, form: str, api: Any) -> Any:
+    """A list of blocks; a string in a summary and in a prompt of one text."""
     if role in SUMMARIES:
         return "\n\n".join(part.text for part in parts if isinstance(part, Text))
-    if plain is not None and (style == "string" or (not writer.own and role in ("system", "developer"))):
-        return plain
-    if not parts and role == "system":
-        return ""
-    return lower_blocks(message, parts, writer, api)
+    first = parts[0] if len(parts) == 1 else None
+    if role in ("system", "developer") and isinstance(first, Text) and first.extras is None:
+        return first.text
+    return "" if not parts and role == "system" else write_blocks(parts, role, form, api)

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from itertools import pairwise
+import itertools
+from collections.abc import Iterable
+from typing import Any
 
 from convcli.dialects.openclaw.answers import Lifted
-from convcli.dialects.openclaw.blocks import NAME, Reader, Writer, finish
-from convcli.dialects.openclaw.messages import ROLES, grouped, lift_message, lift_tool, lower_group, lower_tool
-from convcli.kit.fitting import is_foreign_builtin
-from convcli.kit.objects import Keys, Native, Spelling, carried_by, extras_of
+from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
+from convcli.dialects.openclaw.messages import ROLES, lift_message, lift_tool, write_message, write_tool
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope, event_of, head_of, milliseconds_of_time, row_of_event
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Path, ToolDefinition, Transcript
 
-HEADER = Keys(
+HEADER = Envelope(
     "type version id timestamp cwd parentSession provider modelId thinkingLevel branchedFrom",
-    carried="parentSession provider thinkingLevel branchedFrom",
+    {"id": "id", "timestamp": "created_at", "cwd": "cwd", "modelId": "model"},
+    content="type version",
 )
-ROW = Keys("type id parentId timestamp message")
+ROW = Envelope(
+    "type id parentId timestamp message",
+    {"id": "id", "parentId": "parent_id", "timestamp": "created_at"},
+    content="type message",
+)
 ENVELOPE = ("type", "id", "parentId", "timestamp")
 INLINE = {"branch_summary": "branchSummary", "custom_message": "custom"}
 """Rows that are a message themselves, and its role."""
+TITLE = "session_info"
 
 ROOT = "#"
 """In the table of places: the header of a session, and nothing in a request."""
@@ -29,241 +36,227 @@ EVENT = "convcli."
 """Types of `custom` rows of ours: one whose parent is the head, and events of another dialect, whose name follows."""
 
 
-def milliseconds(time: str | None) -> int | None:
-    """Milliseconds since 1970 of a time with its zone; None for anything else."""
-    try:
-        moment = datetime.fromisoformat(time or "")
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        return None
-    return round(moment.timestamp() * 1000)
-
-
 # ---------------------------------------------------------------- lift
 
 
 def lift_session(document: list[Native], reader: Reader) -> Transcript:
     """The transcript of all rows, with the head where the rows are a tree with more than one branch."""
-    origin = reader.origin
-    origin.document = {"form": "session"} if isinstance(document, Rows) else {"form": "session", "array": True}
+    origin = reader.context.origin
+    origin.form = SESSION
     origin.renamed = {ROOT: "0", "_sessionId": "id", "_workspaceDir": "cwd"}
-    transcript = Transcript([], origin=origin)
+    transcript = Transcript(reader.context.messages, origin=origin)
     rows = list(enumerate(document))
     if document[0].get("type") == "session":
         _lift_header(document[0], transcript)
         rows = rows[1:]
-    transcript.head = head_of([row for _, row in rows])
-    if rows and _is_marker(rows[-1][1]):
-        origin.document["marker"] = rows.pop()[1]
-        transcript.head = origin.document["marker"]["parentId"]
-    tools: dict[str, tuple[ToolDefinition, Path]] = {}
+    # a row that names no parent follows the one before it
+    before = [None, *(row.get("id") for _, row in rows)]
+    transcript.head = head_of([(row.get("id"), row.get("parentId", last)) for (_, row), last in zip(rows, before)])  # noqa: B905
+    if rows and is_marker(rows[-1][1]):
+        transcript.head = rows.pop()[1]["parentId"]
     for i, row in rows:
-        lifted, place = _liftrow_of(row, i, reader)
-        _lift_envelope(row, lifted[0][0], reader)
-        _lift_tools(row, place, lifted[0][0], tools, transcript, reader)
-        transcript.messages += [message for message, _ in lifted]
-        origin.places += [(place, spots) for _, spots in lifted]
-        if row.get("type") == "session_info" and isinstance(row.get("name"), str):
+        _lift_row(row, i, reader)
+        if row.get("type") == TITLE and isinstance(row.get("name"), str):
             transcript.title = row["name"] or None
-    _spell_tools(transcript, tools, reader)
+    _lift_tools([(*row, message) for row, message in zip(rows, _firsts(reader), strict=True)], transcript)
     return transcript
 
 
 def _lift_header(native: Native, transcript: Transcript) -> None:
-    carried, spelling = HEADER.take(native)
-    origin = transcript.origin
-    assert origin is not None
-    transcript.id = native.get("id") or None
-    transcript.cwd = native.get("cwd") or None
-    transcript.model = native.get("modelId") or None
-    time = native.get("timestamp")
-    transcript.created_at = time if isinstance(time, str) and time else None
-    extras = dict(carried or {})
-    if time is not None and not isinstance(time, str):
-        extras["timestamp"] = time
-    transcript.extras = extras_of(NAME, {"header": extras} if extras else None)
-    origin.document["header"] = {**(spelling or {}), **({"version": native["version"]} if "version" in native else {})}
+    """The first version has no number, ids or parents: that is remembered, as pi writes the third."""
+    carried = HEADER.lift(native, transcript) or {}
+    carried |= {} if (native.get("version") or 1) > 1 else {"version": 1}
+    transcript.extras = extras_of(NAME, {"header": carried} if carried else None)
 
 
-def head_of(rows: list[Native]) -> str | None:
-    """The id of the last row when the rows branch: when a parent is known and is not the row before, or null.
-
-    A parent that no row has is no branch: the row follows the one before it.
-    """
-    known = {row.get("id") for row in rows}
-    for before, row in pairwise(rows):
-        parent = row.get("parentId", before.get("id"))
-        if parent != before.get("id") and (parent is None or parent in known):
-            last = rows[-1].get("id")
-            return last if isinstance(last, str) else None
-    return None
-
-
-def _is_marker(row: Native) -> bool:
-    ours = row.get("type") == "custom" and row.get("customType") == HEAD
-    return ours and isinstance(row.get("parentId"), str)
-
-
-def _liftrow_of(row: Native, i: int, reader: Reader) -> tuple[Lifted, Path]:
+def _lift_row(row: Native, i: int, reader: Reader) -> None:
     kind = row.get("type")
+    lifted: Lifted
     if kind == "message" and row["message"]["role"] in ROLES:
-        return lift_message(row["message"], reader), (i, "message")
-    if _is_inline(row):
-        inner = {"role": INLINE[row["type"]], **{key: value for key, value in row.items() if key not in ENVELOPE}}
-        return lift_message(inner, reader), (i, "summary" if kind == "branch_summary" else "content")
-    if _is_foreign_event(row):
-        return [(Message("event", [Opaque(row["customType"].removeprefix(EVENT), row["data"])]), [()])], (i,)
-    return [(Message("event", [Opaque(NAME, row)]), [()])], (i,)
+        place: Path = (i, "message")
+        lifted = lift_message(row["message"], place, reader)
+        _lift_envelope(lifted[0][0], row, {})
+    elif is_inline(row):
+        place = (i, "summary" if kind == "branch_summary" else "content")
+        inner = {key: value for key, value in row.items() if key not in ENVELOPE}
+        lifted = lift_message({"role": INLINE[row["type"]], **inner}, place, reader)
+        _lift_envelope(lifted[0][0], {key: row[key] for key in row if key in ENVELOPE}, {"type": kind})
+    else:
+        place, lifted = (i,), [(_event_of(row), [()])]
+    for message, spots in lifted:
+        reader.context.add(message, place, spots)
 
 
-def _is_inline(row: Native) -> bool:
+def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
+    """What a row says beside its message; the time of the message is told only where it is not that of the row."""
+    outer = {**(ROW.lift(row, message) or {}), **outer}
+    own = carried_by(message.extras, NAME)
+    clock = milliseconds_of_time(message.created_at)
+    if clock is not None and type(own.get("timestamp")) is int and own["timestamp"] == clock:
+        own = {key: value for key, value in own.items() if key != "timestamp"}
+    message.extras = extras_of(NAME, {**own, **({"row": outer} if outer else {})})
+
+
+def is_marker(row: Native) -> bool:
+    """The row of ours whose parent is the head."""
+    return row.get("type") == "custom" and row.get("customType") == HEAD and isinstance(row.get("parentId"), str)
+
+
+def is_inline(row: Native) -> bool:
     return row.get("type") in INLINE and "role" not in row
+
+
+def _event_of(row: Native) -> Message:
+    if not _is_foreign_event(row):
+        return event_of(NAME, row, ROW)
+    message = Message("event", [Opaque(row["customType"].removeprefix(EVENT), row["data"])])
+    ROW.lift({key: row[key] for key in ENVELOPE}, message)
+    return message
 
 
 def _is_foreign_event(row: Native) -> bool:
     """A row of ours: exactly the keys that we write, and an envelope that comes back from its message."""
     if list(row) != [*ENVELOPE, "customType", "data"] or row["type"] != "custom":
         return False
-    said = all(isinstance(row[key], str) and row[key] for key in ("id", "timestamp", "customType"))
-    return said and row["parentId"] != "" and str(row["customType"]).startswith(EVENT)
+    is_text = all(isinstance(row[key], str) and row[key] for key in ("id", "timestamp", "customType"))
+    return is_text and row["parentId"] != "" and str(row["customType"]).startswith(EVENT)
 
 
-def _lift_envelope(row: Native, message: Message, reader: Reader) -> None:
-    """What a row says beside its message: id, parent, time and keys that we do not know."""
-    message.id, message.parent_id = row.get("id") or None, row.get("parentId") or None
-    time = row.get("timestamp")
-    message.created_at = time if isinstance(time, str) and time else None
-    if message.role == "event" and message.parts[0].dialect == NAME:  # type: ignore[union-attr]
+# ---------------------------------------------------------------- tools: what system messages add and remove
+
+
+class Tools:
+    """The tools after the system messages so far: definitions with their places."""
+
+    def __init__(self) -> None:
+        self.now: dict[str, tuple[ToolDefinition, Path]] = {}
+
+    def replay(self, removed: Any, added: Any, place: Path = ()) -> None:
+        """What one system message takes away and adds."""
+        for tool in removed or ():
+            self.now.pop(tool.get("name", ""), None)
+        for k, definition in enumerate(added or ()):
+            self.now.pop(definition["name"], None)
+            self.now[definition["name"]] = (lift_tool(definition), (*place, k))
+
+
+def _firsts(reader: Reader) -> Iterable[Message]:
+    """The first message of each row."""
+    last: Any = None
+    for message, (place, _) in zip(reader.context.messages, reader.context.origin.places, strict=True):
+        if place[0] != last:
+            yield message
+        last = place[0]
+
+
+def _lift_tools(rows: list[tuple[int, Native, Message]], transcript: Transcript) -> None:
+    """The tools after the last row; a row whose tools are not all among them carries its own whole."""
+    tools = Tools()
+    adding: list[tuple[Message, Path, list[Native]]] = []
+    for i, row, message in rows:
+        native = row.get("message")
+        if message.role == "system" and isinstance(native, dict) and native["role"] == "system":
+            place: Path = (i, "message", "toolsAdded")
+            tools.replay(native.get("toolsRemoved"), native.get("toolsAdded"), place)
+            if native.get("toolsAdded") is not None:
+                adding.append((message, place, native["toolsAdded"]))
+    if not adding:
         return
-    kind, inline = row["type"], _is_inline(row)
-    carried, spelling = ROW.take(row if not inline else {key: row[key] for key in row if key in ENVELOPE})
-    outer = dict(carried or {})
-    if inline:
-        outer["type"] = kind
-        spelling = {**(spelling or {}), "keys": list(row)}
-    if time is not None and not isinstance(time, str):
-        outer["timestamp"] = time
-    own = carried_by(message.extras, NAME)
-    odd: Spelling = {"row": spelling} if spelling else {}
-    clock = milliseconds(message.created_at)
-    if clock is not None and type(own.get("timestamp")) is int and own["timestamp"] == clock:
-        own = {key: value for key, value in own.items() if key != "timestamp"}
-        odd["clock"] = True
-    message.extras = extras_of(NAME, {**own, **({"row": outer} if outer else {})})
-    reader.origin.spell(message, {**reader.origin.spellings.get(id(message), {}), **odd})
+    transcript.tools = [tool for tool, _ in tools.now.values()]
+    places = [place for _, place in tools.now.values()]
+    if transcript.origin is not None:
+        transcript.origin.tools = places
+    for message, place, added in adding:
+        if not all((*place, k) in places for k in range(len(added))):
+            message.extras = {NAME: {**carried_by(message.extras, NAME), "toolsAdded": added}}
 
 
-def _lift_tools(
-    row: Native,
-    place: Path,
-    message: Message,
-    tools: dict[str, tuple[ToolDefinition, Path]],
-    transcript: Transcript,
-    reader: Reader,
-) -> None:
-    """Replay which tools a system message adds and removes."""
-    native = row.get("message")
-    if message.role != "system" or not isinstance(native, dict) or native["role"] != "system":
-        return
-    for removed in native.get("toolsRemoved") or ():
-        tools.pop(removed.get("name", ""), None)
-    added = native.get("toolsAdded")
-    if added is None:
-        return
-    transcript.tools = []
-    for k, definition in enumerate(added):
-        tools.pop(definition["name"], None)
-        tools[definition["name"]] = (lift_tool(definition, reader), (*place, "toolsAdded", k))
-    spelling = reader.origin.spellings.get(id(message), {})
-    reader.origin.spell(message, {**spelling, "added": [added, (*place, "toolsAdded")]} if added else spelling)
+# ---------------------------------------------------------------- write
 
 
-def _spell_tools(transcript: Transcript, tools: dict[str, tuple[ToolDefinition, Path]], reader: Reader) -> None:
-    """A row whose tools are all in the last state names them; any other keeps its own whole."""
-    if transcript.tools is None:
-        return
-    transcript.tools = [tool for tool, _ in tools.values()]
-    reader.origin.tools = [place for _, place in tools.values()]
-    last = {place: name for name, (_, place) in tools.items()}
-    for message in transcript.messages:
-        spelling = reader.origin.spellings.get(id(message), {})
-        if "added" in spelling:
-            added, place = spelling.pop("added")
-            names = [last.get((*place, k)) for k in range(len(added))]
-            if None in names:
-                message.extras = {NAME: {**carried_by(message.extras, NAME), "toolsAdded": added}}
-            else:
-                spelling["tools"] = names
+def write_session(transcript: Transcript) -> Rows:
+    """The header and all rows; the last one is ours where they do not show the head."""
+    messages = transcript.messages
+    rows = [write_row(message) for message in messages]
+    _put_tools(transcript, rows)
+    if transcript.head is not None and transcript.head != head_of([(m.id, m.parent_id) for m in messages]):
+        used = {message.id for message in messages}
+        id_ = next(id_ for id_ in map(new_id, itertools.count(1)) if id_ not in used)
+        envelope = {"id": id_, "parentId": transcript.head, "timestamp": messages[-1].created_at}
+        rows.append({"type": "custom", **envelope, "customType": HEAD, "data": {}})
+    header = dict(carried_by(transcript.extras, NAME).get("header", {}))
+    version: Native = {} if header.pop("version", 3) == 1 else {"version": 3}
+    cwd = transcript.cwd or ""
+    return Rows([HEADER.write(transcript, header, type="session", cwd=cwd, **version), *rows])
 
 
-# ---------------------------------------------------------------- lower
+def new_id(number: int) -> str:
+    """The id of a row that has none."""
+    return f"{number:08x}"
 
 
-def lower_session(transcript: Transcript, writer: Writer) -> list[Native]:
-    """The session as it was."""
-    writer = with_tools(transcript, writer)
-    spelling = transcript.document_spelling(NAME)
-    rows = [] if spelling.get("header") is None else [_lower_header(transcript, spelling["header"])]
-    rows += [_lowerrow_of(group, writer) for group in grouped(transcript.messages, writer)]
-    rows += [spelling["marker"]] if "marker" in spelling else []
-    return rows if spelling.get("array") else Rows(rows)
-
-
-def with_tools(transcript: Transcript, writer: Writer) -> Writer:
-    """The writer with the definitions as they are written; built-in tools of others have none."""
-    tools = [tool for tool in transcript.tools or () if not is_foreign_builtin(tool)]
-    return writer._replace(tools={tool.name: lower_tool(tool, writer) for tool in tools})
-
-
-def _lower_header(transcript: Transcript, spelling: Spelling) -> Native:
-    native: Native = {
-        "type": "session",
-        "version": spelling.get("version"),
-        "id": transcript.id,
-        "timestamp": transcript.created_at,
-        "cwd": transcript.cwd,
-        "modelId": transcript.model,
-    }
-    native = {key: value for key, value in native.items() if value is not None}
-    return finish(HEADER, native, carried_by(transcript.extras, NAME).get("header"), spelling)
-
-
-def _lowerrow_of(group: list[Message], writer: Writer) -> Native:
-    first = group[0]
-    envelope = {"id": first.id, "parentId": first.parent_id, "timestamp": first.created_at}
-    known = {key: value for key, value in envelope.items() if value is not None}
-    if first.role == "event":
-        return lower_event(first, known) or {}
-    spelling = writer.spelling(first)
-    clock = milliseconds(first.created_at) if spelling.get("clock") else None
-    return row_of(first, known, lower_group(group, writer, clock), spelling.get("row", {}))
-
-
-def row_of(first: Message, envelope: Native, message: Native, spelling: Spelling) -> Native:
-    outer = carried_by(first.extras, NAME).get("row")
-    outer = dict(outer) if isinstance(outer, dict) else {}
+def write_row(message: Message) -> Native:
+    """The row of a message or of an event."""
+    links: Native = {} if message.id is None else {"parentId": message.parent_id}
+    if message.role == "event":
+        return write_event(message) or {}
+    native = write_message(message, SESSION)
+    outer = dict(carried_by(message.extras, NAME).get("row") or {})
     kind = outer.pop("type", "message")
-    if INLINE.get(kind) == message.get("role"):
-        row = {"type": kind, **envelope, **{key: value for key, value in message.items() if key != "role"}, **outer}
-        return finish(ROW, row, None, spelling)
-    return finish(ROW, {"type": "message", **envelope, "message": message}, outer, spelling)
+    if INLINE.get(kind) == native["role"]:
+        inner = {key: value for key, value in native.items() if key not in ("role", "timestamp")}
+        return ROW.write(message, outer, type=kind, **links, **inner)
+    return ROW.write(message, outer, type="message", **links, message=native)
 
 
-def lower_event(message: Message, envelope: Native) -> Native | None:
-    """The row of an event; None where a session has none for it."""
+def write_event(message: Message) -> Native | None:
+    """The row of an event: of another dialect in one of ours; None for what is more than one opaque value."""
     part = message.parts[0] if len(message.parts) == 1 else None
     if not isinstance(part, Opaque):
         return None
     if part.dialect != NAME:
-        envelope = {key: envelope.get(key) for key in ENVELOPE[1:]}
-        return {"type": "custom", **envelope, "customType": EVENT + part.dialect, "data": part.value}
-    return {**part.value, **envelope} if isinstance(part.value, dict) else None
+        row = ROW.write(message, type="custom", parentId=message.parent_id)
+        return {**row, "customType": EVENT + part.dialect, "data": part.value}
+    if message.id is None or not isinstance(part.value, dict) or "id" in part.value:
+        return row_of_event(message, NAME, ROW)  # type: ignore[no-any-return]
+    return ROW.write(message, part.value, parentId=message.parent_id)
 
 
-def is_event(row: Native) -> bool:
-    """Would `lift` read this row as an event again?"""
-    kind, message = row.get("type"), row.get("message")
-    if kind == "message":
-        return isinstance(message, dict) and isinstance(message.get("role"), str) and message["role"] not in ROLES
-    return isinstance(kind, str) and kind != "session" and kind not in INLINE and not _is_marker(row)
+def is_event(message: Message) -> bool:
+    """Would `lift` read the row of this event as an event again?"""
+    row = write_event(message)
+    if not isinstance(row, dict) or not isinstance(row.get("type"), str) or is_inline(row) or is_marker(row):
+        return False
+    inner = row.get("message")
+    return row["type"] != "message" or (
+        isinstance(inner, dict) and isinstance(inner.get("role"), str) and inner["role"] not in ROLES
+    )
+
+
+def _put_tools(transcript: Transcript, rows: list[Native]) -> None:
+    """What system messages carry is written with them; the tools that are not among it are added by the first one.
+
+    Where the tools change on the way the last system message adds them, so that nothing takes them away again.
+    """
+    natives = [row["message"] for row in rows if isinstance(row.get("message"), dict)]
+    natives = [native for native in natives if native["role"] == "system"]
+    tools = Tools()
+    for native in natives:
+        tools.replay(native.get("toolsRemoved"), native.get("toolsAdded"))
+    if transcript.tools is None or not natives:
+        return
+    known = [tool for tool, _ in tools.now.values()]
+    missing = [tool for tool in transcript.tools if tool not in known]
+    if [*(tool for tool in known if tool in transcript.tools), *missing] != transcript.tools:
+        missing = transcript.tools
+    changes = any("toolsRemoved" in native or "toolsAdded" in native for native in natives)
+    if missing or not changes:
+        _add(natives[-1 if changes else 0], [write_tool(tool) for tool in missing])
+
+
+def _add(native: Native, tools: list[Native]) -> None:
+    """In the order of the vendor: behind the prompt."""
+    tools = [*native.pop("toolsAdded", []), *tools]
+    native["toolsAdded"] = tools
+    for key in [key for key in native if key not in ("role", "content", "sections", "toolsAdded")]:
+        native[key] = native.pop(key)
