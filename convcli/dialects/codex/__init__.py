@@ -44,7 +44,7 @@ def detect(document: Any) -> Clue | None:
     first, payloads = document[0], [row for row in document if isinstance(row.get("payload"), dict)]
     if first.get("type") == META and first in payloads and "cli_version" in first["payload"]:
         return Clue(98, "a header of the type session_meta")
-    if any(row.get("type") in (ITEM, EVENT, TURN, META) for row in payloads):
+    if any(row.get("type") in (ITEM, EVENT, TURN, META, "world_state") for row in payloads):
         return Clue(95, "rows of a rollout")
     is_header = {"id", "timestamp"} <= first.keys() and not first.keys().isdisjoint(("instructions", "git"))
     is_header = is_header and first.keys().isdisjoint(("type", "role"))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.codex.lifting import sum_of
 from convcli.dialects.codex.rows import (
-    CONTEXT, META, NAME, ROW, USAGE, as_stated, closes, failed_ids, in_compaction, is_message, model_of, own_row,
+    NAME, ROW, USAGE, as_stated, closes, failed_ids, in_compaction, is_message, model_of, own_row,
     rows_of,
 )  # fmt: skip
 from convcli.dialects.codex.writing import gone, write_rows
@@ -22,9 +22,9 @@ from convcli.kit.fitting import (
     separate_results, shared, with_parameters,
 )  # fmt: skip
 from convcli.kit.objects import carried_by
-from convcli.kit.renaming import renaming
+from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.sessions import active_branch, events, row_of_event, timed, with_models, with_rows, with_session_id
-from convcli.model.transcript import Media, Message, Part, Text, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -97,6 +97,12 @@ def _failures(transcript: Transcript) -> Transcript:
     return on_results(fits)(transcript)
 
 
+def _distinct(transcript: Transcript) -> Transcript:
+    """No two calls of one answer share an id; calls of two answers may."""
+    answers = ([part.id for part in message.parts if isinstance(part, ToolCall)] for message in transcript.messages)
+    return transcript if all(len(set(ids)) == len(ids) for ids in answers) else distinct_ids(IDS)(transcript)
+
+
 def _tool(tool: ToolDefinition) -> ToolDefinition:
     return replace(tool, description=None) if tool.description == "" else tool
 
@@ -105,7 +111,7 @@ def _tool(tool: ToolDefinition) -> ToolDefinition:
 
 
 def _answers(messages: list[Message]) -> list[Message]:
-    """Every answer has the model that the rows before it state, and only answers have one; counts are those of Codex."""
+    """Every answer has the model that is stated before it, and no other message has one; counts are those of Codex."""
     model: str | None = None
     fitted: list[Message] = []
     for message in messages:
@@ -175,6 +181,7 @@ FIT = (
     separate_results,
     on_messages(_roles),
     renaming(NAMES, IDS),
+    _distinct,
     refusals_as_texts,
     on_parts(takes_part(NAME)),
     on_parts(_part),

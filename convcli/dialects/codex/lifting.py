@@ -16,10 +16,13 @@ from convcli.kit.sessions import Envelope, add_event
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolDefinition, Transcript
 from convcli.wire import exact_json
 
-HEADER = Envelope(
+ORDER = (
     "session_id id forked_from_id parent_thread_id timestamp cwd runtime_workspace_roots originator cli_version source "
     "thread_source agent_nickname agent_role agent_path account_scoped model_provider instructions base_instructions "
-    "dynamic_tools memory_mode history_mode history_base context_window multi_agent_version git",
+    "dynamic_tools memory_mode history_mode history_base context_window multi_agent_version git"
+)
+HEADER = Envelope(
+    ORDER,
     {"id": "id", "timestamp": "created_at", "cwd": "cwd"},
     content="base_instructions dynamic_tools",
 )
@@ -69,8 +72,7 @@ class _Reader:
     def _event(self, row: Row, *, taken_back: bool = False) -> None:
         if taken_back or closes(row.native):
             self.items.close()
-        envelope = None if row.native is row.payload else ROW
-        add_event(self.context, row.native, row.place, envelope, taken_back=taken_back)
+        add_event(self.context, row.native, row.place, ROW, taken_back=taken_back)
 
     def _states(self, i: int, row: Row) -> bool:
         """Take what a row states of the answers; is it one that `write` makes of that?"""
@@ -93,13 +95,13 @@ class _Reader:
     def _header(self, row: Row) -> None:
         transcript, origin, base = self.transcript, self.context.origin, row.payload.get("base_instructions") or {}
         header = HEADER.lift(row.payload, transcript) or {}
-        header = {key: value for key, value in header.items() if value != WRITER.get(key)}
+        header = {key: header[key] for key in Keys(ORDER).sorted(header) if header[key] != WRITER.get(key)}
         if base.get("text"):
             extras = extras_of(NAME, Keys("text").carried(base))
             message = Message("system", [Text(base["text"])], created_at=transcript.created_at, extras=extras)
             self.context.add(message, (*row.path, "base_instructions"), [("text",)])
         elif base:
-            header["base_instructions"] = base
+            header = {**header, "base_instructions": base}
         tools = row.payload.get("dynamic_tools")
         if tools is not None:
             transcript.tools = [_lift_tool(tool) for tool in tools]

@@ -32,7 +32,7 @@ WHOLE = frozenset(("agent_message", "compaction", "compaction_summary", "context
 KNOWN = ANSWER | WHOLE | OUTPUTS
 CONTEXT = ("<environment_context>", "<user_instructions>", "# AGENTS.md")
 """How messages begin that the program puts before the words of the user."""
-USAGE = {
+USAGE: dict[tuple[str, ...], str] = {
     ("input_tokens",): "inputTokens",
     ("cached_input_tokens",): "cacheReadTokens",
     ("cache_write_input_tokens",): "cacheWriteTokens",

@@ -14,7 +14,7 @@ from convcli.families.responses.items import kind_of
 from convcli.families.responses.turns import ItemWriter
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Opaque, Part, Text, ToolCall, ToolDefinition, Transcript
+from convcli.model.transcript import Message, Opaque, Part, ToolCall, ToolDefinition, ToolResult, Transcript
 
 
 def write_session(transcript: Transcript) -> Rows:
@@ -130,7 +130,7 @@ class _Writer:
         part = message.parts[0] if len(message.parts) == 1 else None
         if isinstance(part, Opaque) and message.role == "user" and part.value.get("type") in kinds.WHOLE:
             return [(part.value, part)]
-        bare = [_without_row(part) for part in message.parts]
+        bare = [_as_text(_without_row(part)) for part in message.parts]
         parts = {id(one): part for one, part in zip(bare, message.parts, strict=True)}
         start = len(self.items.items)
         self.items.message(replace(_without_row(message), parts=bare))
@@ -145,6 +145,11 @@ def _goes_on(message: Message) -> bool:
 def _without_row(record: Any) -> Any:
     carried = {key: value for key, value in carried_by(record.extras, NAME).items() if key != "row"}
     return replace(record, extras=extras_of(NAME, carried))
+
+
+def _as_text(part: Any) -> Any:
+    """The text of a failure: that it is one is stated elsewhere."""
+    return replace(part, kind="text") if isinstance(part, ToolResult) and part.kind == "error" else part
 
 
 def _as_codex(item: Native, part: Part | None) -> Native:
