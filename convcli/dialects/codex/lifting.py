@@ -114,6 +114,9 @@ class _Reader:
         count = len(self.context.messages)
         message, k = self._add(row.payload, row.path, row.kind)
         is_first = len(self.context.messages) > count
+        if not is_first and k == len(message.parts):  # of a message without content nothing is left in an answer
+            self._event(row)
+            return
         if message.role == "assistant":
             self.answer = message
         time, beside = _envelope(row)
@@ -123,8 +126,7 @@ class _Reader:
         shown = [times.get(k) for k in range(len(screen(row.payload)))]
         if any(time not in (None, row.native.get("timestamp")) for time in shown):
             beside["shown"] = shown
-        if beside:
-            _carry(message if is_first else message.parts[k], beside)
+        _carry(message if is_first else message.parts[k], beside)
 
     def _add(self, item: Native, path: Path, kind: str = ITEM) -> tuple[Message, int]:
         if kind == BETWEEN_AGENTS or kind_of(item) in WHOLE:
@@ -160,7 +162,8 @@ class _Reader:
         time, beside = _envelope(row)
         for message in messages:
             message.created_at = time
-            _carry(message, {"compacted": True} if message is not messages[0] else {**beside, "compacted": facts})
+            stated: Native = {"compacted": facts} if facts else {}
+            _carry(message, {**beside, **stated} if message is messages[0] else {"compacted": True})
         messages[0].replaces = "all"
         self.items.close()
 
@@ -178,7 +181,8 @@ def _timed(beside: Native, time: str | None, usual: str | None) -> Native:
 
 
 def _carry(record: Message | Part, beside: Native) -> None:
-    record.extras = {NAME: {**carried_by(record.extras, NAME), "row": beside}}
+    if beside:
+        record.extras = {NAME: {**carried_by(record.extras, NAME), "row": beside}}
 
 
 def _readable(item: Native) -> Native:

@@ -7,9 +7,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.codex import rows as kinds
 from convcli.dialects.codex.lifting import HEADER, SHELL, TOOL, WRITER, sum_of, text_of
-from convcli.dialects.codex.rows import NAME, beside_of, in_compaction, model_of, own_row, rows_of, usage_of
+from convcli.dialects.codex.rows import (
+    BETWEEN_AGENTS, COMPACTED, EVENT, ITEM, META, NAME, TURN, WHOLE, beside_of, count_row, in_compaction, is_paginated,
+    is_rollback, model_of, own_row, rows_of, screen, taken_back, usage_of,
+)  # fmt: skip
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.turns import ItemWriter
 from convcli.kit.objects import Native, carried_by, extras_of
@@ -29,9 +31,9 @@ def write_session(transcript: Transcript) -> Rows:
         messages = messages[1:]
     if transcript.tools is not None:
         content["dynamic_tools"] = [_write_tool(tool) for tool in transcript.tools]
-    head = row(transcript.created_at, kinds.META, HEADER.write(transcript, header, **content), carried.get("row"))
+    head = row(transcript.created_at, META, HEADER.write(transcript, header, **content), carried.get("row"))
     rows = [head, *write_rows(messages, header)]
-    return Rows([_numbered(i, one) for i, one in enumerate(rows)] if kinds.is_paginated(header) else rows)
+    return Rows([_numbered(i, one) for i, one in enumerate(rows)] if is_paginated(header) else rows)
 
 
 def row(time: str | None, kind: str, payload: Native, beside: Native | None = None) -> Native:
@@ -51,24 +53,24 @@ def _write_tool(tool: ToolDefinition) -> Native:
 
 def write_rows(messages: list[Message], header: Native) -> list[Native]:
     """All rows behind the header."""
-    writer = _Writer(messages, kinds.is_paginated(header), gone(messages))
+    writer = _Writer(messages, not is_paginated(header), gone(messages))
     return [native for index in range(len(messages)) for native in writer.rows(index)]
 
 
 def gone(messages: list[Message]) -> set[int]:
     """The indexes of messages whose rows the user has taken back."""
-    if not any(kinds.is_rollback(own_row(message)) for message in messages):
+    if not any(is_rollback(own_row(message)) for message in messages):
         return set()
-    writer = _Writer(messages, True, set())
+    writer = _Writer(messages, False, set())
     rows = [(index, native) for index in range(len(messages)) for native in writer.rows(index)]
-    return {rows[i][0] for i in kinds.taken_back(rows_of([native for _, native in rows]))}
+    return {rows[i][0] for i in taken_back(rows_of([native for _, native in rows]))}
 
 
 class _Writer:
     """What the rows so far state, and the items of all messages."""
 
-    def __init__(self, messages: list[Message], is_paginated: bool, gone: set[int]) -> None:
-        self.messages, self.is_paginated, self.gone = messages, is_paginated, gone
+    def __init__(self, messages: list[Message], on_screen: bool, gone: set[int]) -> None:
+        self.messages, self.on_screen, self.gone = messages, on_screen, gone
         self.items = ItemWriter(NAME)
         self.model: str | None = None
         self.total: dict[str, int] = {}
@@ -102,20 +104,20 @@ class _Writer:
         rows: list[Native] = []
         if message.role == "assistant" and message.model and message.model != self.model:
             self.model = message.model
-            rows.append(row(message.created_at, kinds.TURN, {"model": self.model}))
+            rows.append(row(message.created_at, TURN, {"model": self.model}))
         for n, (item, part) in enumerate(self._items(message)):
             beside = dict(beside_of(message if n == 0 or part is None else part))
             time, shown = beside.pop("timestamp", message.created_at), beside.pop("shown", [])
-            is_item = item.get("type") != kinds.BETWEEN_AGENTS
-            kind, payload = (kinds.ITEM, item) if is_item else (kinds.BETWEEN_AGENTS, item["payload"])
+            is_item = item.get("type") != BETWEEN_AGENTS
+            kind, payload = (ITEM, item) if is_item else (BETWEEN_AGENTS, item["payload"])
             rows.append(row(time, kind, payload, beside))
-            events = [] if self.is_paginated else kinds.screen(item)
+            events = screen(item) if self.on_screen else []
             times = [*shown, *[None] * len(events)]
-            rows += [row(own or time, kinds.EVENT, event) for own, event in zip(times, events, strict=False)]
+            rows += [row(own or time, EVENT, event) for own, event in zip(times, events, strict=False)]
         if message.usage:
             self.total = sum_of(self.total, message.usage)
-            count = kinds.count_row(message.usage, self.total)
-            rows += [] if stated == message.usage else [row(message.created_at, kinds.EVENT, count)]
+            count = count_row(message.usage, self.total)
+            rows += [] if stated == message.usage else [row(message.created_at, EVENT, count)]
         return rows
 
     def _compacted(self, messages: list[Message]) -> Native:
@@ -123,12 +125,12 @@ class _Writer:
         beside = dict(beside_of(messages[0]))
         facts = beside.pop("compacted", {})
         payload = {"message": text_of(messages[-1]), "replacement_history": items, **facts}
-        return row(messages[0].created_at, kinds.COMPACTED, payload, beside)
+        return row(messages[0].created_at, COMPACTED, payload, beside)
 
     def _items(self, message: Message) -> list[tuple[Native, Part | None]]:
         """The items of a message, each with the part of the message that it begins with."""
         part = message.parts[0] if len(message.parts) == 1 else None
-        if isinstance(part, Opaque) and message.role == "user" and part.value.get("type") in kinds.WHOLE:
+        if isinstance(part, Opaque) and message.role == "user" and part.value.get("type") in WHOLE:
             return [(part.value, part)]
         bare = [_as_text(_without_row(part)) for part in message.parts]
         parts = {id(one): part for one, part in zip(bare, message.parts, strict=True)}
