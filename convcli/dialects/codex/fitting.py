@@ -9,18 +9,42 @@ from msgspec.structs import replace
 
 from convcli.dialects.codex.lifting import sum_of
 from convcli.dialects.codex.rows import (
-    NAME, ROW, USAGE, as_stated, closes, failed_ids, in_compaction, is_message, model_of, own_row,
+    NAME,
+    ROW,
+    USAGE,
+    as_stated,
+    closes,
+    failed_ids,
+    in_compaction,
+    is_message,
+    model_of,
+    own_row,
     rows_of,
-)  # fmt: skip
+)
 from convcli.dialects.codex.writing import gone, write_rows
 from convcli.families.responses.fitting import (
-    IDS, NAMES, followed_reasoning, not_emptied, own_items, takes_output, takes_part,
-)  # fmt: skip
+    IDS,
+    NAMES,
+    followed_reasoning,
+    not_emptied,
+    own_items,
+    takes_output,
+    takes_part,
+)
 from convcli.families.responses.parts import RESULTS
 from convcli.kit.fitting import (
-    functions_only, has_failed, on_each_message, on_messages, on_parts, on_results, on_tools, refusals_as_texts,
-    separate_results, shared, with_parameters,
-)  # fmt: skip
+    functions_only,
+    has_failed,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    on_tools,
+    refusals_as_texts,
+    separate_results,
+    shared,
+    with_parameters,
+)
 from convcli.kit.objects import carried_by
 from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.sessions import active_branch, events, row_of_event, timed, with_models, with_rows, with_session_id

@@ -5,9 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects.codex.rows import (
-    BETWEEN_AGENTS, COMPACTED, ITEM, META, NAME, ROW, WHOLE, Row, as_stated, closes, count_row, failed_ids, is_known,
-    is_message, is_of_answer, model_of, repeated, rows_of, screen, taken_back, usage_of,
-)  # fmt: skip
+    BETWEEN_AGENTS,
+    COMPACTED,
+    ITEM,
+    META,
+    NAME,
+    ROW,
+    WHOLE,
+    Row,
+    as_stated,
+    closes,
+    count_row,
+    failed_ids,
+    is_known,
+    is_message,
+    is_of_answer,
+    model_of,
+    repeated,
+    rows_of,
+    screen,
+    taken_back,
+    usage_of,
+)
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.turns import ItemReader
 from convcli.kit.contexts import LiftContext

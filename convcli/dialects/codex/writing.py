@@ -9,9 +9,26 @@ from msgspec.structs import replace
 
 from convcli.dialects.codex.lifting import HEADER, SHELL, TOOL, WRITER, sum_of, text_of
 from convcli.dialects.codex.rows import (
-    BETWEEN_AGENTS, COMPACTED, EVENT, ITEM, META, NAME, TURN, WHOLE, beside_of, count_row, in_compaction, is_paginated,
-    is_rollback, model_of, own_row, rows_of, screen, taken_back, usage_of,
-)  # fmt: skip
+    BETWEEN_AGENTS,
+    COMPACTED,
+    EVENT,
+    ITEM,
+    META,
+    NAME,
+    TURN,
+    WHOLE,
+    beside_of,
+    count_row,
+    in_compaction,
+    is_paginated,
+    is_rollback,
+    model_of,
+    own_row,
+    rows_of,
+    screen,
+    taken_back,
+    usage_of,
+)
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.turns import ItemWriter
 from convcli.kit.objects import Native, carried_by, extras_of
