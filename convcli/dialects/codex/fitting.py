@@ -48,6 +48,7 @@ from convcli.kit.fitting import (
 from convcli.kit.objects import carried_by
 from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.sessions import active_branch, events, row_of_event, timed, with_models, with_rows, with_session_id
+from convcli.kit.values import read_arguments
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -88,6 +89,10 @@ def _role(message: Message, *, is_first: bool) -> Message:
 
 
 def _part(part: Part, _: Message) -> Part | None:
+    if isinstance(part, ToolCall) and part.raw_arguments is not None and "type" not in carried_by(part.extras, NAME):
+        arguments, raw = read_arguments(part.raw_arguments)
+        same = raw == part.raw_arguments and arguments == part.arguments
+        return part if same else replace(part, arguments=arguments, raw_arguments=raw)
     return _image(part) if isinstance(part, Media) else part
 
 
