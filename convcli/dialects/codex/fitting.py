@@ -7,7 +7,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.codex.lifting import sum_of
 from convcli.dialects.codex.rows import (
     NAME,
     ROW,
@@ -142,9 +141,10 @@ def _tool(tool: ToolDefinition) -> ToolDefinition:
 def _answers(messages: list[Message]) -> list[Message]:
     """Every answer has the model that is stated before it, and no other message has one; counts are those of Codex."""
     model: str | None = None
+    back = gone(messages)
     fitted: list[Message] = []
-    for message in messages:
-        model = model_of(own_row(message)) or model
+    for index, message in enumerate(messages):
+        model = (None if index in back else model_of(own_row(message))) or model
         is_answer, is_turn = message.role == "assistant", not in_compaction(message)
         model = message.model or model if is_answer and is_turn else model
         counts = {name: count for name, count in (message.usage or {}).items() if count and name in USAGE.values()}
@@ -164,8 +164,8 @@ def _joined(messages: list[Message]) -> list[Message]:
         if native is not None and not closes(native):
             fitted.append(message)
         elif last is not None and message.role == "assistant" and _is_one(last, message):
-            usage = sum_of(last.usage or {}, message.usage or {}) or None
-            fitted[answer] = replace(last, parts=[*last.parts, *message.parts], usage=usage)  # type: ignore[index]
+            parts = [*last.parts, *message.parts]
+            fitted[answer] = replace(last, parts=parts, usage=message.usage)  # type: ignore[index]
         else:
             answer = len(fitted) if message.role == "assistant" else None
             fitted.append(message)

@@ -67,6 +67,7 @@ class _Reader:
         self.rows = rows_of(document)
         self.gone = taken_back(self.rows)
         self.repeats = repeated(self.rows, self.gone)
+        self.shown = {at: self.rows[i].native["timestamp"] for i, at in self.repeats.items()}
         self.failed = failed_ids(row.native for row in self.rows)
         self.model: str | None = None
         self.answer: Message | None = None
@@ -141,8 +142,7 @@ class _Reader:
         time, beside = _envelope(row)
         message.created_at = time if is_first else message.created_at
         beside = _timed(beside, time, message.created_at)
-        times = {k: self.rows[j].native["timestamp"] for j, (at, k) in self.repeats.items() if at == i}
-        shown = [times.get(k) for k in range(len(screen(row.payload)))]
+        shown = [self.shown.get((i, k)) for k in range(len(screen(row.payload)))]
         if any(time not in (None, row.native.get("timestamp")) for time in shown):
             beside["shown"] = shown
         _carry(message if is_first else message.parts[k], beside)
