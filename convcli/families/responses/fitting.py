@@ -170,7 +170,7 @@ class _OwnItems:
             return _with_metadata(part, itemId=id_)
         kind = "function_call" if isinstance(part, ToolCall) else part.type
         id_ = self._known(metadata.get("itemId"), carried_by(part.extras, self._owner).get("type", kind))
-        encrypted = metadata.get("encryptedContent") if isinstance(part, Reasoning) else None
+        encrypted = metadata.get("encryptedContent") or None if isinstance(part, Reasoning) else None
         if isinstance(part, Reasoning) and id_ is None and encrypted is None:
             return None
         self._open = None
@@ -183,8 +183,8 @@ class _OwnItems:
 
     def _known(self, id_: Any, kind: str) -> str | None:
         """The id, where the service would take it."""
-        if not isinstance(id_, str) or not self._is_input:
-            return id_ if isinstance(id_, str) else None
+        if not isinstance(id_, str) or not id_ or not self._is_input:
+            return id_ or None if isinstance(id_, str) else None
         is_its_own = id_.startswith(PREFIXES.get(kind, "")) and len(id_) <= LONGEST_ID and id_ not in self._used
         self._used.add(id_)
         return id_ if is_its_own else None
