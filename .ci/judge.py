@@ -15,10 +15,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from convcli import dialects, pipeline
-from convcli.errors import ConvcliError
-from convcli.job import encoded
-from convcli.sources import Rows
+from convcli import dialects
+from convcli.engine import conversion
+from convcli.files.outputs import encoded
+from convcli.model.document import Rows
+from convcli.model.errors import ConvcliError
 from tests.support import samples
 
 KNOWN = (
@@ -78,7 +79,7 @@ def outputs(target: str, folder: Path) -> dict[str, bool]:
             continue  # its samples hold odd things on purpose
         try:
             source = dialects.get(sample.dialect)
-            done = pipeline.lower(source.lift(sample.document), dialects.get(target), source=source, rigour="sent")
+            done = conversion.lower(source.lift(sample.document), dialects.get(target), source=source, rigour="sent")
         except ConvcliError as error:
             sys.stdout.write(f"{sample} → {target}: {error.code}\n")
             continue

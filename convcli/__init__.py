@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from convcli import dialects
-    from convcli.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
-    from convcli.findings import Finding
-    from convcli.loss import Loss
-    from convcli.pipeline import Conversion
-    from convcli.transcript import Message, ToolCall, ToolDefinition, ToolResult, Transcript
+    from convcli.engine.conversion import Conversion
+    from convcli.model.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
+    from convcli.model.findings import Finding
+    from convcli.model.transcript import Message, ToolCall, ToolDefinition, ToolResult, Transcript
+    from convcli.proof.difference import Loss
 
 __version__ = "0.1.0"
 
@@ -57,11 +57,11 @@ __all__ = [
 
 
 HOMES = {
-    "convcli.errors": ("ContentError", "ConvcliError", "JobError", "OutputError", "RefusedError"),
-    "convcli.findings": ("Finding",),
-    "convcli.loss": ("Loss",),
-    "convcli.pipeline": ("Conversion",),
-    "convcli.transcript": ("Message", "ToolCall", "ToolDefinition", "ToolResult", "Transcript"),
+    "convcli.model.errors": ("ContentError", "ConvcliError", "JobError", "OutputError", "RefusedError"),
+    "convcli.model.findings": ("Finding",),
+    "convcli.proof.difference": ("Loss",),
+    "convcli.engine.conversion": ("Conversion",),
+    "convcli.model.transcript": ("Message", "ToolCall", "ToolDefinition", "ToolResult", "Transcript"),
 }
 """Where the records and errors are defined; they are imported when first asked for, so that the program starts fast."""
 
@@ -82,16 +82,16 @@ def read(path: str, *, dialect: str | None = None) -> list[Transcript]:
     Raises JobError when the file cannot be opened, ContentError when it cannot be read, RefusedError when a document
     does not pass the schema of its dialect.
     """
-    from convcli.files import documents
+    from convcli.jobs.inputs import documents
 
     return [document.lift() for document in documents(path, dialect)]
 
 
 def lift(document: Any, *, dialect: str | None = None) -> Transcript:
     """The transcript of one document. Raises ContentError or RefusedError."""
-    from convcli import pipeline
+    from convcli.engine import conversion, detection
 
-    return pipeline.lift(document, pipeline.dialect_of(document, dialect))
+    return conversion.lift(document, detection.dialect_of(document, dialect))
 
 
 def lower(transcript: Transcript, to: str) -> Conversion:
@@ -99,9 +99,9 @@ def lower(transcript: Transcript, to: str) -> Conversion:
 
     Raises JobError for an unknown dialect.
     """
-    from convcli import dialects, pipeline
+    from convcli.engine import conversion
 
-    return pipeline.lower(transcript, dialects.get(to))
+    return conversion.lower(transcript, dialects.get(to))
 
 
 def convert(document: Any, *, to: str, source: str | None = None) -> Conversion:
@@ -110,13 +110,13 @@ def convert(document: Any, *, to: str, source: str | None = None) -> Conversion:
     `source` names the dialect of the document; without it the dialect is detected. Raises ContentError when that
     fails, RefusedError when the document does not pass its schema, JobError for an unknown dialect.
     """
-    from convcli import dialects, pipeline
+    from convcli.engine import detection, pipeline
 
-    return pipeline.convert(document, pipeline.dialect_of(document, source), dialects.get(to))
+    return pipeline.convert(document, detection.dialect_of(document, source), dialects.get(to))
 
 
 def validate(document: Any, *, dialect: str | None = None) -> list[Finding]:
     """What is wrong with one document: by the schema and the rules of its dialect."""
-    from convcli import pipeline
+    from convcli.engine import detection, pipeline
 
-    return pipeline.validate(document, pipeline.dialect_of(document, dialect))
+    return pipeline.validate(document, detection.dialect_of(document, dialect))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from click import ClickException
 
-    from convcli.errors import ConvcliError
+    from convcli.model.errors import ConvcliError
     from convcli.report.screen import Screen
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -66,7 +66,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _command(argv: list[str]) -> int:
-    from convcli.errors import ConvcliError, OutputError
+    from convcli.model.errors import ConvcliError, OutputError
     from convcli.report.screen import Screen
 
     screen = Screen(_colour(argv), debug="--debug" in argv)
@@ -86,7 +86,7 @@ def _command(argv: list[str]) -> int:
         screen.error(OutputError("refused-by-system", f"the system refuses: {error.strerror}"))
         return OutputError.exit_code
     except Exception as error:
-        from convcli.cli._work import tell_bug
+        from convcli.cli._shared import tell_bug
 
         return tell_bug(screen, error)
 
@@ -112,7 +112,7 @@ def _usage(error: ClickException) -> ConvcliError:
 
     import click
 
-    from convcli.errors import JobError
+    from convcli.model.errors import JobError
 
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "convcli"
     otherwise = f"{command} -h shows how"
@@ -193,8 +193,8 @@ def _give_up(descriptor: int) -> None:
 
 
 def _not_written(error: OSError, name: str, code: int) -> int:
-    from convcli.atomic import cannot_write
-    from convcli.errors import worst
+    from convcli.files.outputs import cannot_write
+    from convcli.model.errors import worst
     from convcli.report.screen import Screen
 
     if isinstance(error, BrokenPipeError):

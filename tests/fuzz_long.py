@@ -15,7 +15,8 @@ import traceback
 from pathlib import Path
 from random import Random
 
-from convcli import catalog, dialects
+from convcli import dialects
+from convcli.validation import schemas
 from tests import fuzzing
 from tests.support import samples_of
 
@@ -34,7 +35,7 @@ def trial(seed: int, way: str, only: str | None, folder: Path) -> None:
         fuzzing.use(fuzzing.Trial(dialects.get("intermediate"), fuzzing.hostile_form(random, dialect)))
         return
     document = fuzzing.edited_document(random, dialect)
-    if not fuzzing.is_whole(document) or not catalog.accepts(dialect.name, document):
+    if not fuzzing.is_whole(document) or not schemas.accepts(dialect.name, document):
         return
     if way == "laws":
         fuzzing.hold_laws(fuzzing.Trial(dialect, document), random.choice(fuzzing.written()))

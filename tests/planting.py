@@ -5,22 +5,21 @@ What is planted can be searched for: in an output, and in the losses. Nothing he
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from convcli import catalog, dialects, pipeline
-from convcli.sources import Rows
-from convcli.transcript import Path
+from convcli import dialects
+from convcli.engine import pipeline
+from convcli.model.document import Rows
+from convcli.model.transcript import Path
+from convcli.testing.planting import seeds
+from convcli.validation import schemas
 from tests.support import Sample, untouched
 
 Planted: TypeAlias = dict[Path, str]
 """What to search for, by the place where it was planted."""
 
-TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))")
-BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})+={0,2}")
 LINK = re.compile(r"id$|name$|names$|tool$|required$|key$", re.IGNORECASE)
 """Keys whose equal values are one fact: they tie calls to results and names to definitions."""
 HOW_IT_WAS_CUT = frozenset(
@@ -78,7 +77,7 @@ def _facts(garden: Garden) -> list[list[Path]]:
 
 
 def _plant(garden: Garden, dialect: str, paths: list[Path], number: int) -> bool:
-    for value, word in _seeds(at(garden.document, paths[0]), number):
+    for value, word in seeds(at(garden.document, paths[0]), number):
         before = [at(garden.document, path) for path in paths]
         _set(garden.document, paths, [value] * len(paths))
         if _is_good(garden.document, dialect):
@@ -94,43 +93,4 @@ def _set(document: Any, paths: list[Path], values: list[Any]) -> None:
 
 
 def _is_good(document: Any, dialect: str) -> bool:
-    return catalog.accepts(dialect, document) and not pipeline.validate(document, dialects.get(dialect))
-
-
-def _seeds(value: Any, number: int) -> Iterator[tuple[Any, str]]:
-    """Values to plant instead of one, and the word to search for."""
-    word = f"zq{number:06d}q"
-    if isinstance(value, int):
-        yield from ((each, str(each)) for each in (70_000_000 + number, 1_000 + number))
-    elif isinstance(value, float):
-        yield round(value + number / 10**6, 6), f"{round(value + number / 10**6, 6)}"
-    else:
-        yield from _texts(value, word, number)
-
-
-def _texts(value: str, word: str, number: int) -> Iterator[tuple[str, str]]:
-    if value.startswith(("{", "[")):
-        yield from _inside(value, word)
-    time = TIME.fullmatch(value)
-    if time:
-        day = f"20{10 + number % 80}-{1 + number // 80 % 12:02d}-{1 + number // 960 % 28:02d}"
-        yield day + time[1], day
-    data = base64.b64encode(word.encode()).decode()
-    if value.startswith("data:"):
-        yield f"{value.partition(',')[0]},{data}", data
-    if BASE64.fullmatch(value):
-        yield data, data
-    yield f"{value}{word}", word
-    yield word, word
-
-
-def _inside(value: str, word: str) -> Iterator[tuple[str, str]]:
-    """JSON in a string: its first text."""
-    try:
-        inner = json.loads(value)
-    except ValueError:
-        return
-    path = next((path for path, leaf in leaf_paths(inner) if isinstance(leaf, str) and path), None)
-    if path is not None:
-        _set(inner, [path], [word])
-        yield json.dumps(inner, ensure_ascii=False, separators=(",", ":")), word
+    return schemas.accepts(dialect, document) and not pipeline.validate(document, dialects.get(dialect))

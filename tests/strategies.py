@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from convcli.transcript import (
+from convcli.kit.values import read_arguments
+from convcli.model.transcript import (
     ROLES,
     STOP_REASONS,
     Media,
@@ -113,6 +115,11 @@ def messages(draw: st.DrawFn, role: str, parts: Any) -> Message:
         message.id = draw(st.none() | ids)
         message.created_at = draw(st.none() | st.just("2026-01-02T03:04:05Z"))
         message.extras = draw(extras)
+    if draw(st.integers(0, 19)) == 0:
+        message.weight = draw(st.none() | st.sampled_from([0, 1, 0.5]))
+        message.label = draw(st.none() | st.sampled_from(["chosen", "rejected"]))
+        message.replaces = draw(st.none() | st.just("all") | ids)
+        message.parent_call_id = draw(st.none() | ids)
     if role == "assistant" and draw(st.integers(0, 2)) == 0:
         message.model = draw(st.none() | st.just("m-1"))
         message.stop_reason = draw(st.none() | st.sampled_from([*STOP_REASONS, "novel"]))
@@ -120,6 +127,8 @@ def messages(draw: st.DrawFn, role: str, parts: Any) -> Message:
             st.none() | st.fixed_dictionaries({"inputTokens": st.integers(0, 99), "outputTokens": st.integers(0, 9)})
         )
         message.error = draw(st.none() | texts)
+        message.cost = draw(st.none() | st.sampled_from([0, 0.0125]))
+        message.provider = draw(st.none() | st.just("p-1"))
     return message
 
 
@@ -193,6 +202,34 @@ def transcripts(draw: st.DrawFn) -> Transcript:
     if draw(st.integers(0, 9)) == 0:
         _plant_tree(draw, transcript)
     return transcript
+
+
+def in_normal_form(transcript: Transcript) -> Transcript:
+    """The same as a lift would give it: what says nothing is absent, and raw arguments are read as well as they can."""
+    settings = {name: value for name, value in (transcript.settings or {}).items() if value not in (None, "", [])}
+    return replace(
+        transcript,
+        model=transcript.model or None,
+        title=transcript.title or None,
+        settings=settings or None,
+        tools=transcript.tools and [replace(tool, description=tool.description or None) for tool in transcript.tools],
+        messages=[_normal_message(message) for message in transcript.messages],
+    )
+
+
+def _normal_message(message: Message) -> Message:
+    parts = [_normal_part(part) for part in message.parts]
+    return replace(message, parts=parts, name=message.name or None, error=message.error or None)
+
+
+def _normal_part(part: Any) -> Any:
+    if isinstance(part, ToolCall) and part.raw_arguments is not None:
+        return replace(part, arguments=read_arguments(part.raw_arguments)[0])
+    if isinstance(part, Media):
+        return replace(part, name=part.name or None)
+    if isinstance(part, ToolResult) and part.kind == "multimodal":
+        return replace(part, value=[_normal_part(inner) for inner in part.value])
+    return part
 
 
 def _plant_tree(draw: st.DrawFn, transcript: Transcript) -> None:

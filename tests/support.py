@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import copy
-import json
-from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
-from convcli import catalog, dialects, wire
-from convcli.decimals import builtins
-from convcli.dialect import Dialect, Options
-from convcli.dialects import intermediate
-from convcli.sources import Rows, open_source
-from convcli.transcript import Transcript
+from convcli import dialects
+from convcli.files.framing import open_source
+from convcli.model.dialect import Dialect
+from convcli.model.document import Rows
+from convcli.testing import counted as counted
+from convcli.testing import facts as facts
+from convcli.validation import schemas
+from convcli.wire import exact_json
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 SUFFIXES = (".json", ".jsonl", ".sse")
@@ -78,7 +76,7 @@ def acceptable() -> list[Sample]:
         for name in names()
         for path in sample_files(name, "bad")
         for index, document in enumerate(documents(path, dialects.get(name)))
-        if catalog.accepts(name, document)
+        if schemas.accepts(name, document)
     ]
     return samples() + bad
 
@@ -87,39 +85,15 @@ def samples_of(name: str) -> list[Sample]:
     return [sample for sample in samples() if sample.dialect == name]
 
 
+def acceptable_of(name: str) -> list[Sample]:
+    return [sample for sample in acceptable() if sample.dialect == name]
+
+
 def dumped(value: Any) -> bytes:
     """JSON text: equal for equal values, types and key order."""
-    return wire.key(value)
-
-
-def facts(transcript: Transcript) -> Any:
-    """What a transcript says, as a JSON value without spellings."""
-    return intermediate.lower(transcript, Options(form="plain"))
-
-
-def leaves(value: Any) -> Iterator[Any]:
-    """The strings and numbers inside a JSON value; keys are not values."""
-    stack = [value]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, dict):
-            stack.extend(node.values())
-        elif isinstance(node, list):
-            stack.extend(node)
-        elif isinstance(node, (str, int, float)) and not isinstance(node, bool):
-            yield node
-
-
-def counted(value: Any) -> Counter[str]:
-    """How often each string and number stands inside a JSON value."""
-    return Counter(json.dumps(leaf) for leaf in leaves(value))
+    return exact_json.key(value)
 
 
 def untouched(value: Any) -> Any:
     """A copy to compare with afterwards."""
     return copy.deepcopy(value)
-
-
-def plain(value: Any) -> Any:
-    """A value of a loss as JSON."""
-    return None if value is msgspec.UNSET else builtins(value)

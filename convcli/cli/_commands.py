@@ -10,7 +10,7 @@ import click
 
 import convcli
 from convcli import cli
-from convcli.errors import JobError
+from convcli.model.errors import JobError
 
 EVERYWHERE = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
 

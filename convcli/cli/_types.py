@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convcli import dialects
-from convcli.dialect import Dialect
+from convcli.model.dialect import Dialect
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -62,7 +62,7 @@ class Codes(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     name = "codes"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from convcli import codes
+        from convcli.model import codes
 
         near = Near("code", lambda: list(codes.table()))
         return tuple(near.convert(word.strip(), param, ctx) for word in value.split(",") if word.strip())

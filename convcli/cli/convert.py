@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 
-from convcli.cli import _work
+from convcli.cli import _shared
 from convcli.cli._commands import Command, unknown
 from convcli.cli._types import BRANCH, DIALECT, Near
-from convcli.dialect import Dialect, Options
-from convcli.errors import JobError, OutputError
+from convcli.model.dialect import Dialect, Options
+from convcli.model.errors import JobError, OutputError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.atomic import Output
-    from convcli.files import Found
-    from convcli.job import Job, LossFile, Records, Summary, Tell
-    from convcli.loss import Loss
+    from convcli.files.outputs import Output
+    from convcli.jobs.converting import Job, LossFile, Records, Summary, Tell
+    from convcli.jobs.inputs import Found
+    from convcli.proof.difference import Loss
 
     Result: TypeAlias = tuple[Summary, bool]
     """What came of an input, and whether the file has grown meanwhile."""
@@ -40,7 +40,7 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@_work.inputs
+@_shared.inputs
 @click.option("--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to write.")
 @click.option(
     "-o",
@@ -76,7 +76,7 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
 @click.option("--form", metavar="FORM", help="What to write where a dialect has several: request, response, …")
 @click.option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="How to write a stream.")
 @click.option("--chunk", type=click.IntRange(0), metavar="N", help="Cut the texts of a stream into N characters each.")
-@_work.jobs
+@_shared.jobs
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
     """Convert transcripts into another dialect, and tell losses.
@@ -112,19 +112,19 @@ class _Converting:
 
     def __init__(self, screen: Screen, wish: Wish) -> None:
         self.screen, self.wish = screen, wish
-        self.codes, self.teller = _work.Codes(screen), _work.Teller(screen)
+        self.codes, self.teller = _shared.Codes(screen), _shared.Teller(screen)
         self.total: Summary | None = None
         self.outputs = set[str]()
 
     def run(self) -> int:
         """Convert all inputs. Everything that can be wrong with the job is found before the first is read."""
-        from convcli import files
-        from convcli.atomic import open_output
-        from convcli.job import LossFile, Records
+        from convcli.files.outputs import open_output
+        from convcli.jobs import inputs
+        from convcli.jobs.converting import LossFile, Records
 
         job = self._job()
-        self.processes = _work.processes(self.wish.jobs, self.screen)
-        self.found = files.find(self.wish.paths)
+        self.processes = _shared.processes(self.wish.jobs, self.screen)
+        self.found = inputs.find(self.wish.paths)
         self.is_input = {os.path.realpath(found.path) for found in self.found}
         paths = [found.path for found in self.found]
         output = self._only_output(paths)
@@ -136,7 +136,7 @@ class _Converting:
             self.records = Records(open_output(self.wish.restore_file, force=self.wish.force, inputs=paths))
             job = job._replace(restore=self.records)
         try:
-            with self.screen.progress(sum(map(_work.size_of, paths))) as self.progress:
+            with self.screen.progress(sum(map(_shared.size_of, paths))) as self.progress:
                 self._all(job, output)
             self._finish()
         finally:
@@ -146,10 +146,10 @@ class _Converting:
         return self.codes.worst
 
     def _job(self) -> Job:
-        from convcli.job import Job
+        from convcli.jobs.converting import Job
 
         wish = self.wish
-        if wish.target.lower is None:
+        if not wish.target.is_written:
             raise JobError("read-only-dialect", f"{wish.target.title} is only read, never written")
         if wish.form is not None and wish.form not in wish.target.forms:
             forms = list(wish.target.forms)
@@ -160,7 +160,7 @@ class _Converting:
         return Job(wish.target, options, wish.keep_going, fail_on, framing=wish.framing)
 
     def _check_stream(self) -> None:
-        from convcli.job import LAYOUTS
+        from convcli.files.outputs import LAYOUTS
 
         target = self.wish.target
         ways = [LAYOUTS[framing] for framing in target.framings if framing in LAYOUTS]
@@ -171,7 +171,7 @@ class _Converting:
             raise JobError("usage", f"--chunk: {target.title} is not written in fragments")
 
     def _only_output(self, paths: list[str]) -> Output | None:
-        from convcli.atomic import open_output
+        from convcli.files.outputs import open_output
 
         wish = self.wish
         if wish.out_dir is not None and wish.output is not None:
@@ -190,14 +190,14 @@ class _Converting:
 
     def _all(self, job: Job, output: Output | None) -> None:
         """Convert one input after the other, or side by side those whose outputs no other one can have."""
-        from convcli.job import Tell
+        from convcli.jobs.converting import Tell
 
         tell, apart = Tell(self._loss if self._asks_for_losses() else None, self.teller.finding), self._apart()
         if len(apart) < 2:
             for found in self.found:
                 self._one(found, partial(self._converted, found, job, output, tell, self.processes))
             return
-        from convcli import parallel, workers
+        from convcli.jobs import parallel, workers
 
         def work(number: int, spooled: workers.Tell) -> Result:
             return self._converted(apart[number], job, None, Tell(tell.loss and spooled, spooled))
@@ -226,7 +226,7 @@ class _Converting:
             try:
                 summary, grew = result()
             finally:
-                self.progress.pass_by(_work.size_of(found.path))
+                self.progress.pass_by(_shared.size_of(found.path))
             if grew:
                 self.screen.tell("note: the file has grown while it was read; what came later is not converted\n")
             self.codes.add(summary.exit_code)
@@ -236,26 +236,26 @@ class _Converting:
                 self.total.add(summary)
 
     def _converted(self, found: Found, job: Job, output: Output | None, tell: Tell, processes: int = 1) -> Result:
-        from convcli import files
+        from convcli.jobs import inputs
 
         source_name = None if self.wish.source is None else self.wish.source.name
-        with files.opened(found.path, source_name, duplicate_keys=self.wish.duplicate_keys) as source:
+        with inputs.opened(found.path, source_name, duplicate_keys=self.wish.duplicate_keys) as source:
             self.progress.watch(partial(getattr, source, "bytes_read"))
 
             def output_for(suffix: str) -> Output:
                 return output if output is not None else self._output_in_folder(found, suffix)
 
             if processes == 1:
-                from convcli.job import convert
+                from convcli.jobs.converting import convert
 
                 return convert(source, job, output_for, tell), source.grew
-            from convcli import parallel
+            from convcli.jobs import parallel
 
             return parallel.convert(source, job, output_for, tell, processes), source.grew
 
     def _output_in_folder(self, found: Found, suffix: str) -> Output:
-        from convcli.atomic import cannot_write, open_output
-        from convcli.files import without_packing
+        from convcli.files.outputs import cannot_write, open_output
+        from convcli.jobs.inputs import without_packing
 
         old = os.path.splitext(without_packing(found.below))[1]
         keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
@@ -290,11 +290,11 @@ class _Converting:
                 self.screen.error(error)
                 self.codes.add(error.exit_code)
         if self.total is not None:
-            self.screen.tell(summary(self.total, self.screen.err, width=_work.width(sys.stderr)))
+            self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr)))
 
 
 def _stem(found: Found) -> str:
     """What the name of its output begins with."""
-    from convcli.files import without_packing
+    from convcli.jobs.inputs import without_packing
 
     return os.path.splitext(without_packing(found.below))[0]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from convcli.cli import _work
+from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import format_of
 from convcli.report import tables
@@ -28,19 +28,19 @@ def command(screen: Screen, paths: tuple[str, ...], form: str) -> int:
 
     Exits 1 when one of them is in no dialect, or could be in more than one.
     """
-    from convcli import files
+    from convcli.jobs import inputs
 
-    codes = _work.Codes(screen)
-    _work.show_table(screen, form, ["file", "dialect", "why"], _rows(files.find(paths), codes))
+    codes = _shared.Codes(screen)
+    _shared.show_table(screen, form, ["file", "dialect", "why"], _rows(inputs.find(paths), codes))
     codes.finish()
     return codes.worst
 
 
-def _rows(found: list[Any], codes: _work.Codes) -> Iterator[dict[str, Any]]:
-    from convcli import files
+def _rows(found: list[Any], codes: _shared.Codes) -> Iterator[dict[str, Any]]:
+    from convcli.jobs import inputs
 
     for path, _ in found:
-        with codes.guard(path), files.opened(path) as source:
+        with codes.guard(path), inputs.opened(path) as source:
             detection = source.detection
             if detection is not None:
                 others = [

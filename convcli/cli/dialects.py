@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from convcli import dialects
-from convcli.cli import _work
+from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import DIALECT, format_of
-from convcli.dialect import Dialect
+from convcli.model.dialect import Dialect
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -36,14 +36,14 @@ def command(screen: Screen, dialect: Dialect | None, form: str, matrix: bool) ->
         _show_matrix(screen, form, None if dialect is None else dialect.name)
     elif dialect is None:
         columns = ["dialect", "reads", "writes", "framings", "forms", "title"]
-        if form == "table" and (_work.width() or NARROW) < NARROW:
+        if form == "table" and (_shared.width() or NARROW) < NARROW:
             columns.remove("forms")
-        _work.show_table(screen, form, columns, map(_row, dialects.builtin()))
+        _shared.show_table(screen, form, columns, map(_row, dialects.builtin()))
     elif form == "table":
         screen.show(_described(dialect))
     else:
         more = {"specification": dialect.specification, "reasons": dict(dialect.reasons)}
-        _work.show_table(screen, form, [], [_row(dialect) | more])
+        _shared.show_table(screen, form, [], [_row(dialect) | more])
     return 0
 
 
@@ -51,7 +51,7 @@ def _row(dialect: Dialect) -> dict[str, Any]:
     return {
         "dialect": dialect.name,
         "reads": "yes",
-        "writes": "no" if dialect.lower is None else "yes",
+        "writes": "no" if not dialect.is_written else "yes",
         "framings": ", ".join(dialect.framings),
         "forms": ", ".join(dialect.forms),
         "title": dialect.title,
@@ -71,14 +71,14 @@ def _described(dialect: Dialect) -> Iterator[str]:
 
 def _show_matrix(screen: Screen, form: str, only: str | None) -> None:
     """On a terminal a drawing, elsewhere rows with words."""
-    from convcli import probes
     from convcli.report import matrix
+    from convcli.views import probes
 
     names = probes.shown() if only is None else [only]
     rows = {name: [probes.written(name, each).outcome for each in names] for name in probes.PROBES}
-    width = _work.width()
+    width = _shared.width()
     if form == "table" and width is not None:
         screen.show(matrix.drawn(names, rows, width, screen.out))
         return
     cells = ({"feature": name, **dict(zip(names, outcomes, strict=True))} for name, outcomes in rows.items())
-    _work.show_table(screen, form, ["feature", *names], cells)
+    _shared.show_table(screen, form, ["feature", *names], cells)

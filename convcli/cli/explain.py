@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convcli.cli import _work
+from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import Near
-from convcli.errors import JobError
+from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.codes import Code
+    from convcli.model.codes import Code
     from convcli.report.text import Paint
 
 EXAMPLES = """\
@@ -28,7 +28,7 @@ WIDEST = 100
 
 
 def _names() -> list[str]:
-    from convcli import codes
+    from convcli.model import codes
 
     return list(codes.table())
 
@@ -39,7 +39,7 @@ def _names() -> list[str]:
 @click.pass_obj
 def command(screen: Screen, code: str | None, lists: bool) -> int:
     """Tell what a code means and what to do about it, with examples."""
-    from convcli import codes
+    from convcli.model import codes
 
     if lists:
         wide = max(map(len, codes.table()))
@@ -47,7 +47,7 @@ def command(screen: Screen, code: str | None, lists: bool) -> int:
     elif code is None:
         raise JobError("usage", "which code?", help="convcli explain --list")
     else:
-        screen.show(_explained(codes.table()[code], screen.out, _work.width()))
+        screen.show(_explained(codes.table()[code], screen.out, _shared.width()))
     return 0
 
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from convcli.cli import _work
+from convcli.cli import _shared
 from convcli.cli._commands import Command, unknown
 from convcli.cli._types import format_of
-from convcli.dialect import Dialect
-from convcli.errors import JobError
+from convcli.model.dialect import Dialect
+from convcli.model.errors import JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
 from convcli.report.text import safe_text
 
 if TYPE_CHECKING:
-    from convcli.files import Document
-    from convcli.overview import Row
-    from convcli.transcript import Transcript
+    from convcli.jobs.inputs import Document
+    from convcli.model.transcript import Transcript
+    from convcli.views.rows import Row
 
 EXAMPLES = """\
 convcli inspect chat.json                     # a row for each message, call and result
@@ -46,7 +46,7 @@ MORE_OF_TRANSCRIPTS = [
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@_work.inputs
+@_shared.inputs
 @click.option("--summary", is_flag=True, help="A row of counts for each transcript, even if there is only one.")
 @click.option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
 @click.option("--message", "number", type=click.IntRange(min=0), metavar="N", help="All of one message, from 0.")
@@ -103,11 +103,11 @@ class _Inspecting:
 
     def __init__(self, screen: Screen, wish: Wish) -> None:
         self.screen, self.wish = screen, wish
-        self.codes, self.teller = _work.Codes(screen), _work.Teller(screen)
+        self.codes, self.teller = _shared.Codes(screen), _shared.Teller(screen)
 
     def run(self) -> int:
         """One transcript alone is shown by its messages; whether it is alone shows when the second comes."""
-        lifted = _work.lifted(self.wish, self.codes, self.teller)
+        lifted = _shared.lifted(self.wish, self.codes, self.teller)
         first = list(islice(lifted, 2))
         if len(first) == 1 and not self.wish.summary:
             self._one(*first[0])
@@ -122,8 +122,8 @@ class _Inspecting:
         return self.codes.worst
 
     def _one(self, document: Document, transcript: Transcript) -> None:
-        from convcli import overview
         from convcli.report import message
+        from convcli.views import rows as overview
 
         longest = None if self.wish.whole or self.wish.form == "html" else overview.LONGEST
         if self.wish.number is not None:
@@ -146,12 +146,12 @@ class _Inspecting:
         if chosen is not None:
             columns = [_column(name, known) for name in chosen.split(",")]
             rows = ({name: row[name] for name in columns} for row in rows)
-        if chosen is None and self.wish.form == "table" and (_work.width() or NARROW) < NARROW:
+        if chosen is None and self.wish.form == "table" and (_shared.width() or NARROW) < NARROW:
             columns = [name for name in columns if name not in SPARED]
         if len(title) > 1:
             self.screen.tell(heading(title, self.screen.err))
-        view = tables.View(_work.width(), self.screen.out, self.wish.whole, tuple(title))
-        _work.show_table(self.screen, self.wish.form, columns, islice(rows, self.wish.limit), view)
+        view = tables.View(_shared.width(), self.screen.out, self.wish.whole, tuple(title))
+        _shared.show_table(self.screen, self.wish.form, columns, islice(rows, self.wish.limit), view)
         self.screen.tell("".join(filter(None, (condition.in_vain() for condition in conditions))))
 
 
@@ -203,6 +203,6 @@ def _checked(transcript: Transcript, number: int) -> int:
 
 
 def _row(document: Document, transcript: Transcript) -> Row:
-    from convcli import overview
+    from convcli.views import rows as overview
 
     return overview.by_transcript(transcript, document.file, document.line, document.dialect.name)

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from convcli.cli import _work
+from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import BRANCH, DIALECT, format_of
-from convcli.dialect import Dialect, Options
-from convcli.errors import DONE, UNACCEPTABLE, JobError
+from convcli.model.dialect import Dialect, Options
+from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.files import Item
-    from convcli.job import Step
-    from convcli.loss import Loss
-    from convcli.outcomes import Group, Ledger
+    from convcli.jobs.converting import Step
+    from convcli.jobs.inputs import Item
+    from convcli.proof.difference import Loss
+    from convcli.views.outcomes import Group, Ledger
 
 EXAMPLES = """\
 convcli losses chat.json --to openai-chat                   # of this file
@@ -36,7 +36,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="[FILE]...")
-@_work.from_option
+@_shared.from_option
 @click.option("--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
 @click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")
 @click.option("--branch", type=BRANCH, default="all", help="What of a tree would be written, as in convert.")
@@ -56,14 +56,14 @@ def command(
     For files, or for two dialects in general: then of every feature that the one can say, measured by converting a
     probe. A terminal shows a picture: a sign for each message, what is kept and what is not in numbers, reasons.
     """
-    width = _work.width() if form == "table" and not summary else None
+    width = _shared.width() if form == "table" and not summary else None
     if paths:
         losses = _Losses(screen, paths, source, target, Options(branch=branch))
         return losses.listed(form, summary) if width is None else losses.drawn(width)
     if source is None:
         raise JobError("usage", "of which files, or from which dialect?", help="name a FILE or say --from DIALECT")
     if width is None:
-        _work.show_table(screen, form, GENERAL, _in_general(source, target))
+        _shared.show_table(screen, form, GENERAL, _in_general(source, target))
     else:
         from convcli.report import picture
 
@@ -79,7 +79,7 @@ class _Losses:
     ) -> None:
         self.screen, self.paths, self.target, self.options = screen, paths, target, options
         self.source = None if source is None else source.name
-        self.codes, self.teller = _work.Codes(screen), _work.Teller(screen)
+        self.codes, self.teller = _shared.Codes(screen), _shared.Teller(screen)
 
     def listed(self, form: str, summary: bool) -> int:
         """A row for each loss; with `summary` for each kind of loss, and for each name of what is kept."""
@@ -93,7 +93,7 @@ class _Losses:
         head = list(islice(rows, 1))
         if not (ledger.groups if summary else head) and self.codes.worst == DONE:
             self.screen.tell("nothing lost\n")
-        _work.show_table(self.screen, form, GROUPED if summary else COLUMNS, chain(head, rows))
+        _shared.show_table(self.screen, form, GROUPED if summary else COLUMNS, chain(head, rows))
         self.teller.finish()
         self.codes.finish()
         return self.codes.worst
@@ -110,8 +110,8 @@ class _Losses:
         return self.codes.worst
 
     def _ledger(self) -> Ledger:
-        from convcli.files import Document
-        from convcli.outcomes import Ledger
+        from convcli.jobs.inputs import Document
+        from convcli.views.outcomes import Ledger
 
         ledger = Ledger()
         for item, step in self._steps():
@@ -122,11 +122,11 @@ class _Losses:
         return ledger
 
     def _steps(self) -> Iterator[tuple[Item, Step]]:
-        from convcli import files
-        from convcli.job import steps
+        from convcli.jobs import inputs
+        from convcli.jobs.converting import steps
 
-        for path, _ in files.find(self.paths):
-            with self.codes.guard(path), files.opened(path, self.source) as opened:
+        for path, _ in inputs.find(self.paths):
+            with self.codes.guard(path), inputs.opened(path, self.source) as opened:
                 for item in opened:
                     for step in steps([item], self.target, self.options):
                         yield item, step
@@ -159,7 +159,7 @@ def _kept(ledger: Ledger) -> Iterator[dict[str, Any]]:
 
 def _in_general(source: Dialect, target: Dialect) -> Iterator[dict[str, Any]]:
     """What becomes of each feature that the source can say, the worst first. Raises JobError for a read-only target."""
-    from convcli import probes
+    from convcli.views import probes
 
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for feature, report in probes.converted(source, target):

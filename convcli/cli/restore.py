@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from convcli.cli import _work
+from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.report.screen import Screen
 
@@ -44,10 +44,9 @@ def command(screen: Screen, path: str, kept: str, output: str, force: bool) -> i
     FILE is what convert wrote, unchanged. The same JSON comes back, with the order of its keys and all that was lost;
     white space and the spelling of a number (1e-6 for 0.000001) do not.
     """
-    from convcli.atomic import open_output
-    from convcli.job import encoded, layout
+    from convcli.files.outputs import encoded, layout, open_output
 
-    codes = _work.Codes(screen)
+    codes = _shared.Codes(screen)
     target = open_output(output, force=force, inputs=[path, kept])
     try:
         with codes.guard(path):
@@ -63,16 +62,16 @@ def command(screen: Screen, path: str, kept: str, output: str, force: bool) -> i
 
 def _originals(path: str, kept: str) -> Iterator[Any]:
     """The originals of the documents of a file, in their order."""
-    from convcli import files
-    from convcli.errors import ContentError
-    from convcli.restore import restore
-    from convcli.sources import open_source
+    from convcli.engine.restore import restore
+    from convcli.files.framing import open_source
+    from convcli.jobs import inputs
+    from convcli.model.errors import ContentError
 
     with open_source(kept) as source:
         records = [record for record in _values(source) if isinstance(record, dict)]
     if not records:
         raise ContentError("not-a-restore-file", "there is no restore record in it", file=kept)
-    documents = list(files.documents(path, records[0].get("target")))
+    documents = list(inputs.documents(path, records[0].get("target")))
     if len(documents) != len(records):
         message = f"{len(documents)} documents, but {len(records)} restore records"
         raise ContentError("patch-does-not-fit", message, file=path, help="are these two from one conversion?")

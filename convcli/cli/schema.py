@@ -6,7 +6,7 @@ import click
 
 from convcli.cli._commands import Command
 from convcli.cli._types import Near
-from convcli.errors import JobError
+from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
@@ -16,9 +16,9 @@ convcli schema --list
 
 
 def _names() -> list[str]:
-    from convcli import catalog
+    from convcli.validation import schemas
 
-    return catalog.names()
+    return schemas.names()
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -27,12 +27,13 @@ def _names() -> list[str]:
 @click.pass_obj
 def command(screen: Screen, name: str | None, lists: bool) -> int:
     """Print the JSON Schema of a dialect, of findings or of losses."""
-    from convcli import catalog, wire
+    from convcli.validation import schemas
+    from convcli.wire import exact_json
 
     if lists:
-        screen.show(f"{name}\n" for name in catalog.names())
+        screen.show(f"{name}\n" for name in schemas.names())
     elif name is None:
         raise JobError("usage", "which schema?", help="convcli schema --list")
     else:
-        screen.show([wire.write(catalog.schema(name), indent=True).decode() + "\n"])
+        screen.show([exact_json.write(schemas.schema(name), indent=True).decode() + "\n"])
     return 0

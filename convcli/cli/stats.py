@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import click
 
-from convcli.cli import _work
+from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import format_of
-from convcli.dialect import Dialect
+from convcli.model.dialect import Dialect
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -29,7 +29,7 @@ class Wish(NamedTuple):
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@_work.inputs
+@_shared.inputs
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
@@ -37,13 +37,13 @@ def command(screen: Screen, /, **given: Any) -> int:
 
     FILE is a file, a folder, a glob, or - for stdin. Sizes are in characters.
     """
-    from convcli.overview import Statistics
+    from convcli.views.rows import Statistics
 
     wish, statistics = Wish(**given), Statistics()
-    codes, teller = _work.Codes(screen), _work.Teller(screen)
-    for document, transcript in _work.lifted(wish, codes, teller):
+    codes, teller = _shared.Codes(screen), _shared.Teller(screen)
+    for document, transcript in _shared.lifted(wish, codes, teller):
         statistics.add(transcript, document.dialect.name)
-    _work.show_table(screen, wish.form, ["what", "name", "count", "errors", "size"], statistics.rows())
+    _shared.show_table(screen, wish.form, ["what", "name", "count", "errors", "size"], statistics.rows())
     teller.finish()
     codes.finish()
     return codes.worst

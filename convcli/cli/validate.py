@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from convcli.cli import _work
+from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import DIALECT, Codes, format_of
-from convcli.dialect import Dialect
-from convcli.errors import DONE, UNACCEPTABLE, ContentError
+from convcli.model.dialect import Dialect
+from convcli.model.errors import DONE, UNACCEPTABLE, ContentError
 from convcli.report import formats
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.config import Configuration
-    from convcli.files import Found
-    from convcli.findings import Finding
-    from convcli.judge import Terms, Verdict
+    from convcli.jobs.config import Configuration
+    from convcli.jobs.inputs import Found
+    from convcli.jobs.judging import Terms, Verdict
+    from convcli.model.findings import Finding
 
 EXAMPLES = """\
 convcli validate chats.jsonl
@@ -35,7 +35,7 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@_work.inputs
+@_shared.inputs
 @click.option("--as", "target", type=DIALECT, metavar="DIALECT", help="Would this service take it as a request?")
 @click.option("--output-format", "form", type=format_of(formats), help="How findings are written.  [default: full]")
 @click.option("--select", type=Codes(), multiple=True, metavar="CODE,…", help="Tell only findings with these codes.")
@@ -45,7 +45,7 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @click.option("--strict", is_flag=True, help="Unknown keys are findings too, and warnings exit 1.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 in spite of findings.")
 @click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
-@_work.jobs
+@_shared.jobs
 @click.pass_obj
 def command(screen: Screen, /, **given: Any) -> int:
     """Judge transcripts by the schema and rules of their dialect.
@@ -94,19 +94,21 @@ class _Validating:
     """One call of the command, and what was counted."""
 
     def __init__(self, screen: Screen, wish: Wish) -> None:
-        from convcli import config
+        from convcli.jobs import config
 
         self.configuration = config.Configuration() if wish.isolated else config.load()
-        self.screen, self.wish, self.codes = screen, wish.with_defaults(self.configuration), _work.Codes(screen)
+        self.screen, self.wish, self.codes = screen, wish.with_defaults(self.configuration), _shared.Codes(screen)
         self.errors = self.warnings = self.bad = self.total = 0
 
     def run(self) -> int:
-        from convcli import files
+        from convcli.jobs import inputs
         from convcli.report.formats.full import tally
 
-        verdicts = self._counted(self._verdicts(files.find(self.wish.paths)))
+        verdicts = self._counted(self._verdicts(inputs.find(self.wish.paths)))
         if self.wish.statistics:
-            _work.show_table(self.screen, TABLES.get(self.wish.form or "", "table"), STATISTICS, _statistics(verdicts))
+            _shared.show_table(
+                self.screen, TABLES.get(self.wish.form or "", "table"), STATISTICS, _statistics(verdicts)
+            )
         else:
             self._show(verdicts)
         if self.total:
@@ -120,23 +122,23 @@ class _Validating:
         from convcli.report.tables import View
 
         render = choice.renderer(formats, self.wish.form or "full")
-        self.screen.show(render(verdicts, View(_work.width(), self.screen.out)))
+        self.screen.show(render(verdicts, View(_shared.width(), self.screen.out)))
 
     def _verdicts(self, found: Sequence[Found]) -> Iterator[Verdict]:
         """The verdicts on one file after the other, or on many side by side."""
-        processes = _work.processes(self.wish.jobs, self.screen)
+        processes = _shared.processes(self.wish.jobs, self.screen)
         judged = self._side_by_side if processes > 1 and len(found) > 1 else self._each
-        with self.screen.progress(sum(_work.size_of(path) for path, _ in found)) as self.progress:
+        with self.screen.progress(sum(_shared.size_of(path) for path, _ in found)) as self.progress:
             for path, verdicts in judged(found, processes):
                 with self.codes.guard(path):
                     yield from verdicts
-                self.progress.pass_by(_work.size_of(path))
+                self.progress.pass_by(_shared.size_of(path))
 
     def _each(self, found: Sequence[Found], processes: int) -> Iterator[tuple[str, Iterator[Verdict]]]:
         return ((path, self._judged(path, processes)) for path, _ in found)
 
     def _side_by_side(self, found: Sequence[Found], processes: int) -> Iterator[tuple[str, Iterator[Verdict]]]:
-        from convcli import parallel, workers
+        from convcli.jobs import parallel, workers
 
         def work(number: int, tell: workers.Tell) -> None:
             for verdict in self._judged(found[number].path):
@@ -147,16 +149,16 @@ class _Validating:
                 yield path, parallel.verdicts(done)
 
     def _judged(self, path: str, processes: int = 1) -> Iterator[Verdict]:
-        from convcli import files
-        from convcli.judge import Verdict, finding_of, judge
+        from convcli.jobs import inputs
+        from convcli.jobs.judging import Verdict, finding_of, judge
 
         try:
-            with files.opened(path, self._dialect(path), duplicate_keys=self.wish.duplicate_keys) as source:
+            with inputs.opened(path, self._dialect(path), duplicate_keys=self.wish.duplicate_keys) as source:
                 self.progress.watch(partial(getattr, source, "bytes_read"))
                 if processes == 1:
                     yield from judge(source, self._terms(path))
                 else:
-                    from convcli import parallel
+                    from convcli.jobs import parallel
 
                     yield from parallel.judge(source, self._terms(path), processes)
         except ContentError as error:
@@ -167,8 +169,8 @@ class _Validating:
         return self.configuration.dialect(path) if self.wish.source is None else self.wish.source.name
 
     def _terms(self, path: str) -> Terms:
-        from convcli.judge import Terms
-        from convcli.rules.conformance import arguments_match
+        from convcli.jobs.judging import Terms
+        from convcli.validation.rules.conformance import arguments_match
 
         wish = self.wish
         return Terms(

@@ -1,4 +1,18 @@
-"""The dialects: one file each. This directory is the registry; plugins join it through an entry point when asked for.
+"""The dialects: one entry each, a module or a package. This directory is the registry; plugins join it by entry point.
+
+Four steps to a new dialect:
+
+1. `python -m tests.scaffold NAME FILE…` makes the skeleton from files of its kind: the module here, the schema, the
+   samples and the tests. It keeps the laws already: what it does not understand is carried whole.
+2. `lift` keeps every fact, in a field or under the owner's name in extras, and `write` is its inverse: it writes all
+   that it is given and has a place for. Where a shape is known, borrow it: `families` holds the blocks of Anthropic,
+   the messages of Chat Completions, the items of Responses, the contents of Google and the rows of programs.
+3. `FIT` lists what the service takes, as passes of `kit/fitting`; `lacks` names the fields that it has no place for,
+   and `rules` says what it refuses. No dialect reports a loss or remembers how a document was spelled: both are found.
+4. Samples, good and bad, and the twin; then `convcli.testing`, whose laws are held against every one of them.
+
+`ollama/` is a service with requests and responses; `openclaw/` a program with sessions. A plugin is a package with an
+entry point in the group `convcli.dialects` that gives a `Dialect`.
 
 `convcli.dialects()` is short for `convcli.dialects.names()`.
 """
@@ -11,8 +25,8 @@ from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 
-from convcli.dialect import Dialect
-from convcli.errors import JobError
+from convcli.model.dialect import Dialect
+from convcli.model.errors import JobError
 
 ENTRY_POINTS = "convcli.dialects"
 

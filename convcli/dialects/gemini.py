@@ -1,7 +1,7 @@
 """The Gemini API (generateContent): requests, responses and bare lists of contents.
 
 Specification: the types of the Python SDK `google-genai` 3.3.0 less what its converter refuses for this API, and the
-reference of generateContent v1beta; read 2026-11-20.
+reference of generateContent v1beta (https://ai.google.dev/api/generate-content); read 2026-11-20.
 
 Quirks
 - Keys are camelCase in REST and snake_case in files that Python programs wrote; both are read, also mixed.
@@ -10,7 +10,7 @@ Quirks
   A string that was data comes back as text, for both are written as `{"output": …}`.
 - All answers to one turn stand in one content, in the order of the calls. The role is `user`; `function` is older.
 - The system speaks once, before everything else, in text.
-- `parameters` is a subset of OpenAPI, `parametersJsonSchema` takes any JSON Schema: foreign definitions use that one.
+- `parameters` is a subset of OpenAPI, `parametersJsonSchema` takes any JSON Schema: definitions use that one.
 - `STOP` is also the reason of an answer that calls; thoughts are not part of `candidatesTokenCount`.
 """
 
@@ -18,52 +18,51 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialect import Clue, Dialect, Options
-from convcli.dialects import _google_detect, _google_rules, _google_tables
-from convcli.dialects import _google_document as shared
-from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, names
-from convcli.transcript import Transcript
+from convcli.families.google import detect as recognising
+from convcli.families.google import document as documents
+from convcli.families.google import places
+from convcli.families.google.fitting import fit
+from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, names
+from convcli.families.google.rules import rules
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Transcript
+from convcli.validation.rules import turns
 
-NAME = "gemini"
-
-FLAVOR = Flavor(
-    name=NAME,
-    models="models/",
-    names=names(64),
-    subset=False,
-    has=ONLY_GEMINI,
-    lacks=ONLY_VERTEX,
-)
+SERVICE = Service("gemini", "google", "models/", names(64), has=ONLY_GEMINI, lacks=ONLY_VERTEX)
 
 
 def detect(document: Any) -> Clue | None:
     """By contents, candidates or parts with the fields of Google; Vertex AI must show marks of its own."""
-    return _google_detect.recognise(document)
+    return recognising.recognise(document)
 
 
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of contents."""
-    return shared.lift(document, FLAVOR)
+    return documents.lift(document, SERVICE)
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A request, or what the source was; a response when the transcript holds only what a model answered."""
-    return shared.lower(transcript, options, FLAVOR)
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of contents."""
+    return documents.write(transcript, options, SERVICE)
 
 
 DIALECT = Dialect(
-    name=NAME,
+    name=SERVICE.name,
     title="the Gemini API",
     specification="Gemini API, generateContent v1beta; Python SDK google-genai 3.3.0; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    lower=lower,
-    rules=_google_rules.rules(FLAVOR),
-    conventions=_google_tables.CONVENTIONS,
-    reasons=_google_tables.LOSSES,
-    places=_google_tables.PLACES,
-    envelope=_google_tables.ENVELOPE,
-    family=FAMILY,
+    fit=fit(SERVICE),
+    write=write,
+    form_of=lambda transcript: documents.form_of(transcript, SERVICE.owner),
+    rules=rules(SERVICE, turns.results_in_roles("user", "function")),
+    conventions=places.CONVENTIONS,
+    lacks=places.LACKS_BY_FORM,
+    reasons=places.LOSSES,
+    places=places.PLACES,
+    envelope=places.ENVELOPE,
+    repeats=places.REPEATS,
+    family=SERVICE.owner,
 )

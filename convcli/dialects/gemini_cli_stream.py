@@ -15,17 +15,33 @@ Quirks
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
-from convcli import streams
-from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects._histories import has_failed, in_words
-from convcli.dialects._runs import Run, express, said
-from convcli.fields import Keys, Native, carried_by, extras_of, put_counts, results_apart, take_counts
-from convcli.rules import events
-from convcli.sources import Rows
-from convcli.streams import fragments
-from convcli.transcript import Message, Opaque, Refusal, Text, ToolCall, ToolResult, Transcript
+from msgspec.structs import replace
+
+from convcli.kit.fitting import (
+    has_failed,
+    has_media,
+    in_words,
+    on_each_message,
+    on_messages,
+    on_results,
+    refusals_as_texts,
+    separate_results,
+    shared,
+    shared_all,
+)
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.runs import Run
+from convcli.kit.sessions import active_branch, results_between_events
+from convcli.kit.sessions import events as session_events
+from convcli.kit.streams import fragments
+from convcli.kit.values import put_counts, take_counts
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
+from convcli.validation.rules import events
 
 NAME = "gemini-cli-stream"
 FAILURE = "Error"
@@ -85,11 +101,11 @@ def lift(document: Any) -> Transcript:
         else:
             run.aside(event, at)
     rest = _lift_end(end, last, run)
-    transcript = run.whole(document)
+    transcript = run.transcript()
     transcript.id, transcript.model = begun.get("session_id") or None, begun.get("model") or None
     transcript.created_at = begun.get("timestamp") or None
     transcript.updated_at = (end or {}).get("timestamp") or None
-    carried = {"init": INIT.take(begun)[0], "result": rest}
+    carried = {"init": INIT.carried(begun), "result": rest}
     transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if value})
     return transcript
 
@@ -97,16 +113,16 @@ def lift(document: Any) -> Transcript:
 def _lift_message(event: Native, at: int, run: Run) -> tuple[Message, Native | None]:
     message = run.turn(event["role"], at, fresh=not event.get("delta"))
     run.text(message, event["content"], (at, "content"))
-    return message, MESSAGE.take(event)[0]
+    return message, MESSAGE.carried(event)
 
 
 def _lift_call(event: Native, at: int, run: Run) -> tuple[Message, Native | None]:
     name, arguments = event.get("tool_name") or "", event.get("parameters") or {}
-    return run.call(event.get("tool_id") or None, name, arguments, CALL.take(event)[0] or {}, (at,)), None
+    return run.call(event.get("tool_id") or None, name, arguments, CALL.carried(event) or {}, (at,)), None
 
 
 def _lift_result(event: Native, at: int, run: Run) -> tuple[Message, Native | None]:
-    carried = RESULT.take(event)[0] or {}
+    carried = RESULT.carried(event) or {}
     failed = event.get("status") == "error"
     error, output = dict(event.get("error") or {}), event.get("output")
     value = error.pop("message", None) if failed else None
@@ -130,7 +146,7 @@ def _lift_end(end: Native | None, at: int, run: Run) -> Native:
     if end is None:
         run.failed(at, None, {})
         return {}
-    rest = END.take(end)[0] or {}
+    rest = END.carried(end) or {}
     error = dict(end.get("error") or {})
     if end.get("status") == "error":
         message = error.pop("message", None)
@@ -153,27 +169,98 @@ def _only_turn(messages: list[Message]) -> Message | None:
     return turns[0] if len(turns) == 1 else None
 
 
-# ---------------------------------------------------------------- lower
+# ---------------------------------------------------------------- fit
 
 
-def lower(transcript: Transcript, options: Options) -> Rows:
-    """The events of the run, as they came unless the transcript or the wish for fragments is another."""
-    rows = None if options.chunk else streams.kept(transcript, NAME, lift)
-    if rows is not None:
-        return rows
-    messages = [message for message in said(transcript, NAME) if message.role not in ("system", "developer")]
+def _is_own(message: Message) -> bool:
+    part = message.parts[0] if len(message.parts) == 1 else None
+    return isinstance(part, Opaque) and part.dialect == NAME
+
+
+def _turn(message: Message) -> Message | None:
+    """A turn of the user or of the model with texts and calls, or a result in words."""
+    if message.role == "event":
+        return message
+    if message.role in ("system", "developer"):
+        return None
+    parts: list[Any] = []
+    for part in message.parts:
+        if isinstance(part, Text) and parts and isinstance(parts[-1], Text):
+            parts[-1] = Text(parts[-1].text + part.text)
+        elif isinstance(part, Text):
+            parts += [Text(part.text)] if part.text else []
+        elif isinstance(part, (ToolCall, ToolResult)):
+            parts.append(part)
+    is_result = any(isinstance(part, ToolResult) for part in parts)
+    role = message.role if message.role == "assistant" or is_result else "user"
+    return replace(message, role=role, parts=parts)
+
+
+def _calls_apart(message: Message) -> list[Message]:
+    """Calls are those of the model, whoever was said to make them."""
+    if message.role != "user" or not any(isinstance(part, ToolCall) for part in message.parts):
+        return [message]
+    runs = [(is_call, list(run)) for is_call, run in groupby(message.parts, lambda part: isinstance(part, ToolCall))]
+    pieces = [Message("assistant" if is_call else "user", run, created_at=message.created_at) for is_call, run in runs]
+    return [replace(message, role=pieces[0].role, parts=pieces[0].parts), *pieces[1:]]
+
+
+def _in_words(result: ToolResult) -> ToolResult:
+    failed = has_failed(result)
+    return replace(result, kind="error" if failed else "text", value=in_words(result), is_error=None)
+
+
+def _ended(transcript: Transcript) -> Transcript:
+    """The end of a run says how its last turn failed, and counts the tokens of its only one."""
+    last = next((one for one in reversed(transcript.messages) if one.role != "event"), None)
+    failed = last if last is not None and (last.role, last.stop_reason) == ("assistant", "error") else None
+    counted = _only_turn(transcript.messages) if failed is None or _has_end(transcript, failed) else None
+    ended = [_with_end(one, failed is one, counted is one) for one in transcript.messages]
+    return replace(transcript, messages=shared(transcript.messages, ended))
+
+
+def _with_end(message: Message, failed: bool, counted: bool) -> Message:
+    counts = {name: n for name, n in (message.usage or {}).items() if name in STATS.values()} or None
+    stop, error, usage = "error" if failed else None, message.error if failed else None, counts if counted else None
+    same = (stop, error, usage) == (message.stop_reason, message.error, message.usage)
+    return message if same else replace(message, stop_reason=stop, error=error, usage=usage)
+
+
+def _has_end(transcript: Transcript, failed: Message) -> bool:
+    """Does the run say that it failed? One that broke off has no end."""
+    told = failed.error is not None or carried_by(failed.extras, NAME).get("error")
+    return bool(told or transcript.updated_at or carried_by(transcript.extras, NAME).get("result"))
+
+
+FIT = (
+    active_branch,
+    session_events(_is_own),
+    separate_results,
+    results_between_events,
+    refusals_as_texts,
+    on_results(_in_words),
+    on_each_message(_turn),
+    on_messages(lambda messages: shared_all(messages, _calls_apart)),
+    _ended,
+)
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The events of the run."""
     cut = _Cut(options.chunk)
-    for message in messages:
+    for message in transcript.messages:
         cut.message(message)
-    return Rows([_lower_init(transcript), *cut.events, *_lower_end(transcript, messages)])
+    return Rows([_write_init(transcript), *cut.events, *_write_end(transcript)])
 
 
-def _event(kind: str, time: str | None, **said: Any) -> Native:
-    native = {"type": kind, "timestamp": time, **said}
+def _event(kind: str, time: str | None, **members: Any) -> Native:
+    native = {"type": kind, "timestamp": time, **members}
     return {key: value for key, value in native.items() if value is not None}
 
 
-def _lower_init(transcript: Transcript) -> Native:
+def _write_init(transcript: Transcript) -> Native:
     native = _event("init", transcript.created_at, session_id=transcript.id, model=transcript.model)
     return {**native, **_object(carried_by(transcript.extras, NAME).get("init"))}
 
@@ -191,74 +278,84 @@ class _Cut:
 
     def message(self, message: Message) -> None:
         if message.role == "event":
-            self.events += [part.value for part in message.parts if isinstance(part, Opaque) and part.dialect == NAME]
+            self.events += [part.value for part in message.parts if isinstance(part, Opaque)]
             return
+        time = message.created_at
         carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key != "error"}
-        for piece in results_apart(message):
-            self.turn(piece, message.created_at, carried)
-
-    def turn(self, message: Message, time: str | None, carried: Native) -> None:
-        result = message.parts[0] if message.parts else None
-        if isinstance(result, ToolResult):
-            self.events.append({**_lower_result(result, time), **carried})
-            self.role = "tool"
-            return
-        role = "assistant" if message.role == "assistant" else "user"
         begins = True
         for part in message.parts:
-            if isinstance(part, (Text, Refusal)):
-                for piece in fragments(part.text, self.size):
-                    self.text(role, piece, begins, time, carried)
-                    begins = False
+            if isinstance(part, ToolResult):
+                self.events.append({**_write_result(part, time), **carried})
+                self.role = "tool"
             elif isinstance(part, ToolCall):
-                if begins and self.role == role == "assistant":
-                    self.text(role, "", begins, time, carried)
-                self.events.append(_lower_call(part, time))
-                self.role, begins = "assistant", False
+                if begins and self.role == "assistant":
+                    self.text(message, "", begins, carried)
+                self.events.append(_write_call(part, time))
+                self.role = "assistant"
+            elif isinstance(part, Text):
+                for i, piece in enumerate(fragments(part.text, self.size)):
+                    self.text(message, piece, begins and i == 0, carried)
+            begins = False
         if begins:
-            self.text(role, "", begins, time, carried)
+            self.text(message, "", begins, carried)
 
-    def text(self, role: str, text: str, begins: bool, time: str | None, carried: Native) -> None:
+    def text(self, message: Message, text: str, begins: bool, carried: Native) -> None:
         """Of the model every text is a delta, but one that begins a turn behind another or has nothing to say."""
+        role = message.role
         goes_on = self.role == role and not begins
         delta = True if text and (goes_on or (role == "assistant" and self.role != role)) else None
-        self.events.append({**_event("message", time, role=role, content=text, delta=delta), **carried})
+        event = _event("message", message.created_at, role=role, content=text, delta=delta)
+        self.events.append({**event, **carried})
         self.role = role
 
 
-def _lower_call(call: ToolCall, time: str | None) -> Native:
+def _write_call(call: ToolCall, time: str | None) -> Native:
     native = _event("tool_use", time, tool_name=call.name, tool_id=call.id, parameters=call.arguments)
     return {**native, **carried_by(call.extras, NAME)}
 
 
-def _lower_result(result: ToolResult, time: str | None) -> Native:
+def _write_result(result: ToolResult, time: str | None) -> Native:
     carried = dict(carried_by(result.extras, NAME))
-    rest = _object(carried.pop("error", None))
+    error = _object(carried.pop("error", None))
     native = _event("tool_result", time, tool_id=result.tool_call_id, status="success")
-    if has_failed(result):
-        native |= {"status": "error", "error": {"type": FAILURE, **rest, "message": in_words(result)}}
+    if result.kind == "error":
+        native |= {"status": "error", "error": {"type": FAILURE, **error, "message": result.value}}
     else:
-        native |= {"output": in_words(result), **({"error": rest} if rest else {})}
+        native |= {"output": result.value, **({"error": error} if error else {})}
     return {**native, **carried}
 
 
-def _lower_end(transcript: Transcript, messages: list[Message]) -> Iterator[Native]:
+def _write_end(transcript: Transcript) -> Iterator[Native]:
     """How the run ended; one that broke off has no end."""
-    last = next((message for message in reversed(messages) if message.role != "event"), None)
-    failed = last is not None and last.role == "assistant" and last.stop_reason == "error"
-    rest = dict(_object(carried_by(transcript.extras, NAME).get("result")))
-    native: Native = _event("result", transcript.updated_at, status="error" if failed else "success")
-    if failed and last is not None:
-        kind = _object(carried_by(last.extras, NAME).get("error"))
-        if last.error is not None or kind:
-            message = {} if last.error is None else {"message": last.error}
-            native["error"] = {"type": FAILURE, **kind, **message}
-        elif not rest and not transcript.updated_at:
+    failed = next((one for one in reversed(transcript.messages) if one.stop_reason == "error"), None)
+    beside = dict(_object(carried_by(transcript.extras, NAME).get("result")))
+    native: Native = _event("result", transcript.updated_at, status="success" if failed is None else "error")
+    if failed is not None:
+        if not _has_end(transcript, failed):
             return
-    turn = _only_turn(messages)
-    stats = put_counts(turn.usage or {} if turn else {}, _object(rest.pop("stats", None)), STATS)
-    yield {**native, **({"stats": stats} if stats else {}), **rest}
+        error = _object(carried_by(failed.extras, NAME).get("error"))
+        if failed.error is not None or error:
+            message = {} if failed.error is None else {"message": failed.error}
+            native["error"] = {"type": FAILURE, **error, **message}
+    turn = _only_turn(transcript.messages)
+    stats = put_counts(turn.usage or {} if turn else {}, _object(beside.pop("stats", None)), STATS)
+    yield {**native, **({"stats": stats} if stats else {}), **beside}
 
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How a result comes back that is no plain text: the words of its data or of its texts."""
+    if result.kind in ("text", "error") or has_media(result):
+        return None
+    return ("error" if result.is_error else "text", in_words(result))
+
+
+LACKS = frozenset(
+    (
+        *("title", "cwd", "tools", "tool", "toolChoice", "settings"),
+        *("message.id", "message.parentId", "message.name", "message.model", "text.metadata", "tool_call.metadata"),
+        *("tool_call.rawArguments", "tool_result.metadata", "tool_result.name", "tool_result.status"),
+    )
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -268,7 +365,10 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    lower=lower,
+    fit=FIT,
+    write=write,
+    lacks=LACKS,
+    repeats=frozenset(("/*/timestamp",)),  # a turn has the time of its first event
     rules=(events.ended(),),
     conventions=(
         Convention(

@@ -20,21 +20,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli import streams
-from convcli.dialect import Clue, Dialect, Options
-from convcli.dialects import _google_document as shared
-from convcli.dialects import _google_tables as tables
-from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, Shape, listed, names, snake
-from convcli.dialects._google_contents import CONTENT
-from convcli.dialects._google_parts import CALL, PART
-from convcli.fields import Native, carried_by, extras_of
-from convcli.rules import events
-from convcli.sources import Rows
-from convcli.streams import Pieces, fragments
-from convcli.transcript import Message, Origin, Path, Transcript
+from msgspec.structs import replace
 
-NAME = "gemini-stream"
-FLAVOR = Flavor(name=NAME, models="models/", names=names(64), subset=False, has=ONLY_GEMINI, lacks=ONLY_VERTEX)
+from convcli.families.google import document as documents
+from convcli.families.google import places as tables
+from convcli.families.google.carried import OF_ANSWER, Carried
+from convcli.families.google.config import COUNTS
+from convcli.families.google.contents import CONTENT
+from convcli.families.google.fitting import answer
+from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, Shape, listed, names, owned, snake
+from convcli.families.google.parts import CALL, PART
+from convcli.kit import streams
+from convcli.kit.fitting import on_each_message
+from convcli.kit.objects import Native, carried_by
+from convcli.kit.streams import Pieces, fragments
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Origin, Part, Path, Reasoning, Text, Transcript
+from convcli.validation.rules import events
+
+SERVICE = Service("gemini-stream", "google", "models/", names(64), has=ONLY_GEMINI, lacks=ONLY_VERTEX)
 TEXT = {"text", "thought"}
 """The keys of a part that may go on in the next one."""
 
@@ -44,8 +49,8 @@ def detect(document: Any) -> Clue | None:
     if not isinstance(document, list):
         return None
     rows = [row for row in document if isinstance(row, dict)]
-    given = [row["candidates"] for row in rows if isinstance(row.get("candidates"), list)]
-    candidates = [one for some in given for one in some if isinstance(one, dict)]
+    lists = [row["candidates"] for row in rows if isinstance(row.get("candidates"), list)]
+    candidates = [one for some in lists for one in some if isinstance(one, dict)]
     if not rows or len(rows) < len(document) or not any("content" in one for one in candidates):
         return None
     ids = [row.get("responseId", row.get("response_id")) for row in rows]
@@ -62,12 +67,12 @@ def detect(document: Any) -> Clue | None:
 class _Candidate:
     """One candidate while its parts come in.
 
-    `routes` says where what is in it was said, `waiting` which calls have no arguments yet.
+    `routes` says where what is in it stands, `waiting` which calls have no arguments yet.
     """
 
     def __init__(self, home: Path) -> None:
         self.routes: dict[Path, Path] = {(): home}
-        self.rest: Native = {}
+        self.fields: Native = {}
         self.content: Native = {}
         self.parts: list[Native] = []
         self.waiting: list[Native] = []
@@ -90,7 +95,7 @@ class _Candidate:
             self._begin(part, call)
 
     def _route(self, j: int, part: Native, place: Path) -> None:
-        """What is said of a part here, and was not said before, is said here."""
+        """What stands of a part here, and not before, stands here."""
         path: Path = ("content", "parts", j)
         self.routes.setdefault(path, place)
         self.routes |= {(*path, key): (*place, key) for key in part if (*path, key) not in self.routes}
@@ -127,7 +132,7 @@ class _Candidate:
             if isinstance(part.get("functionCall"), dict):
                 part["functionCall"]["name"] = part["functionCall"].get("name") or ""
         content = {**self.content, **({"parts": parts} if parts else {})}
-        return {**({"content": content} if content else {}), **self.rest}
+        return {**({"content": content} if content else {}), **self.fields}
 
 
 def _same(before: Native, part: Native) -> bool:
@@ -161,14 +166,14 @@ class _Answer:
         self.error: Native | None = None
 
     def take(self, row: Native, at: int) -> None:
-        native = self._camel(shared.RESPONSE, row)
+        native = self._camel(documents.RESPONSE, row)
         if native.get("error"):
             self.error, self.routes["error",] = native["error"], (at, "error")
         usage = {**self.response.get("usageMetadata", {}), **(native.get("usageMetadata") or {})}
         outside = ("candidates", "usageMetadata", "error", "contents")
-        self.response |= {key: value for key, value in native.items() if key not in outside and value is not None}
-        said = {key for key, value in native.items() if key not in outside and value is not None}
-        self.routes |= {(key,): (at, self._own(key)) for key in said}
+        stated = {key: value for key, value in native.items() if key not in outside and value is not None}
+        self.response |= stated
+        self.routes |= {(key,): (at, self._own(key)) for key in stated}
         if native.get("usageMetadata"):
             self.routes["usageMetadata",] = (at, self._own("usageMetadata"))
         for key in native.get("usageMetadata") or ():
@@ -176,21 +181,20 @@ class _Answer:
         if usage:
             self.response["usageMetadata"] = usage
         for k, candidate in enumerate(native.get("candidates") or ()):
-            self._candidate(self._camel(shared.CANDIDATE, candidate), (at, "candidates", k))
+            self._candidate(self._camel(documents.CANDIDATE, candidate), (at, "candidates", k))
 
     def _candidate(self, native: Native, place: Path) -> None:
         index = native.get("index") or 0
         candidate = self.candidates.setdefault(index, _Candidate(place))
-        said = {key: value for key, value in native.items() if key != "content" and value is not None}
-        candidate.rest |= said
-        candidate.routes |= {(key,): (*place, key) for key in said}
+        stated = {key: value for key, value in native.items() if key != "content" and value is not None}
+        candidate.fields |= stated
+        candidate.routes |= {(key,): (*place, key) for key in stated}
         candidate.routes.setdefault(("content",), (*place, "content"))
         content = self._camel(CONTENT, native.get("content") or {})
         candidate.content |= {key: value for key, value in content.items() if key != "parts" and value is not None}
-        parts, single = listed(content.get("parts"))
-        for j, part in enumerate(parts):
-            spot: Path = (*place, "content", "parts")
-            candidate.add(self._part(part), spot if single else (*spot, j))
+        spot: Path = (*place, "content", "parts")
+        for j, part in enumerate(listed(content.get("parts"))):
+            candidate.add(self._part(part), spot if isinstance(content["parts"], dict) else (*spot, j))
 
     def _part(self, native: Native) -> Native:
         part = dict(self._camel(PART, native))
@@ -215,11 +219,11 @@ class _Answer:
         return {"candidates": [self.candidates[index].whole() for index in sorted(self.candidates)], **self.response}
 
     def all_routes(self) -> dict[Path, Path]:
-        """Where what is in the response was said in the events."""
+        """Where what is in the response stands in the events."""
         routes = dict(self.routes)
         for i, index in enumerate(sorted(self.candidates)):
-            found = self.candidates[index].routes
-            routes |= {("candidates", i, *path): place for path, place in found.items()}
+            pairs = self.candidates[index].routes.items()
+            routes |= {("candidates", i, *path): place for path, place in pairs}
             if "error" in [path[0] for path in self.routes]:
                 routes["candidates", i, "content", "error"] = self.routes["error",]
         return routes
@@ -230,15 +234,14 @@ class _Answer:
 
 def lift(document: Any) -> Transcript:
     """The transcript of the answer that the events hold."""
-    answer = _Answer(Origin(NAME))
+    answer = _Answer(Origin(SERVICE.name))
     for at, row in enumerate(document):
         answer.take(row, at)
-    transcript = shared.lift(answer.whole(), FLAVOR)
+    transcript = documents.lift(answer.whole(), SERVICE)
     _lift_end(answer, transcript.messages)
     origin = transcript.origin
     assert origin is not None
     origin.routes = answer.all_routes()
-    streams.keep(origin, document)
     return transcript
 
 
@@ -249,24 +252,53 @@ def _lift_end(answer: _Answer, messages: list[Message]) -> None:
         message.stop_reason = "error"
     if answer.error is not None:
         message = (broken or messages)[0]
-        rest = dict(answer.error)
-        message.error = rest.pop("message", None)
-        if rest:
-            message.extras = extras_of(FAMILY, {**carried_by(message.extras, FAMILY), "error": rest})
+        beside = {key: value for key, value in answer.error.items() if key != "message"}
+        message.error = answer.error.get("message")
+        if beside:
+            message.extras = owned(SERVICE.owner, carried_by(message.extras, SERVICE.owner), {"error": beside})
 
 
-# ---------------------------------------------------------------- lower
+# ---------------------------------------------------------------- fit
+
+OF_EVENTS = OF_ANSWER._replace(inside={**OF_ANSWER.inside, "error": Carried(Shape("error", "code message"))})
 
 
-def lower(transcript: Transcript, options: Options) -> Rows:
-    """The events of the answer, as they came unless the transcript or the wish for fragments is another."""
-    rows = None if options.chunk else streams.kept(transcript, NAME, lift)
-    if rows is not None:
-        return rows
-    messages = streams.answers(transcript)
-    answer = streams.as_response(transcript, messages, NAME, NAME)
-    response = shared.lower(answer, Options(form="response"), FLAVOR)
-    return Rows(list(_events(response, messages, options.chunk)))
+def _joined_texts(message: Message) -> Message:
+    """Texts that follow each other are one text, unless something stands beside one of them."""
+    parts: list[Any] = []
+    for part in message.parts:
+        if parts and _is_bare(part) and _is_bare(parts[-1]) and parts[-1].__class__ is part.__class__:
+            parts[-1] = replace(parts[-1], text=f"{parts[-1].text}{part.text}")  # type: ignore[union-attr]
+        else:
+            parts.append(part)
+    return message if len(parts) == len(message.parts) else replace(message, parts=parts)
+
+
+def _is_bare(part: Part) -> bool:
+    return isinstance(part, (Text, Reasoning)) and part.metadata is None and not carried_by(part.extras, SERVICE.owner)
+
+
+def _ended(message: Message) -> Message:
+    """An answer that did not break off has a finish reason."""
+    if message.stop_reason is not None:
+        return message
+    return replace(message, stop_reason=documents.read_reason("STOP", message))
+
+
+FIT = (
+    streams.one_answer,
+    *answer(SERVICE, OF_EVENTS, ("error",)),
+    on_each_message(_joined_texts),
+    on_each_message(_ended),
+)
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The events of the answer."""
+    response = documents.write(transcript, Options(form="response"), SERVICE)
+    return Rows(list(_events(response, transcript.messages, options.chunk)))
 
 
 HEAD = ("modelVersion", "createTime", "responseId")
@@ -283,23 +315,23 @@ def _events(response: Native, messages: list[Message], size: int) -> Iterator[Na
     rows[-1] |= last
     yield from rows
     for message in messages:
-        rest = carried_by(message.extras, FAMILY).get("error")
-        if message.error is not None or rest:
-            said = {} if message.error is None else {"message": message.error}
-            yield {"error": {**(rest if isinstance(rest, dict) else {}), **said}}
+        carried = carried_by(message.extras, SERVICE.owner).get("error")
+        if message.error is not None or carried:
+            error = carried if isinstance(carried, dict) else {}
+            yield {"error": error if message.error is None else {**error, "message": message.error}}
             return
 
 
 def _pieces(candidate: Native, message: Message, size: int) -> Iterator[Native]:
     """The candidate with one part after another; the last one says how it ended."""
-    content = dict(candidate.get("content") or {"role": "model"})
+    content = dict(candidate["content"])
     index = {"index": candidate["index"]} if "index" in candidate else {}
-    parts = [piece for part in listed(content.pop("parts", None))[0] for piece in _cut(part, size)]
+    parts = [piece for part in content.pop("parts") for piece in _cut(part, size)]
     for part in parts[:-1]:
         yield {"content": {**content, "parts": [part]}, **index}
     end = {key: value for key, value in candidate.items() if key not in ("content", "index", "finishReason")}
     if message.stop_reason != "error":
-        end = {"finishReason": candidate.get("finishReason") or "STOP", **end}
+        end = {"finishReason": candidate["finishReason"], **end}
     yield {"content": {**content, "parts": parts[-1:]}, **index, **end}
 
 
@@ -310,29 +342,43 @@ def _cut(part: Native, size: int) -> list[Native]:
     return [{**part, "text": piece} for piece in fragments(part["text"], size)]
 
 
-LOSSES = {
-    **tables.LOSSES,
-    "message": "a stream holds one answer: the last turn of the model",
-    "tools": "a stream holds one answer, not what was asked",
-    "tool": "a stream holds one answer, not what was asked",
-    "toolChoice": "a stream holds one answer, not what was asked",
-    "settings": "a stream holds one answer, not what was asked",
-    "text": "texts that follow each other are one text",
-    "message.stopReason": "an answer ends with a finish reason, and Google has a list of them",
-}
+REPEATED = frozenset(
+    (
+        *(f"/*/{name}" for key in HEAD for name in (key, snake(key))),  # in every event
+        *(f"/*/usageMetadata/{path[0]}" for path in COUNTS),  # totals, of which the last one holds
+        *(f"/*/candidates/*/{key}" for key in ("index", "content/role")),
+    )
+)
 
 DIALECT = Dialect(
-    name=NAME,
+    name=SERVICE.name,
     title="streams of the Gemini API",
     specification="streamGenerateContent, Gemini API v1beta; Python SDK google-genai 3.3.0; read 2026-11-20",
     framings=("sse", "events", "document"),
     forms=("stream",),
     detect=detect,
     lift=lift,
-    lower=lower,
+    fit=(
+        streams.one_answer,
+        *answer(SERVICE, OF_EVENTS, ("error",)),
+        on_each_message(_joined_texts),
+        on_each_message(_ended),
+    ),
+    write=write,
     rules=(events.ended(),),
-    reasons=LOSSES,
+    lacks=tables.LACKS_BY_FORM["response"] - {"message.error"},
+    reasons={
+        **tables.LOSSES,
+        "message": "a stream holds one answer: the last turn of the model",
+        "tools": "a stream holds one answer, not what was asked",
+        "tool": "a stream holds one answer, not what was asked",
+        "toolChoice": "a stream holds one answer, not what was asked",
+        "settings": "a stream holds one answer, not what was asked",
+        "text": "texts that follow each other are one text",
+        "message.stopReason": "an answer ends with a finish reason, and Google has a list of them",
+    },
     places=tables.PLACES,
     envelope=tables.ENVELOPE,
-    family=FAMILY,
+    repeats=REPEATED,
+    family=SERVICE.owner,
 )

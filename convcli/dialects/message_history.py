@@ -1,7 +1,7 @@
 """The message history of a small coding agent: blocks as in the Messages API, results that name their tool.
 
 Specification: docs/05-message-history.md, src/message_history.py and src/llm_clients of
-acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
+https://github.com/acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
 
 Quirks
 - The program keeps its history in memory only. In a file the blocks are objects; the list of messages stands alone or,
@@ -18,25 +18,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects._glassbox import ANSWER, lift_answer, lower_answer, said
-from convcli.dialects._histories import Answers, has_media, runs, silent, without
-from convcli.fields import Keys, Native, Spelling, active, carried_by, extras_of, is_foreign_builtin, results_first
-from convcli.pairing import UNKNOWN, Pairing
-from convcli.rules import arguments, links, tools
-from convcli.transcript import (
-    Message,
-    Opaque,
-    Origin,
-    Part,
-    Path,
-    Refusal,
-    Text,
-    ToolCall,
-    ToolDefinition,
-    ToolResult,
-    Transcript,
-)
+from convcli.families.histories.entries import Entries, system_apart
+from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
+from convcli.kit import fitting, lacking
+from convcli.kit.fitting import ResultTexts, bare_system, bare_text
+from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.pairing import UNKNOWN
+from convcli.model.branches import active
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.rule import Breach, Rule
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.validation.rules import arguments, links, tools
+from convcli.validation.survey import Survey, when_sent
 
 NAME = "message-history"
 
@@ -46,8 +39,8 @@ MESSAGE = Keys("role content tool_calls")
 TEXT = Keys("type text")
 USE = Keys("type id name input")
 RESULT = Keys("type tool_use_id tool_name content")
-INSTRUCTIONS = ("system", "developer")
-NO_PARAMETERS: Native = {"type": "object", "properties": {}}
+
+RESULTS = ResultTexts(FAILURE)
 
 
 def detect(document: Any) -> Clue | None:
@@ -72,232 +65,154 @@ def _mark(message: Native) -> Clue | None:
     return None
 
 
-# ---------------------------------------------------------------- document
+# ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
     """The transcript of a list of messages, alone or beside `system` and `tools`."""
-    origin = Origin(NAME)
-    reader = _Reader(document, origin)
+    entries = Entries(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        return Transcript(reader.messages(document, ()), origin=origin)
-    carried, spelling = DOCUMENT.take(document)
-    origin.document = {"form": "object", "object": spelling or {}}
-    messages = reader.system(document.get("system")) + reader.messages(document["messages"], ("messages",))
-    transcript = Transcript(messages, extras=extras_of(NAME, carried), origin=origin)
+        _lift_messages(document, (), entries)
+        return entries.transcript()
+    entries.system(document.get("system"), "system")
+    _lift_messages(document["messages"], ("messages",), entries)
+    transcript = entries.transcript(extras=entries.extras(DOCUMENT.carried(document)))
     if document.get("tools") is not None:
-        transcript.tools = [_lift_tool(tool, origin) for tool in document["tools"]]
-        origin.tools = [("tools", i) for i in range(len(transcript.tools))]
+        transcript.tools = [_lift_tool(tool, entries) for tool in document["tools"]]
+        entries.context.origin.tools = [("tools", i) for i in range(len(transcript.tools))]
     return transcript
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """What the source was; else a list, or an object where there are tools or a system text to go with it."""
-    spelling = transcript.document_spelling(NAME)
-    writer = _Writer(transcript)
-    messages = active(transcript) if writer.own else results_first(active(transcript))
-    needed = transcript.tools is not None or (bool(messages) and messages[0].role in INSTRUCTIONS)
-    form = options.form or spelling.get("form") or ("object" if needed else "list")
-    if form == "list":
-        return writer.messages(messages)
-    same = spelling if spelling.get("form") == form else {}
-    system, messages = writer.system(messages, bool(same))
-    native: Native = {"system": system} if system is not None else {}
-    if transcript.tools is not None:
-        tools = [tool for tool in transcript.tools if not is_foreign_builtin(tool)]
-        native["tools"] = [_lower_tool(tool, writer.spelling(tool)) for tool in tools]
-    native["messages"] = writer.messages(messages)
-    return DOCUMENT.put(native, carried_by(transcript.extras, NAME), same.get("object"))
+def _lift_tool(native: Native, entries: Entries) -> ToolDefinition:
+    extras = entries.extras(TOOL.carried(native))
+    return ToolDefinition(native["name"], native["description"] or None, native["input_schema"], extras=extras)
 
 
-def _lift_tool(native: Native, origin: Origin) -> ToolDefinition:
-    carried, spelling = TOOL.take(native)
-    description = native["description"] or None
-    tool = ToolDefinition(native["name"], description, native["input_schema"], extras=extras_of(NAME, carried))
-    origin.spell(tool, spelling or {})
-    return tool
-
-
-def _lower_tool(tool: ToolDefinition, spelling: Spelling) -> Native:
-    """All three keys are required."""
-    schema = NO_PARAMETERS if tool.parameters is None else tool.parameters
-    native = {"name": tool.name, "description": tool.description or "", "input_schema": schema}
-    return TOOL.put(native, carried_by(tool.extras, NAME), spelling)
-
-
-# ---------------------------------------------------------------- lift
-
-
-class _Reader:
-    """What the lifts of one document share."""
-
-    __slots__ = ("answers", "origin", "pairing")
-
-    def __init__(self, document: Any, origin: Origin) -> None:
-        self.pairing, self.origin = Pairing(document), origin
-        self.answers = Answers(self.pairing)
-        origin.invented = self.pairing.invented
-
-    def system(self, text: str | None) -> list[Message]:
-        """The system text of the document as a leading message."""
-        if not text:
-            return []
-        message = Message("system", [Text(text)])
-        self.origin.spell(message, {"beside": True})
-        self.origin.places.append((("system",), [()]))
-        return [message]
-
-    def messages(self, natives: list[Native], prefix: Path) -> list[Message]:
-        messages = [message for i, native in enumerate(natives) for message in self.message(native, (*prefix, i))]
-        self.answers.adopt(messages)
-        return messages
-
-    def message(self, native: Native, place: Path) -> Iterator[Message]:
-        """The message, or several where results stand among other blocks."""
-        carried, spelling = MESSAGE.take(native)
-        role = native["role"]
-        parts, spots, form, odd = self._content(native)
-        inner, usual = odd.pop("carried", None), _form(role, parts)
+def _lift_messages(natives: list[Native], prefix: Path, entries: Entries) -> None:
+    for i, native in enumerate(natives):
+        parts, spots, inner = _lift_content(native.get("content"), entries)
         for j, call in enumerate(native.get("tool_calls") or ()):
-            parts.append(self._use(call, {"beside": True}))
+            parts.append(_lift_use(call, entries))
             spots.append(("tool_calls", j))
-        self.answers.pair()
-        for at, run in enumerate(runs(parts)):
-            is_result = bool(parts) and isinstance(parts[run.start], ToolResult)
-            message = Message("tool" if is_result else role, parts[run])
-            if at == 0:
-                odd |= {**(spelling or {}), **({"content": form} if form != usual else {})}
-                odd |= {"role": role} if is_result and role != "user" else {}
-                message.extras = extras_of(NAME, {**(carried or {}), **({"content": inner} if inner else {})})
-            self.origin.spell(message, odd if at == 0 else {"join": True})
-            self.origin.places.append((place, spots[run]))
-            yield message
-
-    def _content(self, native: Native) -> tuple[list[Part], list[Path], str, Spelling]:
-        """The parts of the content, where they stand, and what the content was."""
-        content = native.get("content")
-        if isinstance(content, dict):
-            carried, spelling = ANSWER.take(content)
-            parts, spots = lift_answer(content, NAME, self.pairing, self.origin)
-            odd: Spelling = {"answer": spelling or {}, **({"carried": carried} if carried else {})}
-            return parts, [("content", *spot) for spot in spots], "answer", odd
-        if isinstance(content, list):
-            return [self._block(block) for block in content], [("content", j) for j in range(len(content))], "list", {}
-        return [Text(content)] if content else [], [("content",)] if content else [], "string", {}
-
-    def _block(self, native: Native) -> Part:
-        if native["type"] == "text":
-            carried, spelling = TEXT.take(native)
-            text = Text(native["text"], extras=extras_of(NAME, carried))
-            self.origin.spell(text, spelling or {})
-            return text
-        if native["type"] == "tool_use":
-            return self._use(native, {})
-        return self._result(native) if native["type"] == "tool_result" else Opaque(NAME, native)
-
-    def _use(self, native: Native, odd: Spelling) -> ToolCall:
-        carried, spelling = USE.take(native)
-        id_ = self.pairing.call(native.get("id") or None, native["name"])
-        call = ToolCall(id_, native["name"], native.get("input") or {}, extras=extras_of(NAME, carried))
-        missing = silent(native, "type", "id", *(() if "input" in native else ("input",)))
-        self.origin.spell(call, {**(spelling or {}), **missing, **odd})
-        return call
-
-    def _result(self, native: Native) -> ToolResult:
-        carried, spelling = RESULT.take(native)
-        name = native.get("tool_name") or None
-        odd: Spelling = {"name": UNKNOWN} if name == UNKNOWN else {}
-        result = self.answers.add(native.get("tool_use_id") or None, None if odd else name, native["content"])
-        result.extras = extras_of(NAME, carried)
-        self.origin.spell(result, {**(spelling or {}), **silent(native, "tool_use_id", "tool_name"), **odd})
-        return result
+        carried = {**(MESSAGE.carried(native) or {}), **({"content": inner} if inner else {})}
+        entries.add(Message(native["role"], [], extras=entries.extras(carried)), parts, spots, (*prefix, i))
 
 
-def _form(role: str, parts: list[Part]) -> str:
-    """How the content of a message is written: an answer is a list of blocks, a question a string where it can be."""
-    bare = not parts or (len(parts) == 1 and isinstance(parts[0], (Text, Refusal)))
-    return "string" if bare and role != "assistant" else "list"
+def _lift_content(content: Any, entries: Entries) -> tuple[list[Part], list[Path], Native | None]:
+    """The parts of the content, where they stand, and what an answer that is one object says beside them."""
+    if isinstance(content, dict):
+        parts, spots = lift_answer(content, entries)
+        return parts, [("content", *spot) for spot in spots], ANSWER.carried(content)
+    if isinstance(content, list):
+        spots = [("content", j) for j in range(len(content))]
+        return [_lift_block(block, entries) for block in content], spots, None
+    return [Text(content)] if content else [], [("content",)] if content else [], None
 
 
-# ---------------------------------------------------------------- lower
+def _lift_block(native: Native, entries: Entries) -> Part:
+    kind = native["type"]
+    if kind == "text":
+        return Text(native["text"], extras=entries.extras(TEXT.carried(native)))
+    if kind == "tool_use":
+        return _lift_use(native, entries)
+    if kind != "tool_result":
+        return Opaque(NAME, native)
+    name = None if native.get("tool_name") == UNKNOWN else native.get("tool_name")
+    return entries.result(native.get("tool_use_id"), name, native["content"], RESULT.carried(native))
 
 
-class _Writer:
-    """What the lowers of one transcript share. `own`: written as it was."""
-
-    __slots__ = ("own", "spellings")
-
-    def __init__(self, transcript: Transcript) -> None:
-        self.own = transcript.origin is not None and transcript.origin.dialect == NAME
-        self.spellings = transcript.spelling(NAME)
-
-    def spelling(self, record: Any) -> Spelling:
-        return self.spellings.get(id(record), {}) if self.spellings else {}
-
-    def system(self, messages: list[Message], same: bool) -> tuple[str | None, list[Message]]:
-        """The system text of the document, and the messages that remain."""
-        first = messages[0] if messages and messages[0].role in INSTRUCTIONS else None
-        if first is None or (same and not self.spelling(first).get("beside")):
-            return None, messages
-        return "\n\n".join(part.text for part in first.parts if isinstance(part, Text)) or None, messages[1:]
-
-    def messages(self, messages: list[Message]) -> list[Native]:
-        groups: list[list[Message]] = []
-        for message in messages:
-            if groups and self.spelling(message).get("join"):
-                groups[-1].append(message)
-            else:
-                groups.append([message])
-        return [self._message(group) for group in groups]
-
-    def _message(self, group: list[Message]) -> Native:
-        first = group[0]
-        spelling = self.spelling(first)
-        role = {"tool": "user", "developer": "system"}.get(first.role, first.role)
-        parts = [part for message in group for part in message.parts]
-        carried = dict(carried_by(first.extras, NAME))
-        native: Native = {"role": spelling.get("role", role)}
-        inside = [part for part in parts if not self.spelling(part).get("beside")]
-        blocks = [(part, self._block(part)) for part in inside]
-        form = spelling.get("content") or _form(role, [part for part, block in blocks if block is not None])
-        if form == "answer":
-            native["content"] = self._answer(inside, carried.pop("content", None), spelling["answer"])
-        elif form == "string":
-            native["content"] = "".join(part.text for part in inside if isinstance(part, (Text, Refusal)))
-        else:
-            native["content"] = [block for _, block in blocks if block is not None]
-        if len(inside) < len(parts):
-            native["tool_calls"] = [self._block(part) for part in parts if self.spelling(part).get("beside")]
-        return MESSAGE.put(native, carried, spelling)
-
-    def _answer(self, parts: list[Part], carried: Native | None, spelling: Spelling) -> Native:
-        call = next((part for part in parts if isinstance(part, ToolCall)), None)
-        return ANSWER.put(lower_answer(parts, NAME, self.spelling(call)), carried, spelling)
-
-    def _block(self, part: Part) -> Native | None:
-        """One block; None for what the history has no block for."""
-        spelling = self.spelling(part)
-        carried = carried_by(part.extras, NAME)
-        if isinstance(part, (Text, Refusal)):
-            return TEXT.put({"type": "text", "text": part.text}, carried, spelling)
-        if isinstance(part, ToolCall):
-            native = {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}
-            return USE.put(without(native, spelling), carried, spelling)
-        if isinstance(part, ToolResult):
-            name = spelling.get("name", part.name)
-            native = {"type": "tool_result", "tool_use_id": part.tool_call_id, "tool_name": name}
-            native["content"] = part.value if self.own and part.kind == "data" else said(part)
-            return RESULT.put(without(native, spelling), carried, spelling)
-        return part.value if isinstance(part, Opaque) and part.dialect == NAME else None
+def _lift_use(native: Native, entries: Entries) -> ToolCall:
+    return entries.call(native.get("id"), native["name"], native.get("input"), USE.carried(native))
 
 
-def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result comes back: as text."""
-    return None if result.kind == "text" or has_media(result) else ("text", said(result))
+# ---------------------------------------------------------------- fit
+
+LIST = (
+    fitting.linear,
+    fitting.results_behind_calls,
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    fitting.on_results(RESULTS.fits),
+    fitting.only_own_opaque(NAME),
+    fitting.functions_only(NAME),
+    fitting.with_parameters(),
+)
+FIT = {"list": LIST, "object": (*LIST, fitting.on_messages(bare_system))}
 
 
-RULES = (links.paired(links.Manner(where="later")), arguments.not_filled(), tools.unique())
+def form_of(transcript: Transcript) -> str:
+    """A list, or an object where there are tools or a system text to go with it."""
+    messages = active(transcript)
+    needed = transcript.tools is not None or (bool(messages) and messages[0].role in ("system", "developer"))
+    return "object" if needed else "list"
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A list of messages, alone or beside `system` and `tools`. A leading message that is only text is `system`."""
+    messages = transcript.messages
+    if options.form == "list":
+        return [_write_message(message) for message in messages]
+    system = bare_text(messages[0]) if messages and messages[0].role == "system" else ""
+    native: Native = {"system": system} if system else {}
+    if transcript.tools is not None:
+        native["tools"] = [_write_tool(tool) for tool in transcript.tools]
+    native["messages"] = [_write_message(message) for message in messages[1 if system else 0 :]]
+    return DOCUMENT.put(native, carried_by(transcript.extras, NAME))
+
+
+def _write_tool(tool: ToolDefinition) -> Native:
+    """All three keys are required."""
+    native = {"name": tool.name, "description": tool.description or "", "input_schema": tool.parameters or {}}
+    return TOOL.put(native, carried_by(tool.extras, NAME))
+
+
+def _write_message(message: Message) -> Native:
+    """An answer is a list of blocks, a question a string where it can be; what an object carried is written in one."""
+    carried = dict(carried_by(message.extras, NAME))
+    inside = carried.pop("content", None)
+    if isinstance(inside, dict):
+        answer = write_answer(message.parts, NAME, inside)
+        return MESSAGE.put({"role": message.role, "content": answer}, carried)
+    blocks = [block for part in message.parts if (block := _write_block(part)) is not None]
+    bare = message.role != "assistant" and all(block.keys() == {"type", "text"} and block["text"] for block in blocks)
+    content = "".join(block["text"] for block in blocks) if bare and len(blocks) < 2 else blocks
+    role = "user" if message.role == "tool" else message.role
+    return MESSAGE.put({"role": role, "content": content}, carried)
+
+
+def _write_block(part: Part) -> Native | None:
+    """One block; None for what the history has no block for."""
+    carried = carried_by(part.extras, NAME)
+    if isinstance(part, Text):
+        return TEXT.put({"type": "text", "text": part.text}, carried)
+    if isinstance(part, ToolCall):
+        return USE.put({"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}, carried)
+    if isinstance(part, ToolResult):
+        result = {"type": "tool_result", "tool_use_id": part.tool_call_id, "tool_name": part.name}
+        return RESULT.put({**result, "content": part.value}, carried)
+    return part.value if isinstance(part, Opaque) else None
+
+
+def _results_are_texts(survey: Survey) -> Iterator[Breach]:
+    for answered in survey.results:
+        if answered.result.kind == "data":
+            yield Breach("wrong-type", answered.at("tool_result.value"), "a result is a string")
+
+
+RULES = (
+    system_apart(),
+    when_sent(Rule(("wrong-type",), _results_are_texts)),
+    links.paired(links.Manner(where="later")),
+    arguments.not_filled(),
+    tools.unique(),
+)
+
+LACKS = (lacking.SESSION | lacking.REQUEST | lacking.MESSAGE | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY) | (
+    lacking.FUNCTION_ONLY | {"reasoning"}
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -307,18 +222,12 @@ DIALECT = Dialect(
     forms=("list", "object"),
     detect=detect,
     lift=lift,
-    lower=lower,
+    write=write,
+    fit=FIT,
+    form_of=form_of,
     rules=RULES,
-    conventions=(
-        Convention(
-            express,
-            {
-                "error": ("encoded", 'a result has no field for a failure: its text begins with "Error: "'),
-                "data": ("changed", "a result is a string: the data is written as JSON"),
-                "multimodal": ("changed", "a result is a string: its texts are joined"),
-            },
-        ),
-    ),
+    conventions=(RESULTS.convention(MARKED),),
+    lacks={"list": LACKS | lacking.TOOLS | {"extras.message-history"}, "object": LACKS},
     reasons={
         "message.role": "there is only one role for instructions",
         "text": "the system text is one string",
@@ -327,13 +236,9 @@ DIALECT = Dialect(
         "tool.description": "a tool needs a description",
         "tool.parameters": "a tool needs an input_schema",
         "tool.strict": "a tool has no strict mode",
-        "toolChoice": "the history holds no settings of a request",
-        "settings": "the history holds no settings of a request",
+        **dict.fromkeys(("toolChoice", "settings"), "the history holds no settings of a request"),
         "model": "the history does not name the model",
-        "image": "the history holds text and calls only",
-        "audio": "the history holds text and calls only",
-        "video": "the history holds text and calls only",
-        "document": "the history holds text and calls only",
+        **dict.fromkeys(lacking.MEDIA, "the history holds text and calls only"),
         "tool_call.rawArguments": "the input of a call is an object",
         "tool_result.isError": "a result has no field for a failure",
     },

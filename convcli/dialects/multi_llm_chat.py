@@ -1,7 +1,7 @@
 """multi-llm-chat: saved histories, drafts and bare lists of a chat program that asks Gemini and ChatGPT side by side.
 
 Specification: doc/specs/structured_content_format_spec.md and src/multi_llm_chat/{history,history_utils}.py of
-aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
+https://github.com/aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
 
 Quirks
 - The role of an answer is its author: `gemini` or `chatgpt`. Other authors are written as `chatgpt`.
@@ -20,17 +20,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects._histories import without
-from convcli.dialects._multi_llm_entries import AUTHORS, NAME, Reader, Writer, express
-from convcli.fields import Keys, Native, active, carried_by, extras_of, results_first, says_something
-from convcli.rules import links
-from convcli.transcript import Origin, Transcript
+from msgspec.structs import replace
 
+from convcli.families.histories.entries import Entries, system_apart
+from convcli.families.histories.multi_llm import AUTHORS, CONVENTION, RESULTS, lift_entries, write_entries
+from convcli.kit import fitting, lacking
+from convcli.kit.fitting import bare_system, bare_text
+from convcli.kit.objects import Keys, Native, carried_by
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Message, Transcript
+from convcli.validation.rules import links
+
+NAME = "multi-llm-chat"
 DRAFT = "autosave_draft"
 """The `type` of a draft that the program saved by itself."""
-VERSION = {"saved": 2, "autosave": 1}
-"""The versions that are written: that of the entries, and that of the draft itself."""
+VERSIONS = (1, 2)
+"""They say how entries are written: as strings, or as lists."""
 
 SAVED = Keys("display_name system_prompt turns metadata")
 AUTOSAVE = Keys("type schema_version user_id system_prompt turns metadata", carried="user_id")
@@ -60,67 +65,100 @@ def _has_our_parts(content: Any) -> bool:
     )
 
 
-# ---------------------------------------------------------------- document
+# ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
     """The transcript of a saved history, a draft or a list of entries."""
-    origin = Origin(NAME)
-    reader = Reader(document, origin)
+    entries = Entries(NAME, document)
     if isinstance(document, list):
-        origin.document = {"form": "list"}
-        return Transcript(reader.messages(document, ()), origin=origin)
-    form, keys = ("autosave", AUTOSAVE) if document.get("type") == DRAFT else ("saved", SAVED)
+        lift_entries(document, (), entries)
+        return entries.transcript()
+    is_draft = document.get("type") == DRAFT
     metadata = document.get("metadata") or {}
-    carried, spelling = keys.take(document)
-    more, inner = METADATA.take(metadata)
-    version = (document if form == "autosave" else metadata).get("schema_version")
-    origin.document = {"form": form, "missing": [key for key in ("system_prompt",) if key not in document]}
-    origin.document |= {"file": spelling or {}, "metadata": inner or {}, "version": version}
-    if form == "autosave" and says_something(metadata.get("schema_version")):
-        more = {**(more or {}), "schema_version": metadata["schema_version"]}
-    extras = {**(carried or {}), **({"metadata": more} if more else {})}
-    return Transcript(
-        reader.system(document.get("system_prompt")) + reader.messages(document["turns"], ("turns",)),
-        title=document.get("display_name") or None if form == "saved" else None,
+    entries.system(document.get("system_prompt"), "system_prompt")
+    lift_entries(document["turns"], ("turns",), entries)
+    return entries.transcript(
+        title=None if is_draft else document.get("display_name") or None,
         created_at=metadata.get("created_at") or None,
         updated_at=metadata.get("updated_at") or None,
-        extras=extras_of(NAME, extras),
-        origin=origin,
+        extras=entries.extras(_carried(document, metadata, is_draft)),
     )
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A saved history of version 2, or what the source was."""
-    spelling = transcript.document_spelling(NAME)
-    form = options.form or spelling.get("form") or "saved"
-    same = spelling if spelling.get("form") == form else {}
-    writer = Writer(transcript)
-    messages = active(transcript) if writer.own else results_first(active(transcript))
-    if form == "list":
-        return writer.entries(messages)
-    system, messages = writer.system(messages, bool(same))
-    native: Native = {"system_prompt": system, "turns": writer.entries(messages)}
-    version = same.get("version") if same else VERSION[form]
+def _carried(document: Native, metadata: Native, is_draft: bool) -> Native:
+    """What has no field, and a version that is none of those that only say how entries are written."""
+    carried = dict((AUTOSAVE if is_draft else SAVED).carried(document) or {})
+    more = dict(METADATA.carried(metadata) or {})
+    if is_draft and document.get("schema_version") not in (None, *VERSIONS):
+        carried["schema_version"] = document["schema_version"]
+    if metadata.get("schema_version") not in (None, *VERSIONS):
+        more["schema_version"] = metadata["schema_version"]
+    return {**carried, **({"metadata": more} if more else {})}
+
+
+# ---------------------------------------------------------------- fit
+
+
+def authors(transcript: Transcript) -> Transcript:
+    """The name of an answer is its author: by name, or by model. Results have no name."""
+
+    def fits(message: Message) -> Message:
+        if message.role == "tool":
+            return message if message.name is None else replace(message, name=None)
+        if message.role != "assistant" or message.name in AUTHORS:
+            return message
+        by_model = "gemini" if "gemini" in (message.model or transcript.model or "") else "chatgpt"
+        return replace(message, name=by_model)
+
+    return fitting.on_each_message(fits)(transcript)
+
+
+LIST = (
+    fitting.linear,
+    fitting.results_behind_calls,
+    fitting.roles({"developer": "system"}),
+    authors,
+    fitting.refusals_as_texts,
+    fitting.on_results(RESULTS.fits),
+    fitting.only_own_opaque(NAME),
+)
+FILE = (*LIST, fitting.on_messages(bare_system))
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A file of version 2, or a list of its entries. A leading message that is only text is the `system_prompt`."""
+    messages = transcript.messages
+    if options.form == "list":
+        return write_entries(messages, NAME)
+    system = bare_text(messages[0]) if messages and messages[0].role == "system" else ""
+    native: Native = {"system_prompt": system, "turns": write_entries(messages[1 if system else 0 :], NAME)}
     carried = dict(carried_by(transcript.extras, NAME))
     metadata: Native = {"created_at": transcript.created_at, "updated_at": transcript.updated_at}
-    if form == "saved":
-        metadata["schema_version"] = version
+    if options.form == "saved":
+        metadata["schema_version"] = 2
         native["display_name"] = transcript.title
     else:
-        native |= {"type": DRAFT, "schema_version": version}
-    metadata = METADATA.put(_said(metadata, METADATA), carried.pop("metadata", None), same.get("metadata"))
-    if metadata or not same:
-        native["metadata"] = metadata
-    keys = SAVED if form == "saved" else AUTOSAVE
-    return keys.put(without(_said(native, keys), same), carried, same.get("file"))
+        native |= {"type": DRAFT, "schema_version": 1}
+    native["metadata"] = METADATA.put(_stated(metadata), carried.pop("metadata", None), sort=True)
+    return (SAVED if options.form == "saved" else AUTOSAVE).put(_stated(native), carried, sort=True)
 
 
-def _said(native: Native, keys: Keys) -> Native:
-    return {key: native[key] for key in keys.sorted(native) if native[key] is not None}
+def _stated(native: Native) -> Native:
+    return {key: value for key, value in native.items() if value is not None}
 
 
-RULES = (links.paired(links.Manner(where="later")),)
+RULES = (
+    system_apart(),
+    links.paired(links.Manner(where="later")),
+)
+
+LACKS = ((lacking.SESSION - {"title", "createdAt", "updatedAt"}) | lacking.REQUEST | lacking.TOOLS | {"reasoning"}) | (
+    (lacking.MESSAGE - {"message.name"}) | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -130,33 +168,21 @@ DIALECT = Dialect(
     forms=("saved", "list", "autosave"),
     detect=detect,
     lift=lift,
-    lower=lower,
+    write=write,
+    fit={"saved": FILE, "list": LIST, "autosave": FILE},
     rules=RULES,
-    conventions=(
-        Convention(
-            express,
-            {
-                "error": ("encoded", 'a result has no field for a failure: "[ERROR] " stands before its text'),
-                "data": ("changed", "a string is always text: the data is written as JSON"),
-                "multimodal": ("changed", "a result holds one text: its texts are joined"),
-            },
-        ),
-    ),
+    conventions=(CONVENTION,),
+    lacks={"saved": LACKS, "list": LACKS | {"title", "createdAt", "updatedAt"}, "autosave": LACKS | {"title"}},
     reasons={
         "message.name": "the author of an answer is gemini or chatgpt",
         "message.role": "there is only one role for instructions",
         "text": "the system prompt is one text",
         "reasoning": "the history keeps no thinking",
         "refusal": "the history has no part for a refusal: it is written as text",
-        "tools": "the tools are not stored in the history",
-        "tool": "the tools are not stored in the history",
-        "toolChoice": "the history holds no settings of a request",
-        "settings": "the history holds no settings of a request",
+        **dict.fromkeys(lacking.TOOLS, "the tools are not stored in the history"),
+        **dict.fromkeys(("toolChoice", "settings"), "the history holds no settings of a request"),
         "model": "the history does not name the model",
-        "image": "the history holds text and calls only",
-        "audio": "the history holds text and calls only",
-        "video": "the history holds text and calls only",
-        "document": "the history holds text and calls only",
+        **dict.fromkeys(lacking.MEDIA, "the history holds text and calls only"),
         "tool_call.rawArguments": "arguments are an object here",
         "tool_result.isError": "a result has no field for a failure",
     },

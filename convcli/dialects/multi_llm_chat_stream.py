@@ -1,7 +1,7 @@
 """Streams of multi-llm-chat: the chunks that its loop gives while a model answers and its tools run.
 
-Specification: src/multi_llm_chat/core_modules/agentic_loop.py and the chunks of the providers of aoitan/multi-llm-chat
-at commit 6414d9b (2026-02-28); read 2026-11-20.
+Specification: src/multi_llm_chat/core_modules/agentic_loop.py and the chunks of the providers of
+https://github.com/aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
 
 Quirks
 - A chunk is `text`, `tool_call`, `tool_result` or `error`; what it says stands under `content`, for calls and results
@@ -17,22 +17,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli import streams, wire
-from convcli.dialect import Clue, Convention, Dialect, Options
-from convcli.dialects._histories import renamed
-from convcli.dialects._multi_llm_entries import NAME as SIBLING
-from convcli.dialects._multi_llm_entries import OLD_NAMES, arguments_of, express, written
-from convcli.dialects._runs import Run, carry, said
-from convcli.fields import Keys, Native, carried_by, results_apart, results_first
-from convcli.pairing import UNKNOWN
-from convcli.sources import Rows
-from convcli.streams import fragments
-from convcli.transcript import Message, Opaque, Part, Refusal, Text, ToolCall, ToolResult, Transcript
+from msgspec.structs import replace
+
+from convcli.families.histories.multi_llm import CONVENTION, RESULTS, lift_call, result_body, write_part
+from convcli.kit import fitting, lacking
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.runs import Run, joined_turns, last_run
+from convcli.kit.streams import fragments
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Opaque, Part, Text, ToolCall, ToolResult, Transcript
 
 NAME = "multi-llm-chat-stream"
+SIBLING = "multi-llm-chat"
+"""The name of the history, under which both carry what has no field."""
 CHUNK = Keys("type content")
-CALL = Keys("name arguments tool_call_id")
-RESULT = Keys("name content tool_call_id")
 TEXTS = frozenset(("text", "error"))
 
 
@@ -63,7 +62,7 @@ def lift(document: Any) -> Transcript:
     run = Run(NAME, SIBLING, document)
     for at, chunk in enumerate(document):
         LIFTS.get(chunk["type"], _lift_unknown)(chunk, at, run)
-    return run.whole(document)
+    return run.transcript()
 
 
 def _lift_unknown(chunk: Native, at: int, run: Run) -> None:
@@ -74,96 +73,102 @@ def _lift_text(chunk: Native, at: int, run: Run) -> None:
     if chunk["content"]:
         message = run.turn("assistant", at)
         run.text(message, chunk["content"], (at, "content"))
-        run.carry(message, CHUNK.take(chunk)[0], at)
+        run.carry(message, CHUNK.carried(chunk), at)
 
 
 def _lift_call(chunk: Native, at: int, run: Run) -> None:
-    body, _ = renamed(chunk["content"], {"tool_name": "name"})
-    arguments = body.get("arguments") or {}
-    raw = wire.write_text(arguments) if isinstance(arguments, list) else None
-    id_, name = body.get("tool_call_id") or None, body.get("name") or ""
-    extras = _carried(CALL, body, chunk)
-    message = run.call(id_, name, {} if raw is not None else arguments, extras, (at, "content"))
-    message.parts[-1].raw_arguments = raw  # type: ignore[union-attr]
+    run.part(run.turn("assistant", at), lift_call(chunk, True, run.pairing, SIBLING), (at, "content"))
 
 
 def _lift_result(chunk: Native, at: int, run: Run) -> None:
-    body, _ = renamed(chunk["content"], OLD_NAMES)
-    id_, name = body.get("tool_call_id") or None, body.get("name") or None
-    if id_ is not None and id_ == (name or UNKNOWN) and not run.pairing.knows(id_):
-        id_ = None
-    value = body.get("content")
+    id_, name, value, carried = result_body(chunk, True, run.pairing)
     result = ToolResult("", "", "text" if isinstance(value, str) else "data", value)
-    carry(result, SIBLING, _carried(RESULT, body, chunk))
+    result.extras = extras_of(SIBLING, carried)
     run.result(id_, name, result, (at, "content"))
 
 
 def _lift_error(chunk: Native, at: int, run: Run) -> None:
     content = chunk.get("content") or {}
-    rest = {"message": content} if isinstance(content, str) else dict(content)
-    message = rest.pop("message", None)
-    run.failed(at, message or None, {**(CHUNK.take(chunk)[0] or {}), **rest})
+    carried = {"message": content} if isinstance(content, str) else dict(content)
+    message = carried.pop("message", None)
+    run.failed(at, message or None, {**(CHUNK.carried(chunk) or {}), **carried})
     run.open = None
 
 
 LIFTS = {"text": _lift_text, "tool_call": _lift_call, "tool_result": _lift_result, "error": _lift_error}
 
 
-def _carried(keys: Keys, body: Native, chunk: Native) -> Native:
-    """What the body says beside what we know, and what stands beside the body."""
-    outer, _ = CHUNK.take(chunk)
-    return {**(keys.take(body)[0] or {}), **({"outer": outer} if outer else {})}
+# ---------------------------------------------------------------- fit
+
+PARTS = ("text", "tool_call", "tool_result")
 
 
-# ---------------------------------------------------------------- lower
+def _has_chunk(part: Part, message: Message) -> Part | None:
+    """A chunk is a text, a call, a result, or of a kind that we do not know."""
+    if isinstance(part, Opaque):
+        return part if part.dialect == SIBLING and _is_unknown(part.value) else None
+    return part if part.type in PARTS else None
 
 
-def lower(transcript: Transcript, options: Options) -> Rows:
-    """The chunks of the run, as they came unless the transcript or the wish for fragments is another."""
-    rows = None if options.chunk else streams.kept(transcript, NAME, lift)
-    if rows is not None:
-        return rows
-    own = transcript.origin is not None and transcript.origin.dialect == NAME
-    messages = said(transcript, NAME) if own else results_first(streams.run(transcript))
-    chunks = [chunk for message in messages for chunk in _chunks(message, options.chunk)]
+def _is_unknown(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] not in LIFTS
+
+
+def _asides(message: Message) -> list[Message]:
+    """Chunks of other kinds are events of their own; the history has them among the items of an answer."""
+    others = [part for part in message.parts if not isinstance(part, Opaque)]
+    if message.role != "assistant" or len(others) == len(message.parts):
+        return [message]
+    first = message.parts.index(others[0]) if others else 0
+    events = [Message("event", [part]) for part in message.parts if isinstance(part, Opaque)]
+    return [*events[:first], replace(message, parts=others), *events[first:]]
+
+
+FIT = (
+    last_run(SIBLING),
+    fitting.results_behind_calls,
+    fitting.separate_results,
+    fitting.refusals_as_texts,
+    fitting.on_results(RESULTS.fits),
+    fitting.on_parts(_has_chunk),
+    fitting.on_messages(lambda messages: fitting.shared_all(messages, _asides)),
+    fitting.on_messages(joined_turns),
+)
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The chunks of the run."""
+    chunks = [chunk for message in transcript.messages for chunk in _chunks(message, options.chunk)]
     return Rows(chunks or [{"type": "text", "content": ""}])
 
 
 def _chunks(message: Message, size: int) -> Iterator[Native]:
     carried = dict(carried_by(message.extras, SIBLING))
     error = carried.pop("error", None)
-    for piece in results_apart(message):
-        for part in piece.parts if piece.role in ("assistant", "tool", "event") else ():
-            yield from _part(part, carried, size)
-    if message.role == "assistant" and message.stop_reason == "error":
-        rest = error if isinstance(error, dict) else {}
-        words = message.error or ""
-        yield {"type": "error", "content": {"message": words, **rest} if rest else words}
+    for part in message.parts:
+        yield from _part(part, carried, size)
+    if message.stop_reason == "error":
+        beside = error if isinstance(error, dict) else {}
+        text = message.error or ""
+        yield {"type": "error", "content": {"message": text, **beside} if beside else text}
 
 
 def _part(part: Part, carried: Native, size: int) -> Iterator[Native]:
-    if isinstance(part, (Text, Refusal)):
+    if isinstance(part, Text):
         for piece in fragments(part.text, size):
             yield {"type": "text", "content": piece, **carried}
-    elif isinstance(part, ToolCall):
-        yield _whole("tool_call", {"name": part.name, "arguments": arguments_of(part), "tool_call_id": part.id}, part)
-    elif isinstance(part, ToolResult):
-        body = {"name": part.name, "content": written(part), "tool_call_id": part.tool_call_id}
-        yield _whole("tool_result", body, part)
-    elif isinstance(part, Opaque) and part.dialect == SIBLING and _is_chunk(part.value):
+    elif isinstance(part, (ToolCall, ToolResult)):
+        yield write_part(part, SIBLING, nested=True)
+    elif isinstance(part, Opaque):
         yield part.value
 
 
-def _is_chunk(value: Any) -> bool:
-    """Is an opaque value a chunk that came so? The history has opaque items too."""
-    return isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] not in LIFTS
-
-
-def _whole(kind: str, body: Native, part: ToolCall | ToolResult) -> Native:
-    carried = dict(carried_by(part.extras, SIBLING))
-    outer = carried.pop("outer", None)
-    return {"type": kind, "content": {**body, **carried}, **(outer if isinstance(outer, dict) else {})}
-
+LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE | lacking.METADATA | lacking.CALL_ONLY) | {
+    "extras.multi-llm-chat"
+}
 
 DIALECT = Dialect(
     name=NAME,
@@ -174,17 +179,10 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    lower=lower,
-    conventions=(
-        Convention(
-            express,
-            {
-                "error": ("encoded", 'a result has no field for a failure: "[ERROR] " stands before its text'),
-                "data": ("changed", "a string is always text: the data is written as JSON"),
-                "multimodal": ("changed", "a result holds one text: its texts are joined"),
-            },
-        ),
-    ),
+    write=write,
+    fit=FIT,
+    conventions=(CONVENTION,),
+    lacks=LACKS,
     reasons={
         "message": "a stream holds the turns since the last question",
         "message.role": "a stream holds the turns of the assistant and their results",
@@ -200,22 +198,14 @@ DIALECT = Dialect(
         "text": "the text of one turn is one stream: the boundaries of parts are lost",
         "reasoning": "thinking is not streamed",
         "refusal": "there is no chunk for a refusal: its words are written as text",
-        "tools": "a stream holds the answer, not what was asked",
-        "tool": "a stream holds the answer, not what was asked",
-        "toolChoice": "a stream holds the answer, not what was asked",
-        "settings": "a stream holds the answer, not what was asked",
+        **dict.fromkeys((*lacking.TOOLS, "toolChoice", "settings"), "a stream holds the answer, not what was asked"),
         "id": "a stream has no id",
         "title": "a stream has no title",
         "model": "a stream does not name the model",
         "cwd": "a stream does not name a directory",
-        "createdAt": "a stream has no time",
-        "updatedAt": "a stream has no time",
+        **dict.fromkeys(("createdAt", "updatedAt"), "a stream has no time"),
         "head": "a run is no tree",
-        "image": "chunks hold text and calls only",
-        "audio": "chunks hold text and calls only",
-        "video": "chunks hold text and calls only",
-        "document": "chunks hold text and calls only",
-        "event": "no model ever saw this row",
+        **dict.fromkeys(lacking.MEDIA, "chunks hold text and calls only"),
         "tool_call.rawArguments": "arguments are an object here",
         "tool_result.isError": "a result has no field for a failure",
         "tool_result.status": "a result has no state",

@@ -1,69 +1,119 @@
 """Gemini on Vertex AI (generateContent of aiplatform): requests, responses and bare lists of contents.
 
-Specification: the published discovery document of aiplatform v1, revision 20261106; read 2026-11-20.
+Specification: the published discovery document of aiplatform v1, revision 20261106
+(https://aiplatform.googleapis.com/$discovery/rest?version=v1); read 2026-11-20.
 
 Quirks, beside those of the Gemini API
 - The same shapes: only marks of its own (the path of a model, `gs://`, keys that the other lacks) tell them apart.
 - A model is named by its path: `publishers/google/models/x` says `x`.
-- Definitions are written as `parameters`, the subset of OpenAPI with types in capitals. A keyword of JSON Schema that
-  the subset cannot say is lost, at its place in the schema; `parametersJsonSchema` is read, and kept where it stood.
-- The service wants properties of an object and items of a list: a foreign schema without them loses its `type`.
+- Definitions are written as `parameters`, the subset of OpenAPI with types in capitals, as long as that says the same
+  and the service takes it: it wants properties of an object and items of a list. Any other is `parametersJsonSchema`.
 - `partialArgs` and `willContinue` of calls exist here only, `toolCall`, `toolResponse` and `partMetadata` only there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialect import Clue, Dialect, Options
-from convcli.dialects import _google_detect, _google_rules, _google_tables
-from convcli.dialects import _google_document as shared
-from convcli.dialects._google import FAMILY, ONLY_GEMINI, ONLY_VERTEX, Flavor, names
-from convcli.transcript import Transcript
+from convcli.families.google import detect as recognising
+from convcli.families.google import document as documents
+from convcli.families.google import places
+from convcli.families.google.fitting import fit
+from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, names, snake
+from convcli.families.google.rules import ROLES_ARE_NAMED, rules
+from convcli.kit.objects import Native
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Transcript
+from convcli.validation.rules import turns
 
-NAME = "vertexai"
-
-FLAVOR = Flavor(
-    name=NAME,
-    models="publishers/google/models/",
-    names=names(128),
-    subset=True,
-    has=ONLY_VERTEX,
-    lacks=ONLY_GEMINI,
+SERVICE = Service(
+    "vertexai", "google", "publishers/google/models/", names(128), subset=True, has=ONLY_VERTEX, lacks=ONLY_GEMINI
 )
 
 
 def detect(document: Any) -> Clue | None:
     """By marks that the Gemini API does not have; without one it is only possible."""
-    if _google_detect.recognise(document) is None:
+    if recognising.recognise(document) is None:
         return None
-    mark = _google_detect.mark_of_vertex(document)
+    mark = mark_of_vertex(document)
     return Clue(95, mark) if mark is not None else Clue(20, "the shapes of the Gemini API")
 
 
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of contents."""
-    return shared.lift(document, FLAVOR)
+    return documents.lift(document, SERVICE)
 
 
-def lower(transcript: Transcript, options: Options) -> Any:
-    """A request, or what the source was; a response when the transcript holds only what a model answered."""
-    return shared.lower(transcript, options, FLAVOR)
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of contents."""
+    return documents.write(transcript, options, SERVICE)
+
+
+# ---------------------------------------------------------------- marks
+
+PATHS = ("publishers/", "projects/")
+STORAGE = "gs://"
+MARKS = ONLY_VERTEX.keys() | {f"{name}.{snake(key)}" for name, key in (mark.split(".") for mark in ONLY_VERTEX)}
+
+
+def mark_of_vertex(document: Any) -> str | None:
+    """What only Vertex AI has of a document that was recognised; None where nothing of it stands there."""
+    for name, native in _named(document):
+        for key in native:
+            if f"{name}.{key}" in MARKS:
+                return f"{key} in {name}"
+        uri = native.get("fileUri", native.get("file_uri")) if name == "fileData" else native.get("model")
+        if isinstance(uri, str) and uri.startswith(STORAGE if name == "fileData" else PATHS):
+            return "a file in a bucket" if name == "fileData" else "the path of a model"
+    return None
+
+
+def _named(document: Any) -> Iterator[tuple[str, Native]]:
+    """The objects in which marks stand, with their names."""
+    top = document if isinstance(document, dict) else {}
+    yield "request", top
+    for key in ("generationConfig", "tools", "safetySettings", "promptFeedback"):
+        yield from ((key, native) for native in _objects(top, key))
+    for candidate in _objects(top, "candidates"):
+        yield from (
+            (key, native) for key in ("safetyRatings", "groundingMetadata") for native in _objects(candidate, key)
+        )
+    for part in (part for content in _contents(document) for part in _objects(content, "parts")):
+        yield from ((key, native) for key in ("functionCall", "fileData") for native in _objects(part, key))
+
+
+def _objects(owner: Native, key: str) -> list[Native]:
+    """The objects under a key in either case, one or many."""
+    value = owner.get(key, owner.get(snake(key)))
+    values = value if isinstance(value, list) else [value]
+    return [item for item in values if isinstance(item, dict)]
+
+
+def _contents(document: Any) -> list[Native]:
+    if isinstance(document, list):
+        return document
+    candidates = _objects(document, "candidates")
+    return _objects(document, "contents") + [item for one in candidates for item in _objects(one, "content")]
 
 
 DIALECT = Dialect(
-    name=NAME,
+    name=SERVICE.name,
     title="Vertex AI",
     specification="aiplatform v1 discovery document, revision 20261106; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),
     detect=detect,
     lift=lift,
-    lower=lower,
-    rules=_google_rules.rules(FLAVOR),
-    conventions=_google_tables.CONVENTIONS,
-    reasons=_google_tables.LOSSES | _google_tables.SUBSET_LOSSES,
-    places=_google_tables.PLACES,
-    envelope=_google_tables.ENVELOPE,
-    family=FAMILY,
+    fit=fit(SERVICE),
+    write=write,
+    form_of=lambda transcript: documents.form_of(transcript, SERVICE.owner),
+    rules=rules(SERVICE, turns.results_in_roles("user"), ROLES_ARE_NAMED),
+    conventions=places.CONVENTIONS,
+    lacks=places.LACKS_BY_FORM,
+    reasons=places.LOSSES,
+    places=places.PLACES,
+    envelope=places.ENVELOPE,
+    repeats=places.REPEATS,
+    family=SERVICE.owner,
 )

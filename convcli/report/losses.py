@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from convcli.job import LEVELS, Group, Summary
-from convcli.loss import MISSING, Loss
+from convcli.jobs.converting import LEVELS, Group, Summary
+from convcli.proof.difference import MISSING, Loss
 from convcli.report.text import Paint, count, cut, filled, place, safe_text
 
 MOST_GROUPS = 8

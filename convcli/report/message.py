@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli import wire
-from convcli.decimals import builtins
-from convcli.overview import Ties, part_text
+from convcli.model.transcript import Reasoning, ToolCall, ToolResult, Transcript
 from convcli.report.text import Paint, count, cut, filled, json_text, safe_text
-from convcli.transcript import Reasoning, ToolCall, ToolResult, Transcript
+from convcli.views.rows import Ties, part_text
+from convcli.wire import exact_json
+from convcli.wire.decimals import builtins
 
 LONGEST_WORD = 40
 LONGEST_LINE = 79
@@ -65,9 +65,9 @@ def _heading(part: Any, ties: Ties) -> str:
 def _whole(part: Any) -> str:
     """JSON values over several lines."""
     if isinstance(part, ToolCall) and part.raw_arguments is None:
-        return wire.write(part.arguments, indent=True).decode("utf-8", "backslashreplace")
+        return exact_json.write(part.arguments, indent=True).decode("utf-8", "backslashreplace")
     if isinstance(part, ToolResult) and part.kind == "data":
-        return wire.write(part.value, indent=True).decode("utf-8", "backslashreplace")
+        return exact_json.write(part.value, indent=True).decode("utf-8", "backslashreplace")
     if isinstance(part, Reasoning) and part.summary:
         return "\n".join([*part.summary, part.text])
     return part_text(part)

@@ -9,10 +9,10 @@ from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-from convcli.dialect import Dialect
-from convcli.outcomes import BADNESS, LEVELS, OUTCOMES, Counts, Group, Ledger, Sign
+from convcli.model.dialect import Dialect
 from convcli.report.tables.table import STYLES
 from convcli.report.text import Paint, cells, cut, place, safe_text
+from convcli.views.outcomes import BADNESS, LEVELS, OUTCOMES, Counts, Group, Ledger, Sign
 
 SIGNS: dict[Sign, str] = {"kept": "+", "beside": ".", "encoded": "e", "changed": "c", "dropped": "-"}
 MEANINGS: dict[Sign, str] = {"beside": "content kept", "kept": "all kept"}

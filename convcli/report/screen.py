@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
-from convcli.atomic import cannot_write
-from convcli.errors import ConvcliError, OutputError
+from convcli.files.outputs import cannot_write
+from convcli.model.errors import ConvcliError, OutputError
 from convcli.report.text import Paint
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Screen:
 
     def error(self, error: ConvcliError) -> None:
         """Print why something could not be done."""
-        from convcli.judge import finding_of
+        from convcli.jobs.judging import finding_of
         from convcli.report.formats.full import block
 
         for finding in getattr(error, "findings", None) or [finding_of(error)]:

@@ -38,9 +38,9 @@ def _escape(match: re.Match[str]) -> str:
 
 def json_text(value: Any) -> str:
     """The compact JSON text of a value, in which what a terminal could obey is a JSON escape."""
-    from convcli import wire  # not at the top: errors and help need no JSON
+    from convcli.wire import exact_json  # not at the top: errors and help need no JSON
 
-    return _UNSAFE.sub(_json_escape, wire.write_text(value))
+    return _UNSAFE.sub(_json_escape, exact_json.write_text(value))
 
 
 def _json_escape(match: re.Match[str]) -> str:

@@ -18,10 +18,12 @@ from statistics import median
 
 import orjson
 
-from convcli import catalog, dialects, pipeline, wire
-from convcli.dialect import Options
-from convcli.loss import difference
-from convcli.rules import verdict
+from convcli import dialects
+from convcli.engine import conversion, pipeline
+from convcli.model.dialect import Options
+from convcli.proof.difference import difference
+from convcli.validation import schemas, verdict
+from convcli.wire import exact_json
 from tests.benchmarks import data, peers, processes
 
 Work = Callable[[bytes], object]
@@ -55,39 +57,41 @@ def floor(line: bytes) -> object:
 def converting(source: str, target: str) -> Work:
     """The whole pipeline: exact reading, validation, lift, lower, derived losses, writing."""
     one, two = dialects.get(source), dialects.get(target)
-    return lambda line: wire.write(pipeline.convert(wire.parse(line), one, two).document)
+    return lambda line: exact_json.write(pipeline.convert(exact_json.parse(line), one, two).document)
 
 
 def converting_the_long_way(source: str, target: str) -> Work:
     """The same, as it is where messages are not plain, or documents share neither tools nor settings."""
     one, two = dialects.get(source), dialects.get(target)
-    return lambda line: wire.write(pipeline.lower(pipeline.lift(wire.parse(line), one), two, source=one).document)
+    return lambda line: exact_json.write(
+        conversion.lower(conversion.lift(exact_json.parse(line), one), two, source=one).document
+    )
 
 
 def validating(source: str) -> Work:
     """Exact reading, schema and rules."""
     dialect = dialects.get(source)
-    return lambda line: pipeline.validate(wire.parse(line), dialect)
+    return lambda line: pipeline.validate(exact_json.parse(line), dialect)
 
 
 def steps(source: str, target: str, lines: list[bytes], rounds: int) -> dict[str, float]:
     """What each step costs, in floors."""
     one, two = dialects.get(source), dialects.get(target)
-    if two.lower is None:
+    if not two.is_written:
         return {}
-    documents = {line: wire.parse(line) for line in lines}
+    documents = {line: exact_json.parse(line) for line in lines}
     before = {line: one.lift(documents[line]) for line in lines}
     written = {line: two.lower(before[line], Options()) for line in lines}
     after = {line: two.lift(written[line]) for line in lines}
     works: dict[str, Work] = {
-        "read": wire.parse,
-        "schema": lambda line: catalog.accepts(source, documents[line]),
+        "read": exact_json.parse,
+        "schema": lambda line: schemas.accepts(source, documents[line]),
         "lift": lambda line: one.lift(documents[line]),
         "lower": lambda line: two.lower(before[line], Options()),  # type: ignore[misc]
         "lift back": lambda line: two.lift(written[line]),
         "compare": lambda line: difference(before[line], after[line], one, two),
         "rules": lambda line: verdict.of_output(written[line], after[line], two, before[line], one),
-        "write": lambda line: wire.write(written[line]),
+        "write": lambda line: exact_json.write(written[line]),
     }
     return {name: 1 / ratio for name, ratio in ratios(works, lines, rounds).items()}
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from convcli.findings import Finding
-from convcli.judge import Verdict
+from convcli.jobs.judging import Verdict
+from convcli.model.findings import Finding
 from convcli.report.tables import View
 from convcli.report.text import Paint, count, place, safe_text
 

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from convcli.findings import Finding
-from convcli.judge import Verdict
+from convcli.jobs.judging import Verdict
+from convcli.model.findings import Finding
 from convcli.report.formats.sarif import relative
 from convcli.report.tables import View
 from convcli.report.text import count, safe_text

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from convcli.judge import Verdict
+from convcli.jobs.judging import Verdict
 from convcli.report.tables import View
 from convcli.report.text import json_text
 

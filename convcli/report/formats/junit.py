@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from convcli.findings import Finding
-from convcli.judge import Verdict
+from convcli.jobs.judging import Verdict
+from convcli.model.findings import Finding
 from convcli.report.tables import View
 from convcli.report.text import place, safe_text
 

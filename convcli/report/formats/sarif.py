@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 import convcli
-from convcli import codes
-from convcli.findings import Finding
-from convcli.judge import Verdict
+from convcli.jobs.judging import Verdict
+from convcli.model import codes
+from convcli.model.findings import Finding
 from convcli.report.tables import View
 from convcli.report.text import json_text, safe_text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from convcli.judge import Verdict
+from convcli.jobs.judging import Verdict
 from convcli.report import tables
 from convcli.report.formats.full import capped
 from convcli.report.tables import View, table

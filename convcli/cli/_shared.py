@@ -1,0 +1,240 @@
+"""What the commands share: their options for inputs, work on many inputs, and what is told on the way."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+import click
+
+from convcli.cli._types import DIALECT, Near
+from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, ConvcliError, OutputError, RefusedError
+from convcli.model.findings import Finding
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.jobs.inputs import Document
+    from convcli.model.transcript import Transcript
+    from convcli.proof.difference import Loss
+    from convcli.report.tables import View
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MOST_TOLD = 100
+"""Findings or losses of one file that are printed on stderr."""
+MOST_ALIKE = 5
+"""Of these, the ones of one kind: the sixth says no more than the fifth."""
+MOST_OF_A_KIND = 50
+"""And of one kind over all files."""
+MOST_ERRORS = 20
+"""Inputs with the same error: a second run over a folder meets a thousand outputs that exist."""
+MOST_KINDS = 8
+"""Kinds that are named when the rest is counted."""
+
+
+def inputs(function: F) -> F:
+    """The argument FILE… and the options that say how files are read."""
+    function = click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="FILE...")(function)
+    keys = click.option(
+        "--duplicate-keys",
+        type=Near("choice", lambda: ["error", "last"]),
+        default="error",
+        help="Equal keys in one object.",
+    )
+    return keys(from_option(function))
+
+
+def from_option(function: F) -> F:
+    """The option that names the dialect of the inputs."""
+    help_text = "The dialect of the files; without it, it is detected."
+    return click.option("--from", "--dialect", "source", type=DIALECT, metavar="DIALECT", help=help_text)(function)
+
+
+def jobs(function: F) -> F:
+    """The option that says how many processes work."""
+    help_text = "Work in N processes: on many files, or on ranges of a large file of records. 0: one for each core."
+    option = click.option("-j", "--jobs", type=click.IntRange(0), default=1, metavar="N", help=help_text)
+    return option(function)
+
+
+def processes(asked: int, screen: Screen) -> int:
+    """How many processes work where so many are asked for."""
+    if asked == 1:
+        return 1
+    from convcli.jobs import workers
+
+    if not workers.available():
+        screen.tell("note: one process does all the work, since this system cannot fork it\n")
+        return 1
+    return asked or workers.cores()
+
+
+class Codes:
+    """The exit codes of the parts of a job. What goes wrong with one input is told, and the others go on."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen, self._codes = screen, {0}
+        self._told = Counter[str]()
+
+    def add(self, code: int) -> None:
+        """Count in an exit code."""
+        self._codes.add(code)
+
+    @property
+    def worst(self) -> int:
+        """The exit code of the whole job."""
+        from convcli.model.errors import worst
+
+        return worst(self._codes)
+
+    @contextmanager
+    def guard(self, name: str) -> Iterator[None]:
+        """Tell what goes wrong with the input `name`. A reader of stdout who has gone ends the job all the same."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except ConvcliError as error:
+            error.file = error.file or ("" if isinstance(error, OutputError) else name)
+            self._told[error.code] += 1
+            if self._told[error.code] <= MOST_ERRORS:
+                self._screen.error(error)
+            self._codes.add(error.exit_code)
+        except Exception as error:
+            self._codes.add(tell_bug(self._screen, error, name))
+
+    def finish(self) -> None:
+        """Say how many errors were not printed."""
+        from convcli.report.text import count
+
+        for code, number in self._told.items():
+            if number > MOST_ERRORS:
+                self._screen.tell(f"and {count(number - MOST_ERRORS, 'more input')} with error[{code}]\n")
+
+
+def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:
+    """Tell of an exception that nobody expected, in one line, with `--debug` its traceback too. Gives the exit code."""
+    if screen.debug:
+        import traceback
+
+        screen.tell("".join(traceback.format_exception(error)))
+    if isinstance(error, MemoryError):
+        screen.error(OutputError("out-of-memory", "there is not enough memory", file=name))
+        return CANNOT_WRITE
+    from convcli.report.text import safe_text
+
+    where = f" while it worked on {safe_text(name)}" if name else ""
+    hint = "" if screen.debug else "; --debug shows more"
+    screen.tell(f"error[bug] convcli itself has failed{where}: please report this{hint}\n")
+    return BUG
+
+
+class Teller:
+    """Prints findings and losses on stderr as they come: the first of each file and kind, then how many more."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen = screen
+        self._of_file, self._of_kind = Counter[str](), Counter[str]()
+        self._alike = Counter[tuple[str, str]]()
+        self._hidden, self._files = Counter[str](), dict[str, None]()
+
+    def finding(self, finding: Finding) -> None:
+        """Print a finding."""
+        from convcli.report.formats.full import block
+
+        if self._may_tell(finding.file, finding.code):
+            self.screen.tell(block(finding, self.screen.err))
+
+    def loss(self, loss: Loss) -> None:
+        """Print a loss."""
+        from convcli.report.losses import listed
+
+        if self._may_tell(loss.file, f"{loss.kind} {loss.field}"):
+            self.screen.tell("".join(listed([loss], self.screen.err)))
+
+    def finish(self) -> None:
+        """Say how many were not printed."""
+        from convcli.report.text import count, cut, place, safe_text
+
+        if not self._hidden:
+            return
+        kinds = [f"{cut(safe_text(kind), 60)} ×{number:,}" for kind, number in self._hidden.most_common(MOST_KINDS)]
+        kinds += [f"{count(len(self._hidden) - MOST_KINDS, 'other kind')}"] if len(self._hidden) > MOST_KINDS else []
+        where = place(next(iter(self._files))) if len(self._files) == 1 else count(len(self._files), "file")
+        self.screen.tell(f"{where}: and {self._hidden.total():,} more: {', '.join(kinds)}\n")
+
+    def _may_tell(self, file: str, kind: str) -> bool:
+        self._of_file[file] += 1
+        self._of_kind[kind] += 1
+        self._alike[file, kind] += 1
+        told = self._of_file[file] <= MOST_TOLD and self._of_kind[kind] <= MOST_OF_A_KIND
+        if told and self._alike[file, kind] <= MOST_ALIKE:
+            return True
+        self._hidden[kind] += 1
+        self._files[file] = None
+        return False
+
+
+def size_of(path: str) -> int:
+    """The bytes of a regular file; 0 for what has no size before it is read."""
+    try:
+        there = os.stat(path)
+    except OSError:
+        return 0
+    return there.st_size if stat.S_ISREG(there.st_mode) else 0
+
+
+def lifted(wish: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, Transcript]]:
+    """The transcripts of the files of a wish (`paths`, `source`, `duplicate_keys`); what is refused is told."""
+    from convcli.jobs import inputs as files
+
+    name = None if wish.source is None else wish.source.name
+    found = files.find(wish.paths)
+    with teller.screen.progress(sum(size_of(path) for path, _ in found)) as progress:
+        for path, _ in found:
+            with codes.guard(path), files.opened(path, name, duplicate_keys=wish.duplicate_keys) as source:
+                progress.watch(partial(getattr, source, "bytes_read"))
+                for item in source:
+                    yield from _transcript(item, codes, teller)
+            progress.pass_by(size_of(path))
+
+
+def _transcript(item: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, Transcript]]:
+    from convcli.jobs.inputs import Skipped
+    from convcli.jobs.judging import skipped
+
+    if isinstance(item, Skipped):
+        teller.finding(skipped(item))
+        codes.add(0 if item.torn else UNACCEPTABLE)
+        return
+    try:
+        yield item, item.lift()
+    except RefusedError as error:
+        codes.add(UNACCEPTABLE)
+        for finding in error.findings:
+            teller.finding(finding)
+
+
+def show_table(
+    screen: Screen, name: str, columns: list[str], rows: Iterable[dict[str, Any]], view: View | None = None
+) -> None:
+    """Print rows in a format of `report/tables`, as the terminal has room when nothing else is said."""
+    from convcli.report import choice, tables
+
+    screen.show(choice.renderer(tables, name)(columns, rows, view or tables.View(width(), screen.out)))
+
+
+def width(stream: TextIO | None = None) -> int | None:
+    """The width of the terminal behind a stream, stdout if nothing is said; None where it goes elsewhere."""
+    stream = stream or sys.stdout
+    if stream is None or not stream.isatty():
+        return None
+    import shutil
+
+    return max(shutil.get_terminal_size().columns, 20)

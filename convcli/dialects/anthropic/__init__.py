@@ -1,0 +1,238 @@
+"""Anthropic Messages: requests, responses and bare lists of messages.
+
+Specification: https://platform.claude.com/docs/en/api/messages, as typed by the Python SDK `anthropic` 2.10.0; read
+2026-11-20.
+
+Quirks
+- Results are blocks of a user message: all those of one assistant turn in one message, before any text. Here each is a
+  message of its own.
+- System text stands beside the messages; newer models also take a `system` message in mid-conversation.
+- Thinking is signed. It comes back only with its signature, even where its text is empty, and cannot be made up.
+- Ids of calls are unique in the whole request; no text is blank; a failed result has content.
+- Server tools (`server_tool_use`, `…_tool_result`) are calls that the service answers itself: opaque blocks, no calls.
+- `usage.input_tokens` leaves out what was read from or written to the cache.
+- Whether calls may be parallel is said inside `tool_choice`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.anthropic.rules import NAME, RULES
+from convcli.dialects.anthropic.shortcut import PLAIN
+from convcli.families.anthropic import policy
+from convcli.families.anthropic import request as common
+from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
+from convcli.families.anthropic.messages import ROLES, Turns, lift_system, split_system
+from convcli.families.anthropic.places import ENVELOPE, PLACES
+from convcli.families.anthropic.response import lift_response, write_response
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import fused, is_response, last_answer, roles, without
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.branches import active
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Transcript
+
+BLOCKS = Blocks(NAME, READERS, WRITERS)
+TURNS = Turns(BLOCKS)
+REQUEST = Keys(
+    "model max_tokens temperature top_p top_k stop_sequences stream system messages tools tool_choice thinking "
+    "output_config metadata service_tier container cache_control",
+    carried="thinking metadata service_tier container cache_control",
+)
+
+
+# ---------------------------------------------------------------- detect
+
+
+def detect(document: Any) -> Clue | None:
+    """By blocks of its own, `input_schema`, a `system` beside the messages, or the envelope of a response."""
+    if isinstance(document, dict) and "messages" not in document:
+        own = document.get("type") == "message" and document.get("role") == "assistant"
+        return Clue(95, "a message with stop_reason") if own and "stop_reason" in document else None
+    request = document if isinstance(document, dict) else {}
+    messages = request.get("messages") if request else document
+    if not isinstance(messages, list) or any(role not in ROLES for role in _roles_of(messages)):
+        return None
+    blocks = _blocks_of(messages)
+    if not all("type" in block for block in blocks):
+        return None
+    marks = sorted({mark for block in blocks for mark in _marks(block)} | set(_request_marks(request)), reverse=True)
+    return Clue(*marks[0]) if marks else None
+
+
+def _roles_of(messages: list[Any]) -> set[str]:
+    return {str(message["role"]) for message in messages if isinstance(message, dict) and "role" in message}
+
+
+def _blocks_of(messages: list[Any]) -> list[Native]:
+    contents = [message.get("content") for message in messages if isinstance(message, dict)]
+    lists = [content for content in contents if isinstance(content, list)]
+    return [block for content in lists for block in content if isinstance(block, dict)]
+
+
+def _marks(block: Native) -> list[tuple[int, str]]:
+    kind = block["type"]
+    if kind == "tool_result" and "tool_use_id" in block:
+        return [(95, "tool_result blocks with tool_use_id")]
+    if kind in ("thinking", "redacted_thinking") and ("signature" in block or "data" in block):
+        return [(90, "thinking blocks")]
+    if kind in ("image", "document") and isinstance(block.get("source"), dict) and "type" in block["source"]:
+        return [(90, "image or document blocks with a source")]
+    if kind == "tool_use" and isinstance(block.get("input"), dict):
+        return [(80, "tool_use blocks with input")]
+    return [(60, "blocks with cache_control")] if "cache_control" in block else []
+
+
+def _request_marks(request: Native) -> list[tuple[int, str]]:
+    tools = request.get("tools")
+    if isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools):
+        return [(95, "tools with input_schema")]
+    first = next(iter(request.get("messages") or ()), None)
+    if isinstance(first, dict) and first.get("role") == "system":
+        return []
+    texts = _blocks_of([{"content": request.get("system")}])
+    if isinstance(request.get("system"), str) or any(block.keys() >= {"type", "text"} for block in texts):
+        return [(60, "a system text beside the messages")]
+    if "stop_sequences" in request or str(request.get("model")).startswith("claude"):
+        return [(60, "the settings of a Messages request")]
+    return []
+
+
+# ---------------------------------------------------------------- document
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a request, a response or a list of messages."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        context.origin.form = "list"
+        TURNS.lift_each(document, (), context)
+        return context.transcript()
+    return _lift_request(document, context) if "messages" in document else lift_response(document, context, TURNS)
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    lift_system(native.get("system"), "system", context, BLOCKS)
+    TURNS.lift_each(native["messages"], ("messages",), context)
+    transcript = context.transcript(model=native.get("model"), tools=common.lift_tools(native, context))
+    inside = {"output_config": common.lift_settings(native, transcript)}
+    if native.get("tool_choice"):
+        inside["tool_choice"] = common.lift_choice(native["tool_choice"], transcript) or {}
+    carried = {**(REQUEST.carried(native) or {}), **{key: value for key, value in inside.items() if value}}
+    transcript.extras = extras_of(NAME, carried)
+    return transcript
+
+
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only one answer of a model, else a request."""
+    return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "response":
+        return write_response(transcript, TURNS)
+    return TURNS.write(transcript.messages) if options.form == "list" else _write_request(transcript)
+
+
+def _write_request(transcript: Transcript) -> Native:
+    carried = dict(carried_by(transcript.extras, NAME))
+    tools = transcript.tools
+    system, messages = split_system(transcript.messages, TURNS)
+    native = {
+        **common.write_settings(transcript, carried.pop("output_config", {})),
+        "model": transcript.model,
+        "system": system,
+        "tools": None if tools is None else [common.write_tool(tool, NAME) for tool in tools],
+        "tool_choice": common.write_choice(transcript, carried.pop("tool_choice", {})),
+        "messages": TURNS.write(messages),
+    }
+    return REQUEST.put({key: value for key, value in native.items() if value is not None}, carried, sort=True)
+
+
+MESSAGES = (*policy.paired_turns(), *policy.taken_parts(BLOCKS), policy.said_by_users)
+REQUESTED = (
+    *MESSAGES,
+    without("message.id", "message.model", "message.stop_reason", "message.usage", "message.extras"),
+    policy.leading_instructions,
+    policy.typed_schemas(NAME),
+    policy.choice_of_tools,
+    policy.taken_settings,
+)
+LISTED = (*MESSAGES, policy.finished(), roles({"developer": "system"}))
+ANSWER = (
+    *policy.paired_turns(),
+    last_answer,
+    *policy.taken_parts(BLOCKS),
+    policy.finished(),
+    policy.named_model,
+    without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
+)
+LACKING = frozenset(
+    (
+        "title", "cwd", "createdAt", "updatedAt", "head", "audio", "video", "image.name", "image.detail",
+        "document.detail", "message.name", "message.parentId", "message.createdAt", "message.error",
+        "text.metadata", "image.metadata", "document.metadata", "tool_call.metadata", "tool_result.metadata",
+        "reasoning.summary", "tool_call.rawArguments", "tool_result.name", "tool_result.status",
+        "tool.outputSchema", "tool.title", "tool.annotations",
+    )
+)  # fmt: skip
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Anthropic Messages",
+    specification="Messages API reference; Python SDK anthropic 2.10.0; read 2026-11-20",
+    framings=("document", "records"),
+    forms=("request", "response", "list"),
+    detect=detect,
+    lift=lift,
+    write=write,
+    fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},
+    form_of=form_of,
+    rules=RULES,
+    plain=PLAIN,
+    conventions=(policy.RESULTS,),
+    lacks={
+        "request": LACKING | {"id"},
+        "list": LACKING | {"id", "model", "tool", "tools", "toolChoice", "settings"},
+        "response": LACKING,
+    },
+    reasons={
+        "reasoning": "Anthropic takes back only thinking that it signed",
+        "reasoning.summary": "thinking has no summary",
+        "refusal": "there is no block for a refusal: its words are written as text",
+        "text": "the API takes no blank text",
+        "message": "a user message must hold something that the API takes",
+        "message.role": "Anthropic has the roles user, assistant and system",
+        "message.grouping": "the API has one system text",
+        "message.id": "messages of a request have no id",
+        "message.model": "messages of a request have no model of their own",
+        "message.usage": "only a response has usage",
+        "message.usage.totalTokens": "usage has no total",
+        "message.stopReason": "only a response has a stop reason, one of the vendor's list",
+        "image": "images are PNG, JPEG, GIF or WebP as base64, or come from the web or the Files API, in user turns",
+        "document": "documents are PDF as base64 or plain text, or come from the web or the Files API, in user turns",
+        "audio": "the Messages API takes no audio",
+        "video": "the Messages API takes no video",
+        "opaque": "the block belongs to another vendor",
+        "tool_call": "only an assistant calls tools",
+        "tool_call.id": "ids are letters, digits, _ and -, unique in the request",
+        "tool_call.name": "names are letters, digits, _ and -, at most 128",
+        "tool_call.rawArguments": "the input of a call is an object",
+        "tool_result.toolCallId": "ids are letters, digits, _ and -, unique in the request",
+        "tool_result.value": "a result holds text, images and documents; a failed one is not empty",
+        "tool": "a tool that another vendor runs",
+        "tool.name": "names are letters, digits, _ and -, at most 128",
+        "tool.parameters": "input_schema must have the type object",
+        "toolChoice": "a choice is auto, any, none or one tool, and only where there are tools",
+        "settings.parallelToolCalls": "it is said in tool_choice, which needs tools",
+        "settings.reasoningEffort": "effort is low, medium, high, xhigh or max",
+        "settings.responseFormat": "only JSON by a schema, without a name, can be asked for",
+        "settings.seed": "the Messages API has no seed",
+        "moved": "results stand right behind their calls, instructions before the messages",
+    },
+    places=PLACES,
+    envelope=ENVELOPE,
+)

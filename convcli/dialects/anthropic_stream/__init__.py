@@ -1,0 +1,278 @@
+"""Streams of Anthropic Messages: events that begin, grow and end the blocks of one message.
+
+Specification: `RawMessageStreamEvent` in the Messages API reference, as typed by the Python SDK `anthropic` 2.10.0;
+read 2026-11-20.
+
+Quirks
+- A block grows by its `index`. The input of a tool comes as pieces of JSON, and may break off in the middle.
+- The stop reason and the last counts of tokens come in `message_delta`; counts are totals, not differences.
+- `ping` may stand anywhere. Events of kinds that are not known are kept with the message.
+- An `error` event ends the stream. One without `message_stop` breaks off: its turn has the stop reason `error`.
+- Deltas of kinds that are not known are kept with their block.
+- It holds one answer: the last turn of the assistant. Thinking that Anthropic did not sign is not written, as in
+  requests: a program would send it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.anthropic_stream.answer import Answer
+from convcli.dialects.anthropic_stream.rules import RULES
+from convcli.families.anthropic import policy
+from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
+from convcli.families.anthropic.messages import Turns
+from convcli.families.anthropic.places import ENVELOPE, PLACES
+from convcli.families.anthropic.response import lift_response, write_response
+from convcli.kit import streams
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import fused, on_each_message, on_parts, without
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.streams import fragments
+from convcli.kit.values import write_arguments
+from convcli.model.dialect import Clue, Dialect, Options, Pass
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Origin, Part, ToolCall, Transcript
+
+NAME, SIBLING = "anthropic-stream", "anthropic"
+TURNS = Turns(Blocks(SIBLING, READERS, WRITERS))
+
+BLOCK_KINDS = ("content_block_start", "content_block_delta", "content_block_stop")
+KINDS = frozenset(("message_start", "message_delta", "message_stop", *BLOCK_KINDS))
+FAILURE = "api_error"
+"""The type of an error that has none."""
+
+
+def detect(document: Any) -> Clue | None:
+    """By events that begin or end a message, or a block of it."""
+    if not isinstance(document, Rows):
+        return None
+    kinds = {row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)}
+    if kinds & KINDS:
+        return Clue(95, f"{sorted(kinds & KINDS)[0]} events")
+    errors = any(isinstance(row, dict) and isinstance(row.get("error"), dict) for row in document)
+    return Clue(60, "an error event") if kinds == {"error"} and errors else None
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of the answer that the events make."""
+    answer = Answer()
+    for at, event in enumerate(document):
+        answer.take(event, at)
+    context = LiftContext(NAME, document, owner=SIBLING)
+    transcript = lift_response(answer.whole(), context, TURNS)
+    context.origin.form, context.origin.routes = "", answer.places()
+    _lift_raw(answer, transcript.messages, context.origin)
+    _lift_end(answer, transcript.messages[0])
+    return transcript
+
+
+def _lift_raw(answer: Answer, messages: list[Message], origin: Origin) -> None:
+    """A response holds an object as the input of a call; what came may have been something else."""
+    raw = answer.raw()
+    for message, (_, spots) in zip(messages, origin.places, strict=True):
+        for part, spot in zip(message.parts, spots or (), strict=False):
+            if isinstance(part, ToolCall):
+                part.raw_arguments = raw[int(spot[1])]
+
+
+def _lift_end(answer: Answer, message: Message) -> None:
+    """A message that nothing ended broke off."""
+    if message.stop_reason is None and (answer.error is not None or not answer.is_done):
+        message.stop_reason = "error"
+    if answer.error is not None:
+        rest = dict(answer.error)
+        message.error = rest.pop("message", None)
+        if rest.get("type") == FAILURE:
+            del rest["type"]
+        if rest:
+            message.extras = extras_of(SIBLING, {**carried_by(message.extras, SIBLING), "error": rest})
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The events of the answer."""
+    message = transcript.messages[0] if transcript.messages else Message("assistant", [])
+    return Rows(list(_events(write_response(transcript, TURNS), message, options.chunk)))
+
+
+def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
+    response.pop("error", None)
+    aside, request = response.pop("events", None), response.pop("request_id", None)
+    usage = response.get("usage") or {}
+    broken = message.stop_reason == "error"
+    yield {"type": "message_start", "message": _start(response, usage, {} if broken else {"output_tokens": 0})}
+    yield from aside if isinstance(aside, list) else ()
+    raw = iter([part.raw_arguments for part in message.parts if isinstance(part, ToolCall)])
+    for index, block in enumerate(response["content"]):
+        yield from _block_events(block, next(raw, None) if block["type"] == "tool_use" else None, index, size)
+    if not broken:
+        yield _end(response, usage)
+    error = _error(message)
+    if error:
+        yield {"type": "error", "error": error, **({} if request is None else {"request_id": request})}
+    elif not broken:
+        yield {"type": "message_stop"}
+
+
+def _error(message: Message) -> Native:
+    """What an error event says; nothing where none broke off the message."""
+    carried = carried_by(message.extras, SIBLING).get("error")
+    if message.error is None and not carried:
+        return {}
+    words = {} if message.error is None else {"message": message.error}
+    return {"type": FAILURE, **(carried if isinstance(carried, dict) else {}), **words}
+
+
+LATE = ("stop_reason", "stop_sequence", "stop_details", "container")
+"""What is known when the message ends."""
+LATE_COUNTS = ("output_tokens", "output_tokens_details")
+
+
+def _start(response: Native, usage: Native, so_far: Native) -> Native:
+    """The message as it begins: empty, without what only its end can tell; the counts are those of `so_far`."""
+    native = {key: value for key, value in response.items() if key not in (*LATE, "usage")}
+    late = LATE_COUNTS if so_far else ()
+    counts = {key: so_far.get(key, usage[key]) for key in usage if key in so_far or key not in late}
+    native |= {"content": [], "stop_reason": None, "stop_sequence": None}
+    return {**native, "usage": counts} if counts else native
+
+
+def _end(response: Native, usage: Native) -> Native:
+    delta = {"stop_reason": response["stop_reason"], "stop_sequence": None}
+    delta |= {key: response[key] for key in LATE[1:] if response.get(key) is not None}
+    native = {"type": "message_delta", "delta": delta}
+    counts = {key: usage[key] for key in LATE_COUNTS if key in usage}
+    return {**native, "usage": counts} if counts else native
+
+
+def _block_events(block: Native, raw: str | None, index: int, size: int) -> Iterator[Native]:
+    """A block begins empty, grows and ends; one of a kind that does not grow begins whole."""
+    begin, deltas = CUT.get(block["type"], _as_it_is)(block, raw, size)
+    yield {"type": "content_block_start", "index": index, "content_block": begin}
+    for delta in deltas:
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+    yield {"type": "content_block_stop", "index": index}
+
+
+def _text(block: Native, _: str | None, size: int) -> tuple[Native, list[Native]]:
+    begin = {**{key: value for key, value in block.items() if key != "citations"}, "text": ""}
+    deltas: list[Native] = [{"type": "text_delta", "text": piece} for piece in fragments(block["text"], size)]
+    return begin, deltas + [{"type": "citations_delta", "citation": one} for one in block.get("citations") or ()]
+
+
+def _thinking(block: Native, _: str | None, size: int) -> tuple[Native, list[Native]]:
+    deltas = [{"type": "thinking_delta", "thinking": piece} for piece in fragments(block["thinking"], size)]
+    if block.get("signature"):
+        deltas.append({"type": "signature_delta", "signature": block["signature"]})
+    return {**block, "thinking": "", "signature": ""}, deltas
+
+
+def _input(block: Native, raw: str | None, size: int) -> tuple[Native, list[Native]]:
+    if not isinstance(block.get("input"), dict):
+        return _as_it_is(block, raw, size)
+    text = write_arguments(block["input"], raw) if block["input"] or raw is not None else ""
+    return {**block, "input": {}}, [
+        {"type": "input_json_delta", "partial_json": piece} for piece in fragments(text, size)
+    ]
+
+
+def _as_it_is(block: Native, _: str | None, __: int) -> tuple[Native, list[Native]]:
+    return block, []
+
+
+CUT = {"text": _text, "thinking": _thinking, "tool_use": _input, "server_tool_use": _input}
+"""By kind of block: how it begins, and the deltas by which it grows."""
+
+
+# ---------------------------------------------------------------- fit
+
+
+def one_answer(transcript: Transcript) -> Transcript:
+    """What a stream can hold: one turn of the assistant, the last or the first of several alternatives."""
+    answers = streams.answers(transcript)[:1]
+    return replace(transcript, messages=answers or [Message("assistant", [])], head=None)
+
+
+def _ended(message: Message) -> Message:
+    """A message ends with a stop reason."""
+    if message.stop_reason is not None:
+        return message
+    called = any(isinstance(part, ToolCall) for part in message.parts)
+    return replace(message, stop_reason="tool_calls" if called else "stop")
+
+
+def _cut(part: Part, _: Message) -> Part:
+    """Marks for the cache are for requests, and an input of no text is that of no pieces."""
+    carried = {key: value for key, value in carried_by(part.extras, SIBLING).items() if key != "cache_control"}
+    if isinstance(part, ToolCall) and part.raw_arguments == "" and not part.arguments:
+        part = replace(part, raw_arguments=None)
+    if part.extras is None or len(carried) == len(carried_by(part.extras, SIBLING)):
+        return part
+    return replace(part, extras={**part.extras, SIBLING: carried} if carried else None)
+
+
+FIT: tuple[Pass, ...] = (
+    one_answer,
+    *policy.paired_turns(),
+    *policy.taken_parts(TURNS.blocks),
+    on_parts(_cut),
+    policy.finished(("error",)),
+    on_each_message(_ended),
+    policy.named_model,
+    without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
+)
+
+LACKING = frozenset(
+    (
+        "title", "cwd", "createdAt", "updatedAt", "message.name", "message.parentId", "message.createdAt",
+        "text.metadata", "tool_call.metadata", "reasoning.summary",
+    )
+)  # fmt: skip
+
+DIALECT = Dialect(
+    name=NAME,
+    family=SIBLING,
+    title="streams of Anthropic Messages",
+    specification="RawMessageStreamEvent of the Messages API; Python SDK anthropic 2.10.0; read 2026-11-20",
+    framings=("sse", "events"),
+    forms=("stream",),
+    detect=detect,
+    lift=lift,
+    write=write,
+    fit=fused(*FIT),
+    lacks=LACKING,
+    repeats=frozenset(("/*/index", "/*/message/usage/output_tokens", "/*/content_block/signature")),
+    rules=RULES,
+    reasons={
+        "message": "a stream holds one answer: the last turn of the assistant",
+        "tools": "a stream holds one answer, not what was asked",
+        "tool": "a stream holds one answer, not what was asked",
+        "toolChoice": "a stream holds one answer, not what was asked",
+        "settings": "a stream holds one answer, not what was asked",
+        "reasoning": "Anthropic takes back only thinking that it signed",
+        "reasoning.summary": "thinking has no summary",
+        "refusal": "there is no block for a refusal: its words are written as text",
+        "text": "the API takes no blank text",
+        "message.id": "the id is that of the whole stream",
+        "message.model": "the model is that of the whole stream",
+        "message.name": "an answer has no name",
+        "message.stopReason": "a message ends with a stop reason of Anthropic",
+        "title": "a message has no title",
+        "createdAt": "a message has no time",
+        "image": "an answer holds no media",
+        "audio": "an answer holds no media",
+        "video": "an answer holds no media",
+        "document": "an answer holds no media",
+    },
+    places=PLACES,
+    envelope=ENVELOPE,
+)

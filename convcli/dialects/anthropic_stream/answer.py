@@ -1,0 +1,139 @@
+"""A response of Anthropic's API while its events come in."""
+
+from __future__ import annotations
+
+from convcli.kit import streams
+from convcli.kit.objects import Native
+from convcli.kit.streams import Growing, Pieces, Slots
+from convcli.kit.values import read_arguments
+from convcli.model.transcript import Path
+
+GROWS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
+"""By the kind of a delta, the kind of block that it makes grow, and under which key."""
+HOMES = {
+    **{kind: (key, key) for kind, (_, key) in GROWS.items()},
+    "signature_delta": ("signature", "signature"),
+    "input_json_delta": ("input", "partial_json"),
+    "citations_delta": ("citations", "citation"),
+}
+"""By the kind of a delta, the key of the block that it is about, and the key under which it says so."""
+
+
+class Answer:
+    """A response while its events come in; `routes` says where what is in it was said."""
+
+    def __init__(self) -> None:
+        self.response: Native = {}
+        self.usage: Native = {}
+        self.blocks, self.end = Slots(), 0
+        self.inputs: dict[int, Pieces] = {}
+        self.slots: dict[int, int] = {}
+        self.error: Native | None = None
+        self.is_done = False
+        self.routes: dict[Path, Path] = {(): (0,)}
+        self.first: dict[int, dict[str, Path]] = {}
+
+    def take(self, event: Native, at: int) -> None:
+        kind = event["type"]
+        if kind == "message_start":
+            self._message(event["message"], at)
+        elif kind == "content_block_start":
+            self._block(event["index"], event["content_block"], (at, "content_block"))
+        elif kind == "content_block_delta":
+            self._delta(event["index"], event["delta"], at)
+        elif kind == "message_delta":
+            facts = {key: value for key, value in event["delta"].items() if value is not None}
+            self._end(facts, event.get("usage"), (at, "delta"), (at, "usage"))
+        elif kind == "message_stop":
+            self.is_done = True
+        elif kind == "error":
+            self.error = event["error"]
+            self.routes["error",] = (at, "error")
+            if event.get("request_id"):
+                self._end({"request_id": event["request_id"]}, None, (at,), ())
+        elif kind not in ("ping", "content_block_stop"):
+            streams.extend(self.response, "events", [event])
+            self.routes.setdefault(("events",), (at,))
+
+    def _message(self, native: Native, at: int) -> None:
+        home: Path = (at, "message")
+        self.routes[()] = home
+        for j, block in enumerate(native.get("content") or ()):
+            self._block(j, block, (at, "message", "content", j))
+        outside = ("content", "usage")
+        facts = {key: value for key, value in native.items() if key not in outside}
+        self._end(facts, native.get("usage"), home, (*home, "usage"))
+
+    def _end(self, facts: Native, usage: Native | None, place: Path, counts: Path) -> None:
+        self.response |= facts
+        said = {key: value for key, value in (usage or {}).items() if value is not None}
+        self.usage |= said
+        self.routes |= {(key,): (*place, key) for key, value in facts.items() if value is not None}
+        self.routes |= {("usage", key): (*counts, key) for key in said}
+
+    def _block(self, index: int, native: Native, place: Path) -> None:
+        """A block begins; one that begins at an index that is taken is another block."""
+        slot = index if index not in self.blocks else self.end
+        self.slots[index], self.end = slot, max(self.end, slot + 1)
+        self.blocks[slot] = Growing(native)
+        self.first[slot] = {"": place}
+
+    def _delta(self, index: int, delta: Native, at: int) -> None:
+        kind = delta["type"]
+        if index not in self.slots:
+            lost = GROWS[kind][0] if kind in GROWS else "thinking" if kind == "signature_delta" else "text"
+            self._block(index, {"type": "tool_use" if kind == "input_json_delta" else lost}, (at, "delta"))
+        slot = self.slots[index]
+        block = self.blocks[slot]
+        key, member = HOMES.get(kind, ("deltas", ""))
+        self.first[slot].setdefault(key, (at, "delta", member) if member else (at, "delta"))
+        if kind in GROWS:
+            streams.grow(block, GROWS[kind][1], delta[GROWS[kind][1]])
+        elif kind == "signature_delta":
+            block["signature"] = delta["signature"]
+        elif kind == "input_json_delta":
+            self.inputs.setdefault(slot, Pieces()).append(delta["partial_json"])
+        elif kind == "citations_delta":
+            streams.extend(block, "citations", [delta["citation"]])
+        else:
+            streams.extend(block, "deltas", [delta])
+
+    def raw(self) -> list[str | None]:
+        """By block, the text of an input that is no JSON object."""
+        texts = ["".join(self.inputs[slot]) if slot in self.inputs else None for slot in sorted(self.blocks)]
+        return [None if text is None else read_arguments(text)[1] for text in texts]
+
+    def whole(self) -> Native:
+        """The response as the sibling knows it."""
+        content = [self._whole_block(slot) for slot in sorted(self.blocks)]
+        native = {"type": "message", "role": "assistant", **streams.whole(Growing(self.response)), "content": content}
+        return {**native, "usage": self.usage} if self.usage else native
+
+    def _whole_block(self, slot: int) -> Native:
+        native: Native = streams.whole(self.blocks[slot])
+        kind, text = native["type"], "".join(self.inputs.get(slot, ()))
+        if text:
+            arguments, raw = read_arguments(text)
+            native["input"] = arguments
+            if raw is not None and kind != "tool_use":
+                native["partial_json"] = raw
+        for key, value in DEFAULTS.get(kind, {}).items():
+            if native.get(key) is None:
+                native[key] = value
+        return native
+
+    def places(self) -> dict[Path, Path]:
+        """Where what is in the response was said in the events."""
+        for j, slot in enumerate(sorted(self.blocks)):
+            for key, place in self.first[slot].items():
+                self.routes[("content", j, key) if key else ("content", j)] = place
+        return self.routes
+
+
+DEFAULTS: dict[str, Native] = {
+    "text": {"text": ""},
+    "thinking": {"thinking": ""},
+    "redacted_thinking": {"data": ""},
+    "tool_use": {"id": None, "name": "", "input": {}},
+}
+"""What a block has that began without it, or whose beginning is missing."""

@@ -1,0 +1,84 @@
+"""What a stream of Anthropic Messages looks like when it is whole, though its schema takes any events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from convcli.kit.objects import Native
+from convcli.validation.rules import arguments, events
+from convcli.validation.survey import when_sent
+
+
+def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
+    """The events that cannot stand where they do: `message_start`, blocks that begin, grow and end, the end."""
+    message = _Message()
+    for at, row in enumerate(rows):
+        said = message.objection(row) if isinstance(row, dict) else ""
+        if said:
+            yield at, said
+
+
+class _Message:
+    """What has begun and ended while the events go by."""
+
+    def __init__(self) -> None:
+        self.has_begun = self.has_ended = False
+        self.blocks: dict[int, str] = {}
+        self.open: set[int] = set()
+        """The types of the blocks that have begun, and those of which an end is awaited."""
+
+    def objection(self, event: Native) -> str:
+        """Why the event cannot come now; nothing if it can."""
+        kind, index = event.get("type"), event.get("index", 0)
+        if kind not in ORDERED:
+            return ""
+        if kind == "message_start":
+            again, self.has_begun = self.has_begun, True
+            self.blocks |= {i: block["type"] for i, block in enumerate(event["message"].get("content") or ())}
+            return "the message begins a second time" if again else ""
+        if self.has_ended:
+            return "the message has ended before"
+        said = "" if self.has_begun else "the message has not begun"
+        if kind == "message_stop":
+            self.has_ended = True
+            return said or ("a block has not ended" if self.open else "")
+        return said or ("" if kind == "message_delta" else self._block(event, index))
+
+    def _block(self, event: Native, index: int) -> str:
+        if event["type"] == "content_block_start":
+            taken = index in self.blocks
+            self.blocks[index] = event["content_block"]["type"]
+            self.open.add(index)
+            return f"another block has the index {index} already" if taken else ""
+        if index not in self.blocks:
+            return f"no block with the index {index} has begun"
+        if event["type"] == "content_block_stop":
+            self.open.discard(index)
+            return ""
+        fits = self.blocks[index].endswith(FITTING.get(event["delta"]["type"], ""))
+        return "" if fits else f"a delta of this type is not for the block with the index {index}"
+
+
+FITTING = {
+    "text_delta": "text",
+    "citations_delta": "text",
+    "input_json_delta": "tool_use",
+    "thinking_delta": "thinking",
+    "signature_delta": "thinking",
+}
+"""The ends of the types of blocks that a delta makes grow, by its type: there are several kinds of tool_use."""
+
+ORDERED = frozenset(
+    (
+        *("message_start", "message_delta", "message_stop"),
+        *("content_block_start", "content_block_delta", "content_block_stop"),
+    )
+)
+
+RULES = (
+    events.ended(),
+    events.in_order(_out_of_order),
+    arguments.readable(),
+    when_sent(events.introduced("message.id", "message.model", "message.usage")),
+)

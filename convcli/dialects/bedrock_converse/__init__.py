@@ -1,0 +1,309 @@
+"""Amazon Bedrock Converse: requests, responses and bare lists of messages.
+
+Specification: the service model `bedrock-runtime` 2023-09-30 of botocore 1.44.5; read 2026-11-20.
+
+Quirks
+- A block, a source, a tool and a tool choice are objects with one member, whose name says the kind.
+- Bytes are base64 in JSON.
+- Roles alternate: what one side says in a row is one message. Results are blocks of a user message; here each is a
+  message of its own.
+- Text is not blank, a message is not empty, the first one is a user's. Nothing is made up to fill one.
+- A cache point is a block of its own; here it belongs to what stands before it.
+- A result holds JSON only as an object. There is no tool choice `none`.
+- The service answers server tools itself (`server_tool_use`): those calls and results are opaque.
+- The signature of reasoning is Claude's, which Anthropic documents to be valid on all platforms of Claude.
+- Documents need a name, made of few characters, that no other document of the request has.
+- `usage.inputTokens` leaves out what was read from or written to the cache.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.bedrock_converse import policy
+from convcli.dialects.bedrock_converse import request as common
+from convcli.dialects.bedrock_converse.blocks import READERS, write_blocks
+from convcli.dialects.bedrock_converse.media import NAME
+from convcli.dialects.bedrock_converse.messages import lift_blocks, lift_message, lift_messages, write_messages
+from convcli.dialects.bedrock_converse.policy import FINISH, FINISH_OF
+from convcli.dialects.bedrock_converse.rules import RULES
+from convcli.families.anthropic import policy as shared
+from convcli.families.anthropic.usage import lift_usage, write_usage
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import answers_only, fused, is_response, last_answer, roles, some_tools, without
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.dialect import Clue, Dialect, Options, Pass
+from convcli.model.transcript import Message, Transcript
+
+REQUEST = Keys(
+    "modelId messages system inferenceConfig toolConfig guardrailConfig additionalModelRequestFields promptVariables "
+    "additionalModelResponseFieldPaths requestMetadata performanceConfig serviceTier outputConfig",
+    carried="guardrailConfig additionalModelRequestFields promptVariables additionalModelResponseFieldPaths "
+    "requestMetadata performanceConfig serviceTier",
+)
+RESPONSE = Keys(
+    "ResponseMetadata output stopReason usage metrics additionalModelResponseFields trace performanceConfig "
+    "serviceTier",
+    carried="ResponseMetadata metrics additionalModelResponseFields trace performanceConfig serviceTier",
+)
+OUTPUT = Keys("message")
+
+IN_REQUESTS = ("inferenceConfig", "outputConfig", "toolConfig")
+IN_RESPONSES = ("output", "usage", "stopReason")
+"""Members of extras that hold what is carried inside the vendor's own keys."""
+
+
+# ---------------------------------------------------------------- detect
+
+BLOCKS = READERS.keys() - {"text"} | {
+    *("toolResult", "toolAddition", "toolRemoval", "guardContent", "cachePoint", "searchResult"),
+}
+REQUEST_MARKS = ("toolConfig", "inferenceConfig", "guardrailConfig", "additionalModelRequestFields", "modelId")
+
+
+def detect(document: Any) -> Clue | None:
+    """By `output.message`, keys of a request, or blocks without a type."""
+    messages = document.get("messages") if isinstance(document, dict) else document
+    if isinstance(document, dict):
+        output = document.get("output")
+        if isinstance(output, dict) and isinstance(output.get("message"), dict):
+            return Clue(95, "output.message")
+        marks = [key for key in REQUEST_MARKS if key in document]
+        if marks and isinstance(messages, list):
+            return Clue(92, marks[0])
+    if not isinstance(messages, list):
+        return None
+    blocks = _blocks_of(messages)
+    if any(BLOCKS & block.keys() for block in blocks):
+        return Clue(91, "content blocks of Converse")
+    return Clue(70, "text blocks without a type") if blocks else None
+
+
+def _blocks_of(messages: list[Any]) -> list[Native]:
+    """All blocks; none where some message is not made of blocks without a type."""
+    blocks: list[Native] = []
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(content, list) or "role" not in message:
+            return []
+        if not all(isinstance(block, dict) and "type" not in block for block in content):
+            return []
+        blocks += content
+    return [block for block in blocks if "text" in block or BLOCKS & block.keys()]
+
+
+# ---------------------------------------------------------------- document
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a request, a response or a list of messages."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        context.origin.form = "list"
+        lift_messages(document, (), context)
+        return context.transcript()
+    return _lift_request(document, context) if "messages" in document else _lift_response(document, context)
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    if native.get("system"):
+        parts, spots = lift_blocks(native["system"], (), context)
+        context.add(Message("system", parts), ("system",), spots)
+    lift_messages(native["messages"], ("messages",), context)
+    transcript = context.transcript(model=native.get("modelId") or None)
+    carried = {**(REQUEST.carried(native) or {}), **common.lift_settings(native, transcript)}
+    if native.get("toolConfig"):
+        config = common.lift_tools(native["toolConfig"], transcript, context)
+        carried |= {"toolConfig": config} if config else {}
+    transcript.extras = extras_of(NAME, carried)
+    return transcript
+
+
+def _lift_response(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "response"
+    lift_message(native["output"]["message"], ("output", "message"), context)
+    answer = context.messages[0]
+    inside: Native = {"output": OUTPUT.carried(native["output"])}
+    reason: str = native.get("stopReason") or ""
+    answer.stop_reason = FINISH.get(reason, reason) or None
+    if FINISH_OF.get(answer.stop_reason or "", reason) != reason:
+        inside["stopReason"] = reason
+    usage, inside["usage"] = lift_usage(native.get("usage") or {}, common.USAGE)
+    answer.usage = usage or None
+    carried = {**(RESPONSE.carried(native) or {}), **{key: value for key, value in inside.items() if value}}
+    return context.transcript(extras=extras_of(NAME, carried))
+
+
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only what a model answered, else a request."""
+    return "response" if is_response(transcript) else "request"
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "list":
+        return write_messages(transcript.messages)
+    return _write_response(transcript) if options.form == "response" else _write_request(transcript)
+
+
+def _write_request(transcript: Transcript) -> Native:
+    carried, messages = carried_by(transcript.extras, NAME), transcript.messages
+    leading = bool(messages) and messages[0].role == "system"
+    native: Native = {
+        "modelId": transcript.model,
+        "messages": write_messages(messages[leading:]),
+        "system": write_blocks(messages[0].parts) if leading else None,
+        "toolConfig": common.write_tools(transcript, carried.get("toolConfig", {})),
+        **common.write_settings(transcript, carried),
+    }
+    native = {key: value for key, value in native.items() if value is not None}
+    return REQUEST.put(native, _beside(carried, IN_REQUESTS), sort=True)
+
+
+def _write_response(transcript: Transcript) -> Native:
+    carried = carried_by(transcript.extras, NAME)
+    answer = transcript.messages[0] if transcript.messages else Message("assistant", [])
+    native: Native = {"output": OUTPUT.put({"message": write_messages([answer])[0]}, carried.get("output"))}
+    reason, stated = answer.stop_reason, carried.get("stopReason")
+    if reason:
+        native["stopReason"] = stated if stated and FINISH.get(stated, stated) == reason else FINISH_OF[reason]
+    if answer.usage or "usage" in carried:
+        native["usage"] = write_usage(answer.usage or {}, carried.get("usage", {}), common.USAGE)
+    return RESPONSE.put(native, _beside(carried, IN_RESPONSES), sort=True)
+
+
+def _beside(carried: Native, inside: tuple[str, ...]) -> Native:
+    return {key: value for key, value in carried.items() if key not in inside}
+
+
+REQUESTED: tuple[Pass, ...] = (
+    *policy.TURNS,
+    policy.not_empty,
+    shared.leading_instructions,
+    policy.joined,
+    without("message.stop_reason", "message.usage"),
+    shared.typed_schemas(NAME, policy.typed_object),
+    some_tools,
+    policy.taken_settings,
+    shared.choice_of_tools,
+)
+LISTED: tuple[Pass, ...] = (*policy.TURNS, policy.not_empty, roles({"developer": "system"}), policy.joined)
+ANSWER: tuple[Pass, ...] = (
+    answers_only,
+    *policy.TURNS,
+    policy.joined,
+    last_answer,
+    policy.finished,
+    without("tools", "tool_choice", "settings", "model"),
+)
+LACKING = frozenset(
+    (
+        "title", "cwd", "createdAt", "updatedAt", "head", "id", "image.name", "image.detail", "document.detail",
+        "audio.name", "audio.detail", "video.name", "video.detail", "message.id", "message.parentId",
+        "message.createdAt", "message.name", "message.model", "message.error", "reasoning.summary", "text.metadata",
+        "tool_call.metadata", "tool_result.metadata",
+        "image.metadata", "document.metadata", "audio.metadata", "video.metadata",
+        "tool_call.rawArguments", "tool_result.name", "tool_result.status", "tool.outputSchema", "tool.title",
+        "tool.annotations",
+    )
+)  # fmt: skip
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Amazon Bedrock Converse",
+    specification="service model bedrock-runtime 2023-09-30 of botocore 1.44.5; read 2026-11-20",
+    framings=("document", "records"),
+    forms=("request", "response", "list"),
+    detect=detect,
+    lift=lift,
+    write=write,
+    fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},
+    form_of=form_of,
+    rules=RULES,
+    conventions=(policy.RESULTS,),
+    lacks={
+        "request": LACKING,
+        "list": LACKING | {"model", "tool", "tools", "toolChoice", "settings", "message.stopReason", "message.usage"},
+        "response": LACKING,
+    },
+    reasons={
+        "reasoning": "Converse takes back only reasoning that was signed or redacted for it",
+        "reasoning.summary": "reasoning has no summary",
+        "refusal": "there is no block for a refusal: its words are written as text",
+        "text": "the API takes no blank text",
+        "message": "a message must hold something that the API takes",
+        "message.role": "Converse has the roles user, assistant and system",
+        "message.grouping": "roles alternate: what one side says in a row is one message",
+        "message.usage": "only a response has usage",
+        "message.usage.reasoningTokens": "reasoning is not counted apart",
+        "message.stopReason": "only a response has a stop reason, one of the vendor's list",
+        "id": "a response has no id",
+        "createdAt": "a response has no time",
+        "model": "only a request names its model",
+        "image": "images are PNG, JPEG, GIF or WebP, as base64 or in S3, in user turns",
+        "document": "documents are base64, text or in S3, in user turns",
+        "document.name": "names of documents are letters, digits, spaces and -()[], no two the same",
+        "audio": "audio is base64 or in S3, of a known format, in user turns",
+        "video": "video is base64 or in S3, of a known format, in user turns",
+        "opaque": "the block belongs to another vendor",
+        "tool_call": "only an assistant calls tools",
+        "tool_call.id": "ids are at most 64 letters, digits and _.:-, unique in the request",
+        "tool_call.name": "names are at most 64 letters, digits, _ and -",
+        "tool_call.rawArguments": "the input of a call is an object",
+        "tool_result.status": "the status of a result is success or error",
+        "tool_result.toolCallId": "ids are at most 64 letters, digits and _.:-, unique in the request",
+        "tool_result.value": "a result holds JSON objects, text, images, documents and video, no blank text",
+        "tool": "a tool that another vendor runs",
+        "tools": "toolConfig holds at least one tool",
+        "tool.name": "names are at most 64 letters, digits, _ and -",
+        "tool.description": "a description is not empty",
+        "tool.parameters": "a schema must have the type object",
+        "toolChoice": "a choice is auto, any or one tool, and only where there are tools",
+        "settings.temperature": "temperature lies between 0 and 1",
+        "settings.topP": "topP lies between 0 and 1",
+        "settings.topK": "inferenceConfig has no topK; some models take it in additionalModelRequestFields",
+        "settings.parallelToolCalls": "it cannot be said whether calls may be parallel",
+        "settings.responseFormat": "only JSON by a schema can be asked for",
+        "settings.seed": "inferenceConfig has no seed",
+        "settings.stream": "streaming is an operation of its own",
+        "moved": "results stand right behind their calls, instructions before the messages",
+    },
+    places={
+        "model": ("modelId",),
+        "message.stopReason": ("..", "..", "stopReason"),
+        "message.usage": ("..", "..", "usage"),
+        "tool_call.id": ("toolUse", "toolUseId"),
+        "tool_call.name": ("toolUse", "name"),
+        "tool_call.arguments": ("toolUse", "input"),
+        "tool_result.toolCallId": ("toolResult", "toolUseId"),
+        "tool_result.value": ("toolResult", "content"),
+        "tool_result.kind": ("toolResult", "content"),
+        "tool_result.isError": ("toolResult", "status"),
+        "text.text": ("text",),
+        "reasoning.text": ("reasoningContent", "reasoningText", "text"),
+        "reasoning.metadata.signature": ("reasoningContent", "reasoningText", "signature"),
+        "reasoning.metadata.redactedData": ("reasoningContent", "redactedContent"),
+        "document.name": ("document", "name"),
+        "tools": ("toolConfig", "tools"),
+        "tool.description": ("toolSpec", "description"),
+        "tool.parameters": ("toolSpec", "inputSchema", "json"),
+        "tool.strict": ("toolSpec", "strict"),
+        "toolChoice": ("toolConfig", "toolChoice"),
+        "settings.temperature": ("inferenceConfig", "temperature"),
+        "settings.topP": ("inferenceConfig", "topP"),
+        "settings.maxOutputTokens": ("inferenceConfig", "maxTokens"),
+        "settings.stop": ("inferenceConfig", "stopSequences"),
+        "settings.reasoningEffort": ("outputConfig", "effort"),
+        "settings.responseFormat": ("outputConfig", "textFormat"),
+        "extras.tool": (),
+        "extras.cachePoint": ("..",),
+        "extras.context": ("document", "context"),
+        "extras.citations": ("document", "citations"),
+        "extras.type": (),
+        "extras.error": (),
+        "extras.block": (),
+        "extras.source": (),
+    },
+    envelope=frozenset(("ResponseMetadata", "metrics", "trace", "performanceConfig", "serviceTier", "usage", "type")),
+)

@@ -1,0 +1,201 @@
+"""The content blocks of Amazon Bedrock's Converse API: objects with one member, whose name says the kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from convcli.dialects.bedrock_converse.media import NAME, beside, kind_of, lift_media, write_media
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.transcript import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult
+from convcli.wire import exact_json
+
+TOOL_USE = Keys("toolUseId name input type", carried="type")
+TOOL_RESULT = Keys("toolUseId content status type", carried="type")
+REASONING_TEXT = Keys("text signature")
+CITED = Keys("content citations", carried="citations")
+
+
+def is_cache_point(native: Native) -> bool:
+    return native.keys() == {"cachePoint"} and native["cachePoint"] is not None
+
+
+def mark_cache(record: Part | ToolDefinition | None, native: Native) -> bool:
+    """Carry a cache point on what stands before it; False where nothing does or where it has one already."""
+    if record is None or not is_cache_point(native):
+        return False
+    carried = carried_by(record.extras, NAME)
+    if "cachePoint" in carried:
+        return False
+    record.extras = {**(record.extras or {}), NAME: {**carried, "cachePoint": native["cachePoint"]}}
+    return True
+
+
+def cache_after(record: Part | ToolDefinition) -> list[Native]:
+    """The cache point that follows a block or a tool."""
+    point = carried_by(record.extras, NAME).get("cachePoint")
+    return [] if point is None else [{"cachePoint": point}]
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_block(native: Native, context: LiftContext) -> Part:
+    """The part that a block is; one that says something else, or several things at once, is opaque."""
+    kind = kind_of(native)
+    known = kind in READERS and (kind == "text" or "cachePoint" not in native[kind])  # that stands behind a block
+    return (READERS[kind](native[kind], context) if known else None) or Opaque(NAME, native)
+
+
+def _lift_cited(body: Native, _: LiftContext) -> Part | None:
+    """An answer with its sources: text when it is one text."""
+    content = body.get("content") or []
+    if len(content) != 1 or content[0].keys() != {"text"}:
+        return None
+    carried = CITED.carried(body)
+    return Text(content[0]["text"], extras=extras_of(NAME, carried and {"citationsContent": carried}))
+
+
+def _lift_reasoning(body: Native, _: LiftContext) -> Part | None:
+    """Reasoning with its signature, or what a provider redacted of it."""
+    kind = kind_of(body)
+    if kind == "redactedContent" and body[kind]:
+        return Reasoning("", metadata={"redactedData": body[kind]})
+    if kind != "reasoningText":
+        return None
+    signature = body[kind].get("signature")
+    metadata = {"signature": signature} if signature else None
+    return Reasoning(body[kind]["text"], metadata=metadata, extras=extras_of(NAME, REASONING_TEXT.carried(body[kind])))
+
+
+def _lift_call(body: Native, context: LiftContext) -> Part | None:
+    """A call; one that the service answers itself is no call to us."""
+    if body.get("type") == "server_tool_use":
+        return None
+    id_ = context.pairing.call(body["toolUseId"], body["name"])
+    return ToolCall(id_, body["name"], body["input"], extras=extras_of(NAME, TOOL_USE.carried(body)))
+
+
+def lift_result(native: Native, context: LiftContext) -> ToolResult:
+    """A tool result, with the name of the call that it answers."""
+    body = native["toolResult"]
+    kind, value = _lift_value(body["content"], context)
+    id_, name = context.pairing.result(body["toolUseId"], None)
+    result = ToolResult(id_, name, kind, value, extras=extras_of(NAME, TOOL_RESULT.carried(body)))  # type: ignore[arg-type]
+    if body.get("status") == "error" and kind == "text":
+        result.kind = "error"
+    elif body.get("status") == "error":
+        result.is_error = True
+    return result
+
+
+def _lift_value(content: list[Native], context: LiftContext) -> tuple[str, Any]:
+    if not content:
+        return "text", ""
+    kind = kind_of(content[0])
+    if len(content) == 1 and kind in ("text", "json"):
+        return "text" if kind == "text" else "data", content[0][kind]
+    return "multimodal", [_lift_inner(block, context) for block in content]
+
+
+def _lift_inner(native: Native, context: LiftContext) -> Part:
+    """A piece of a result. What is no text and no media is there as JSON, with the block itself beside it."""
+    part = lift_block(native, context) if kind_of(native) in INNER else None
+    if isinstance(part, (Text, Media)):
+        return part
+    return Text(_words_of(native), extras={NAME: {"block": native}})
+
+
+def _words_of(native: Native) -> str:
+    kind = kind_of(native)
+    return exact_json.write_text(native[kind] if kind else native)
+
+
+READERS: Mapping[str, Callable[[Any, LiftContext], Part | None]] = {
+    "text": lambda body, _: Text(body),
+    "image": lambda body, _: lift_media("image", body),
+    "document": lambda body, _: lift_media("document", body),
+    "video": lambda body, _: lift_media("video", body),
+    "audio": lambda body, _: lift_media("audio", body),
+    "toolUse": _lift_call,
+    "reasoningContent": _lift_reasoning,
+    "citationsContent": _lift_cited,
+}
+INNER = ("text", "image", "document", "video")
+"""The kinds of block that are parts of the value of a result."""
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_blocks(parts: list[Part]) -> list[Native]:
+    """The blocks of parts, each with the cache point behind it."""
+    blocks: list[Native] = []
+    for part in parts:
+        native = WRITERS[part.__class__](part) if part.__class__ in WRITERS else None
+        blocks += [] if native is None else [native, *cache_after(part)]
+    return blocks
+
+
+def _write_text(part: Text) -> Native:
+    carried = carried_by(part.extras, NAME)
+    if "citationsContent" in carried:
+        return {"citationsContent": CITED.put({"content": [{"text": part.text}]}, carried["citationsContent"])}
+    return {"text": part.text}
+
+
+def _write_reasoning(part: Reasoning) -> Native:
+    metadata = part.metadata or {}
+    if "redactedData" in metadata:
+        return {"reasoningContent": {"redactedContent": metadata["redactedData"]}}
+    signed = {"signature": metadata["signature"]} if "signature" in metadata else {}
+    return {"reasoningContent": {"reasoningText": REASONING_TEXT.put({"text": part.text, **signed}, beside(part))}}
+
+
+def _write_media(media: Media) -> Native | None:
+    body = write_media(media)
+    return None if body is None else {media.type: body}
+
+
+def _write_call(call: ToolCall) -> Native:
+    native = {"toolUseId": call.id, "name": call.name, "input": call.arguments}
+    return {"toolUse": TOOL_USE.put(native, beside(call))}
+
+
+def _write_result(result: ToolResult) -> Native:
+    native: Native = {"toolUseId": result.tool_call_id, "content": _write_value(result)}
+    if result.kind == "error" or result.is_error:
+        native["status"] = "error"
+    return {"toolResult": TOOL_RESULT.put(native, beside(result))}
+
+
+def _write_value(result: ToolResult) -> list[Native]:
+    if result.kind == "multimodal":
+        blocks = [_write_inner(part) for part in result.value]
+        return [block for block in blocks if block is not None]
+    if result.kind == "data":
+        return [{"json": result.value}]
+    return [{"text": result.value}] if result.value else []
+
+
+def _write_inner(part: Text | Media) -> Native | None:
+    if isinstance(part, Media):
+        return _write_media(part)
+    block: Any = carried_by(part.extras, NAME).get("block")
+    return block if block is not None and _words_of(block) == part.text else _write_text(part)
+
+
+def _write_opaque(part: Opaque) -> Native | None:
+    value: Native = part.value
+    return value if part.dialect == NAME else None
+
+
+WRITERS: Mapping[type, Callable[[Any], Native | None]] = {
+    Text: _write_text,
+    Reasoning: _write_reasoning,
+    Media: _write_media,
+    ToolCall: _write_call,
+    ToolResult: _write_result,
+    Opaque: _write_opaque,
+}

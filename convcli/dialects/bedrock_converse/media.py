@@ -1,0 +1,141 @@
+"""Images, documents, video and audio of Amazon Bedrock's Converse API: formats, sources and the names of documents."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.transcript import Media, Part, ToolDefinition
+
+NAME = "bedrock-converse"
+
+Kind = Literal["image", "document", "video", "audio"]
+
+MEDIA = {
+    "image": Keys("format source error", carried="error"),
+    "document": Keys("format name source context citations", carried="context citations"),
+    "video": Keys("format source"),
+    "audio": Keys("format source error", carried="error"),
+}
+S3 = Keys("uri bucketOwner", carried="bucketOwner")
+
+FIELD = {"bytes": "data", "s3Location": "url", "text": "text", "content": "text"}
+"""The field of `Media` that holds a source of each kind."""
+
+OFFICE = "application/vnd.openxmlformats-officedocument."
+TYPES = {
+    "image": {"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"},
+    "document": {
+        "pdf": "application/pdf",
+        "csv": "text/csv",
+        "doc": "application/msword",
+        "docx": f"{OFFICE}wordprocessingml.document",
+        "xls": "application/vnd.ms-excel",
+        "xlsx": f"{OFFICE}spreadsheetml.sheet",
+        "html": "text/html",
+        "txt": "text/plain",
+        "md": "text/markdown",
+    },
+    "video": {
+        "mp4": "video/mp4",
+        "mov": "video/quicktime",
+        "mkv": "video/x-matroska",
+        "webm": "video/webm",
+        "flv": "video/x-flv",
+        "mpeg": "video/mpeg",
+        "mpg": "video/mpeg",
+        "wmv": "video/x-ms-wmv",
+        "three_gp": "video/3gpp",
+    },
+    "audio": {
+        "mp3": "audio/mpeg",
+        "wav": "audio/wav",
+        "aac": "audio/aac",
+        "flac": "audio/flac",
+        "opus": "audio/opus",
+        "ogg": "audio/ogg",
+        "mp4": "audio/mp4",
+        "mka": "audio/x-matroska",
+        "webm": "audio/webm",
+        "pcm": "audio/pcm",
+        "mkv": "audio/x-matroska",
+        "m4a": "audio/mp4",
+        "x-aac": "audio/aac",
+        "mpeg": "audio/mpeg",
+        "mpga": "audio/mpeg",
+    },
+}
+"""The media type of each format; of several formats with one type the first is written."""
+
+FORMATS = {kind: {media_type: name for name, media_type in reversed(table.items())} for kind, table in TYPES.items()}
+
+
+def kind_of(union: Native) -> str:
+    """The name of the one member that is set; empty where none is, or more than one."""
+    given = [key for key, value in union.items() if value is not None]
+    return given[0] if len(given) == 1 else ""
+
+
+def beside(part: Part | ToolDefinition) -> Native:
+    """The carried keys that stand in the block itself."""
+    carried = carried_by(part.extras, NAME)
+    return {key: value for key, value in carried.items() if key != "cachePoint"}
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_media(kind: Kind, body: Native) -> Media | None:
+    """Media; None where the source is of an unknown kind."""
+    form, format_ = kind_of(body["source"]), body.get("format") or ""
+    value, rest = _lift_source(form, body["source"]) if form in FIELD else (None, {})
+    if value is None:
+        return None
+    media_type = TYPES[kind].get(format_)
+    carried = {**(MEDIA[kind].carried(body) or {}), **({"source": rest} if rest else {})}
+    if format_ and media_type is None:
+        carried["format"] = format_
+    name = body["name"] or None if kind == "document" else None
+    fields: dict[str, Any] = {FIELD[form]: value, "media_type": media_type, "name": name}
+    return Media(kind, **fields, extras=extras_of(NAME, carried))
+
+
+def _lift_source(form: str, source: Native) -> tuple[str | None, Native]:
+    """The value of a source, and what must be carried of it."""
+    value = source[form]
+    if form == "s3Location":
+        carried = S3.carried(value)
+        return value["uri"], {"s3Location": carried} if carried else {}
+    return (_text_of(value), {"content": value}) if form == "content" else (value, {})
+
+
+def _text_of(content: list[Native]) -> str | None:
+    """The text of a document that is given in pieces; None when it holds more than text."""
+    texts = [block["text"] for block in content if block.keys() == {"text"}]
+    return "\n".join(texts) if len(texts) == len(content) else None
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_media(media: Media) -> Native | None:
+    """The body of a block of media."""
+    carried = beside(media)
+    source = _write_source(media, carried.pop("source", {}))
+    if source is None:
+        return None
+    format_ = FORMATS[media.type].get(media.media_type or "") or carried.get("format")
+    native: Native = {"format": format_} if format_ else {}
+    if media.type == "document":
+        native["name"] = media.name or ""
+    native["source"] = source
+    return MEDIA[media.type].put({**carried, **native}, None, sort=True)
+
+
+def _write_source(media: Media, carried: Native) -> Native | None:
+    if media.data is not None:
+        return {"bytes": media.data}
+    if media.text is not None:
+        content = carried.get("content")
+        return {"content": content} if content and _text_of(content) == media.text else {"text": media.text}
+    return None if media.url is None else {"s3Location": S3.put({"uri": media.url}, carried.get("s3Location"))}

@@ -1,0 +1,68 @@
+"""The messages of Amazon Bedrock's Converse API: turns that alternate, and hold results beside text."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from convcli.dialects.bedrock_converse.blocks import is_cache_point, lift_block, lift_result, mark_cache, write_blocks
+from convcli.dialects.bedrock_converse.media import NAME, kind_of
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.transcript import Message, Part, Path
+
+MESSAGE = Keys("role content")
+
+
+def lift_messages(natives: list[Native], prefix: Path, context: LiftContext) -> None:
+    for i, native in enumerate(natives):
+        lift_message(native, (*prefix, i), context)
+
+
+def lift_message(native: Native, path: Path, context: LiftContext) -> None:
+    """A message for each result and for each run of other blocks of one message; the facts are those of the first."""
+    extras = extras_of(NAME, MESSAGE.carried(native))
+    for role, blocks, start in _pieces(native):
+        parts, spots = lift_blocks(blocks, ("content",), context, start, result=role == "tool")
+        context.add(Message(role, parts, extras=extras), path, spots)
+        extras = None
+
+
+def _pieces(native: Native) -> list[tuple[str, list[Native], int]]:
+    """Roles, blocks and the index of the first block of the messages that one message of the API is."""
+    role, content = native["role"], native["content"]
+    pieces: list[tuple[str, list[Native], int]] = [] if content else [(role, [], 0)]
+    for j, block in enumerate(content):
+        if role == "user" and kind_of(block) == "toolResult":
+            pieces.append(("tool", [], j))
+        elif not pieces or (pieces[-1][0] == "tool" and not (len(pieces[-1][1]) == 1 and is_cache_point(block))):
+            pieces.append((role, [], j))
+        pieces[-1][1].append(block)
+    return pieces
+
+
+def lift_blocks(
+    blocks: list[Native], place: Path, context: LiftContext, start: int = 0, *, result: bool = False
+) -> tuple[list[Part], list[Path]]:
+    """The parts that blocks are and where they stand; a cache point belongs to the block before it."""
+    parts: list[Part] = []
+    spots: list[Path] = []
+    for j, block in enumerate(blocks, start):
+        if not mark_cache(parts[-1] if parts else None, block):
+            parts.append(lift_result(block, context) if result else lift_block(block, context))
+            spots.append((*place, j))
+    return parts, spots
+
+
+def write_messages(messages: list[Message]) -> list[Native]:
+    """What one side says in a row is one message; what is said of it is said by the first."""
+    return [_write_turn(role, list(turn)) for role, turn in groupby(messages, side)]
+
+
+def side(message: Message) -> str:
+    """Who says it: results come from the user."""
+    return "user" if message.role == "tool" else message.role
+
+
+def _write_turn(role: str, turn: list[Message]) -> Native:
+    blocks = write_blocks([part for message in turn for part in message.parts])
+    return MESSAGE.put({"role": role, "content": blocks}, carried_by(turn[0].extras, NAME))

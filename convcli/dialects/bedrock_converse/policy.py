@@ -1,0 +1,272 @@
+"""What Converse takes, as passes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.bedrock_converse.blocks import lift_block
+from convcli.dialects.bedrock_converse.media import FORMATS, NAME, TYPES, beside, kind_of
+from convcli.dialects.bedrock_converse.messages import side
+from convcli.dialects.bedrock_converse.request import USAGE, lift_format, write_format
+from convcli.dialects.bedrock_converse.rules import IDS, NAMES
+from convcli.families.anthropic import policy
+from convcli.families.anthropic.blocks import is_bare
+from convcli.families.anthropic.usage import taken_usage
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    expressed,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    parts_in_roles,
+    refusals_as_texts,
+    shared,
+)
+from convcli.kit.objects import carried_by
+from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, Renaming
+from convcli.model.dialect import Convention, Pass
+from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, ToolResult, Transcript
+from convcli.wire import exact_json
+
+PARTS_IN_ROLES = {
+    **policy.PARTS_IN_ROLES,
+    "audio": ("user",),
+    "video": ("user",),
+    "opaque": ("system", "developer", "user", "assistant"),
+}
+
+ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav", "audio/x-m4a": "audio/mp4"}
+MAGIC = {"iVBORw0KGgo": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp", "JVBERi": "pdf"}
+"""How the base64 of a format begins."""
+
+LABEL = LETTERS + DIGITS + " -()[]"
+LABEL_LIMIT = 200
+LABELS = Alphabet("", LABEL, LABEL_LIMIT)
+"""What the name of a document may be made of."""
+
+EFFORT_LIMIT = 16
+
+FINISH = {
+    "end_turn": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "content_filtered": "content_filter",
+    "stop_sequence": "stop",
+    "guardrail_intervened": "content_filter",
+    "malformed_model_output": "error",
+    "malformed_tool_use": "error",
+    "model_context_window_exceeded": "length",
+}
+"""`stopReason` of a response; of several with one meaning the first is written."""
+FINISH_OF = {
+    "stop": "end_turn",
+    "tool_calls": "tool_use",
+    "length": "max_tokens",
+    "content_filter": "content_filtered",
+    "refusal": "content_filtered",
+}
+
+
+# ---------------------------------------------------------------- parts
+
+
+def _signed(part: Reasoning) -> Reasoning | None:
+    """Reasoning that was signed or redacted for Claude, whose signatures all its platforms know."""
+    signed = policy.signed(part)
+    data = (signed.metadata or {}).get("redactedData") if signed is not None else None
+    return signed if data is None or _is_base64(data) else None
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        return bool(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        return False
+
+
+def _taken_media(media: Media) -> Media | None:
+    """Media in a known format, as base64 or in S3; documents as text too, and in any format."""
+    is_document = media.type == "document"
+    is_inside = media.data is not None or (media.text is not None and is_document)
+    if not is_inside and not (media.url or "").startswith("s3://"):
+        return None
+    format_ = _format(media)
+    if not format_ and not is_document and "format" not in beside(media):
+        return None
+    media_type = TYPES[media.type].get(format_)
+    return media if media_type == media.media_type else replace(media, media_type=media_type)
+
+
+def _format(media: Media) -> str:
+    """By the media type; where there is none, by how the data begins or how the name ends."""
+    if media.media_type is not None:
+        media_type = media.media_type.partition(";")[0].strip().lower()
+        return FORMATS[media.type].get(ALIASES.get(media_type, media_type), "")
+    if "format" in beside(media):
+        return ""
+    guesses = [name for head, name in MAGIC.items() if (media.data or "").startswith(head)]
+    guesses.append((media.name or media.url or "").rpartition(".")[2].lower())
+    return next((name for name in guesses if name in TYPES[media.type]), "")
+
+
+def _read_as_opaque(part: Opaque, message: Message) -> Opaque | None:
+    """A block of Converse that is read back as opaque."""
+    value = part.value
+    kind = kind_of(value) if part.dialect == NAME and isinstance(value, dict) and "type" not in value else ""
+    if not kind or kind == "cachePoint" or (kind == "toolResult" and message.role == "user"):
+        return None
+    return part if isinstance(lift_block(value, LiftContext(NAME, None)), Opaque) else None
+
+
+def _taken_result(result: ToolResult) -> ToolResult:
+    """A result holds no blank text; of media all but audio."""
+    if result.kind == "multimodal":
+        return policy.taken_value(result, NAME, _inner_media)
+    is_blank = result.kind != "data" and result.value and not result.value.strip()
+    return replace(result, value="") if is_blank else result
+
+
+def _inner_media(media: Media) -> Media | None:
+    return None if media.type == "audio" else _taken_media(media)
+
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How a result is read back for which the API has no field of its own."""
+    kind = "error" if result.is_error else "text"
+    if result.kind == "data" and not isinstance(result.value, dict):
+        return kind, exact_json.write_text(result.value)
+    if result.kind != "multimodal" or len(result.value) > 1:
+        return None
+    if not result.value:
+        return kind, ""
+    part = result.value[0]
+    return (kind, part.text) if is_bare(part) and part.text.strip() else None
+
+
+RESULTS = Convention(
+    express,
+    {
+        "data": ("changed", "a result holds JSON objects or text: other data is written as JSON text"),
+        "error": ("changed", "a result holds JSON objects or text: other data is written as JSON text"),
+        "multimodal": ("changed", "a result of one text is the same as that text"),
+    },
+)
+
+
+def named_documents(transcript: Transcript) -> Transcript:
+    """Of the documents of a request no two have the same name."""
+    labels = Renaming((), LABELS)
+
+    def named(part: Part) -> Part:
+        if isinstance(part, ToolResult) and part.kind == "multimodal":
+            value = shared(part.value, [named(inner) for inner in part.value])
+            return part if value is part.value else replace(part, value=value)
+        if not isinstance(part, Media) or part.type != "document":
+            return part
+        name = labels.another(_label(part.name))
+        return part if name == part.name else replace(part, name=name)
+
+    return on_parts(lambda part, _: named(part))(transcript)
+
+
+def _label(name: str | None) -> str:
+    """The name of a document as the API allows it: without what a file name ends in, no two spaces in a row."""
+    if name and "  " not in name and LABELS.accepts(name):
+        return name
+    stem, dot, ending = (name or "").rpartition(".")
+    kept = stem if dot and ending.isalnum() else name or ""
+    words = "".join(char if char in LABEL else " " for char in kept).split()
+    return " ".join(words)[:LABEL_LIMIT] or "document"
+
+
+# ---------------------------------------------------------------- messages
+
+
+def _joined(messages: list[Message]) -> list[Message]:
+    """What one side says in a row, results aside, is one message; what stands beside its content stands there once."""
+    joined: list[Message] = []
+    for _, turn in groupby(messages, side):
+        runs = [(role, list(run)) for role, run in groupby(turn, lambda message: message.role)]
+        first, *others = [message for role, run in runs for message in (run if role == "tool" else [_join(run)])]
+        joined += [first, *(replace(one, extras=None) if one.extras else one for one in others)]
+    return shared(messages, joined)
+
+
+def _join(turn: list[Message]) -> Message:
+    if len(turn) == 1:
+        return turn[0]
+    reason = next((message.stop_reason for message in reversed(turn) if message.stop_reason), None)
+    usage = next((message.usage for message in turn if message.usage), None)
+    parts = [part for message in turn for part in message.parts]
+    return replace(turn[0], parts=parts, stop_reason=reason, usage=usage)
+
+
+def finished(transcript: Transcript) -> Transcript:
+    """Stop reasons and counts that the API has."""
+    native = carried_by(transcript.extras, NAME).get("stopReason", "")
+
+    def fits(message: Message) -> Message:
+        reason, usage = message.stop_reason, taken_usage(message.usage or {}, USAGE)
+        if reason is not None and FINISH.get(native, native) != reason:
+            reason = FINISH[FINISH_OF.get(reason, "end_turn")]
+        is_same = reason == message.stop_reason and usage == message.usage
+        return message if is_same else replace(message, stop_reason=reason, usage=usage)
+
+    return on_each_message(fits)(transcript)
+
+
+TURNS: tuple[Pass, ...] = (
+    policy.named_model,
+    *policy.paired_turns(NAMES, IDS),
+    parts_in_roles(PARTS_IN_ROLES),
+    refusals_as_texts,
+    on_parts(lambda part, _: policy.not_blank(part), "text"),
+    on_parts(lambda part, _: _signed(part), "reasoning"),
+    on_parts(lambda part, _: _taken_media(part), *MEDIA),
+    on_parts(_read_as_opaque, "opaque"),
+    on_results(_taken_result),
+    expressed(RESULTS),
+    named_documents,
+)
+joined = on_messages(_joined)
+not_empty = on_each_message(lambda message: message if message.parts else None)
+
+
+# ---------------------------------------------------------------- tools and settings
+
+
+def typed_object(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema has the type object."""
+    return schema if schema.get("type") == "object" else {**schema, "type": "object"}
+
+
+def taken_settings(transcript: Transcript) -> Transcript:
+    """Settings within the limits that the service states, and a tool choice that it knows."""
+    settings = {name: value for name, value in (transcript.settings or {}).items() if _is_allowed(name, value)}
+    format_ = write_format(settings.get("responseFormat", {}))
+    if format_ is not None:
+        settings["responseFormat"] = lift_format(format_)
+    choice = None if transcript.tool_choice == "none" else transcript.tool_choice
+    if choice == transcript.tool_choice and (settings or None) == transcript.settings:
+        return transcript
+    return replace(transcript, settings=settings or None, tool_choice=choice)
+
+
+def _is_allowed(name: str, value: Any) -> bool:
+    limits: dict[str, Callable[[Any], bool]] = {
+        "maxOutputTokens": lambda count: count >= 1,
+        "temperature": lambda number: 0 <= number <= 1,
+        "topP": lambda number: 0 <= number <= 1,
+        "stop": all,
+        "reasoningEffort": lambda effort: 0 < len(effort) <= EFFORT_LIMIT,
+        "responseFormat": lambda format_: write_format(format_) is not None,
+    }
+    return name in limits and limits[name](value)

@@ -1,0 +1,178 @@
+"""What a Converse request says beside its messages: tools, tool choice and settings; and the usage of a response."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.bedrock_converse.blocks import cache_after, mark_cache
+from convcli.dialects.bedrock_converse.media import NAME, beside, kind_of
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, extras_of
+from convcli.kit.pairing import UNKNOWN
+from convcli.kit.settings import Setting, Settings
+from convcli.model.errors import ContentError
+from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
+from convcli.wire import exact_json
+
+CONFIG = Keys("tools toolChoice")
+TOOL_SPEC = Keys("name description inputSchema strict")
+SCHEMA = Keys("json")
+INFERENCE = Keys("maxTokens temperature topP stopSequences")
+OUTPUT = Keys("textFormat effort")
+
+CHOICES = {"auto": "auto", "any": "required"}
+CHOICE_OF = {ours: theirs for theirs, ours in CHOICES.items()}
+
+USAGE: dict[tuple[str, ...], str] = {
+    ("inputTokens",): "inputTokens",
+    ("outputTokens",): "outputTokens",
+    ("totalTokens",): "totalTokens",
+    ("cacheReadInputTokens",): "cacheReadTokens",
+    ("cacheWriteInputTokens",): "cacheWriteTokens",
+}
+"""Counts by their path in `usage`. The vendor's `inputTokens` leaves out what went through a cache."""
+
+
+# ---------------------------------------------------------------- tools
+
+
+def lift_tools(config: Native, transcript: Transcript, context: LiftContext) -> Native:
+    """Set tools and tool choice; what must be carried of `toolConfig`."""
+    transcript.tools = []
+    for i, native in enumerate(config["tools"]):
+        if not mark_cache(transcript.tools[-1] if transcript.tools else None, native):
+            transcript.tools.append(_lift_tool(native))
+            context.origin.tools.append(("toolConfig", "tools", i))
+    carried = dict(CONFIG.carried(config) or {})
+    choice = config.get("toolChoice")
+    if choice:
+        transcript.tool_choice = _lift_choice(choice)
+        if transcript.tool_choice is None or not exact_json.exact(_write_choice(transcript.tool_choice), choice):
+            carried["toolChoice"] = choice
+    return carried
+
+
+def write_tools(transcript: Transcript, carried: Native) -> Native | None:
+    """`toolConfig`, which the API takes with tools only."""
+    if transcript.tools is None:
+        return None
+    config: Native = {
+        "tools": [native for tool in transcript.tools for native in (_write_tool(tool), *cache_after(tool))]
+    }
+    native, choice = carried.get("toolChoice"), transcript.tool_choice
+    if choice is not None and (native is None or _lift_choice(native) != choice):
+        native = _write_choice(choice)
+    config |= {} if native is None else {"toolChoice": native}
+    return CONFIG.put(config, {key: value for key, value in carried.items() if key != "toolChoice"})
+
+
+def _lift_tool(native: Native) -> ToolDefinition:
+    """A tool definition; one that the service runs is kept whole in extras."""
+    kind = kind_of(native)
+    if kind != "toolSpec":
+        body = native.get(kind)
+        name = body.get("name") if isinstance(body, dict) else None
+        return ToolDefinition(name if isinstance(name, str) else kind or UNKNOWN, extras={NAME: {"tool": native}})
+    spec = native[kind]
+    rest = SCHEMA.carried(spec["inputSchema"])
+    carried = {**(TOOL_SPEC.carried(spec) or {}), **({"inputSchema": rest} if rest else {})}
+    return ToolDefinition(
+        spec["name"],
+        spec.get("description") or None,
+        spec["inputSchema"]["json"],
+        spec.get("strict"),
+        extras=extras_of(NAME, carried),
+    )
+
+
+def _write_tool(tool: ToolDefinition) -> Native:
+    carried = beside(tool)
+    if tool.parameters is None and "tool" in carried:
+        whole: Native = carried["tool"]
+        return whole
+    schema = SCHEMA.put({"json": tool.parameters}, carried.pop("inputSchema", None))
+    fields = {"name": tool.name, "description": tool.description, "inputSchema": schema, "strict": tool.strict}
+    native = {key: value for key, value in fields.items() if value is not None}
+    return {"toolSpec": TOOL_SPEC.put(native, {key: value for key, value in carried.items() if key != "tool"})}
+
+
+def _lift_choice(native: Native) -> ToolChoice | None:
+    kind = kind_of(native)
+    return {"name": native[kind]["name"]} if kind == "tool" else CHOICES.get(kind)
+
+
+def _write_choice(choice: ToolChoice) -> Native:
+    return {CHOICE_OF[choice]: {}} if isinstance(choice, str) else {"tool": {"name": choice["name"]}}
+
+
+# ---------------------------------------------------------------- settings
+
+
+def lift_format(native: Native) -> dict[str, Any] | None:
+    """The response format, whose schema is JSON in a string here."""
+    stated = _json_schema(native)
+    schema = _parsed(stated.get("schema"))
+    named = {key: stated[key] for key in ("name", "description") if stated.get(key)}
+    return None if schema is None else {"type": "json_schema", **named, "schema": schema}
+
+
+def write_format(format_: dict[str, Any]) -> Native | None:
+    """Only JSON by a schema; strictness has no key."""
+    if format_.get("type") != "json_schema" or not isinstance(format_.get("schema"), dict):
+        return None
+    stated: Native = {"schema": exact_json.write_text(format_["schema"])}
+    stated |= {key: format_[key] for key in ("name", "description") if key in format_}
+    return {"type": "json_schema", "structure": {"jsonSchema": stated}}
+
+
+def _says_more(native: Native) -> bool:
+    """Is there more in a response format than we read of it? How its schema is laid out says nothing."""
+    ours, stated = lift_format(native), _json_schema(native)
+    compact = {**stated, "schema": exact_json.write_text(_parsed(stated.get("schema")))}
+    same = {**native, "structure": {**(native.get("structure") or {}), "jsonSchema": compact}}
+    return ours is not None and same != write_format(ours)
+
+
+def _json_schema(native: Native) -> Native:
+    structure = native.get("structure") or {}
+    stated: Native = structure.get("jsonSchema") or {}
+    return stated if native.get("type") == "json_schema" else {}
+
+
+def _parsed(text: str | None) -> dict[str, Any] | None:
+    try:
+        value = exact_json.parse(text or "")
+    except ContentError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+INFERENCE_SETTINGS = Settings(
+    {"maxTokens": "maxOutputTokens", "temperature": "temperature", "topP": "topP", "stopSequences": "stop"}
+)
+OUTPUT_SETTINGS = Settings(
+    {"effort": "reasoningEffort", "textFormat": Setting("responseFormat", lift_format, write_format)}
+)
+
+
+def lift_settings(native: Native, transcript: Transcript) -> Native:
+    """Set the settings; what must be carried of `inferenceConfig` and `outputConfig`, under their names."""
+    inference, output = native.get("inferenceConfig") or {}, native.get("outputConfig") or {}
+    settings, _ = INFERENCE_SETTINGS.lift(inference)
+    more, carried = OUTPUT_SETTINGS.lift(output)
+    transcript.settings = settings | more or None
+    carried = {**(OUTPUT.carried(output) or {}), **carried}
+    if output.get("textFormat") and _says_more(output["textFormat"]):
+        carried["textFormat"] = output["textFormat"]
+    inside = {"inferenceConfig": INFERENCE.carried(inference), "outputConfig": carried}
+    return {key: rest for key, rest in inside.items() if rest}
+
+
+def write_settings(transcript: Transcript, carried: Native) -> Native:
+    """`inferenceConfig` and `outputConfig`, where something stands in them."""
+    settings, beside_output = transcript.settings or {}, carried.get("outputConfig", {})
+    inference = INFERENCE.put(INFERENCE_SETTINGS.write(settings, {}), carried.get("inferenceConfig"))
+    output = OUTPUT_SETTINGS.write(settings, beside_output)
+    output = OUTPUT.put(output, OUTPUT_SETTINGS.rest(beside_output), sort=True)
+    native = {"inferenceConfig": inference, "outputConfig": output}
+    return {key: value for key, value in native.items() if value}

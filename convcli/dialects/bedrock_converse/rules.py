@@ -1,0 +1,80 @@
+"""What Converse rejects though its service model allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from convcli.kit.renaming import WORD, Alphabet, identifiers
+from convcli.model.rule import At, Breach, Rule
+from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.survey import Survey, when_sent
+
+ALONE = ("llama", "mistral")
+"""Models whose calls and results stand alone in their turn."""
+
+NAMES, IDS = identifiers(64), Alphabet("letters, digits, _, ., : and -", WORD + ".:-", 64)
+"""Of tools and of calls."""
+
+
+def _alone(survey: Survey) -> Iterator[Breach]:
+    model = (survey.transcript.model or "").lower()
+    if not any(name in model for name in ALONE):
+        return
+    for turn in survey.turns():
+        parts = [(At(i, k), part.type) for i in turn for k, part in enumerate(survey.messages[i].parts)]
+        kinds = {kind for _, kind in parts}
+        if "text" in kinds and kinds & {"tool_call", "tool_result"}:
+            at = next(at for at, kind in parts if kind == "text")
+            yield Breach("text-beside-calls", at, "the model takes no text beside calls or results", "warning")
+
+
+def _system_between(survey: Survey) -> Iterator[Breach]:
+    for i in survey.line:
+        if survey.messages[i].role == "system" and survey.places.message(i) != ("system",):
+            yield Breach("misplaced-system", At(i), "not every model takes a system message between turns", "warning")
+
+
+def _objects(survey: Survey) -> Iterator[Breach]:
+    for answered in survey.results:
+        native = survey.native(answered.at())
+        content = (native.get("toolResult") or {}).get("content") if isinstance(native, dict) else None
+        for j, block in enumerate(content if isinstance(content, list) else ()):
+            if isinstance(block, dict) and "json" in block and not isinstance(block["json"], dict):
+                at = answered.at()._replace(steps=("toolResult", "content", j, "json"))
+                yield Breach("result-not-object", at, "the JSON of a result must be an object")
+
+
+def _known_choice(survey: Survey) -> Iterator[Breach]:
+    at = At(field="toolChoice")
+    native = survey.native(at)
+    if isinstance(native, dict) and native and not any(native.get(key) is not None for key in CHOICES):
+        yield Breach("unknown-tool-choice", at, f"the choice must be one of {', '.join(CHOICES)}")
+
+
+CHOICES = ("auto", "any", "tool")
+
+RULES = (
+    when_sent(
+        answers.complete("usage.inputTokens", "usage.outputTokens", "usage.totalTokens", "metrics", "stopReason")
+    ),
+    when_sent(turns.some_message()),
+    turns.begins_with_user(),
+    turns.alternating(),
+    turns.not_empty(("user", "assistant")),
+    turns.not_blank(),
+    turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.decodable(),
+    when_sent(turns.signed("warning")),
+    links.paired(links.Manner(together=True)),
+    names.of_tools(NAMES),
+    names.of_calls(IDS),
+    arguments.not_filled(),
+    tools.chosen(),
+    tools.unique(),
+    tools.schemas(),
+    Rule(("unknown-tool-choice",), _known_choice),
+    Rule(("result-not-object",), _objects),
+    when_sent(tools.declared()),
+    when_sent(Rule(("misplaced-system",), _system_between)),
+    when_sent(Rule(("text-beside-calls",), _alone)),
+)

@@ -1,0 +1,445 @@
+"""Cohere chat, version 2 (`/v2/chat`): requests, responses and bare lists of messages.
+
+Specification: the API reference of v2 chat, as typed by the Python SDK `cohere` 7.3.1; read 2026-11-20.
+
+Quirks
+- `tool_plan` says before its calls what the model is going to do: reasoning. Other reasoning is a `thinking` part.
+- A result is text or documents. One document is an object, several are a list of objects; their data may also be JSON
+  in a string. A failure has no field: it is written as a document `{"error": …}`. Media of a result follow in a user
+  message behind all results of the turn.
+- Empty texts and messages are rejected, and so are unknown keys.
+- Names of tools have letters, digits and `_`, no digit first: other names are rewritten.
+- `tool_choice` is `REQUIRED` or `NONE`: absent is auto, and no tool can be named. `strict_tools` holds for all tools.
+- `p` and `k` are top-p and top-k. A JSON Schema stands beside the format `json_object`.
+- The reason STOP_SEQUENCE is read as `stop`, TIMEOUT as `error`. Counts of SDK dumps are floats.
+- Documents of a request and citations ride in extras.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.cohere.messages import NAME, express, lift_message, write_image, write_message
+from convcli.families.openai import request as common
+from convcli.families.openai.calls import kind_in_turn, media_behind_results
+from convcli.families.openai.messages import texts_only
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    expressed,
+    functions_only,
+    fused,
+    is_response,
+    known_finish,
+    last_answer,
+    linear,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    only_own_opaque,
+    ordered_parts,
+    parts_in_roles,
+    results_first,
+    roles,
+    single_results,
+    some_tools,
+    with_parameters,
+)
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.renaming import LETTERS, WORD, Alphabet, renaming
+from convcli.kit.settings import Setting, Settings
+from convcli.kit.values import put_counts, take_counts
+from convcli.model.branches import active
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
+from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.survey import telling, when_sent
+
+REQUEST = Keys(
+    "model messages tools strict_tools tool_choice documents citation_options response_format safety_mode max_tokens "
+    "stop_sequences temperature seed frequency_penalty presence_penalty k p logprobs thinking priority stream",
+    carried="documents citation_options safety_mode logprobs priority",
+)
+RESPONSE = Keys("id finish_reason message usage logprobs", carried="logprobs")
+
+
+def _lift_format(native: Native) -> Native | None:
+    kind, schema = native.get("type"), native.get("json_schema")
+    if kind == "json_object" and schema:
+        return {"type": "json_schema", "schema": schema}
+    return {"type": "json" if kind == "json_object" else kind} if kind in ("json_object", "text") else None
+
+
+def _write_format(format_: Native) -> Native | None:
+    kind, schema = format_.get("type"), format_.get("schema")
+    if kind == "text":
+        return {"type": "text"}
+    if kind not in ("json", "json_schema"):
+        return None
+    return {"type": "json_object", **({"json_schema": schema} if schema else {})}
+
+
+SETTINGS = Settings(
+    {
+        "max_tokens": "maxOutputTokens",
+        "stop_sequences": "stop",
+        "temperature": "temperature",
+        "seed": "seed",
+        "frequency_penalty": "frequencyPenalty",
+        "presence_penalty": "presencePenalty",
+        "k": "topK",
+        "p": "topP",
+        "stream": "stream",
+        "response_format": Setting("responseFormat", _lift_format, _write_format, partial=True),
+        "thinking": Setting(
+            "reasoningEffort",
+            lambda thinking: "none" if thinking.get("type") == "disabled" else None,
+            lambda effort: {"type": "disabled"} if effort == "none" else None,
+            partial=True,
+        ),
+    }
+)
+CHOICES = {"REQUIRED": "required", "NONE": "none"}
+FINISH: dict[str, str] = {
+    "COMPLETE": "stop",
+    "STOP_SEQUENCE": "stop",
+    "MAX_TOKENS": "length",
+    "TOOL_CALL": "tool_calls",
+    "ERROR": "error",
+    "TIMEOUT": "error",
+}
+FINISH_OF = {
+    "stop": "COMPLETE",
+    "length": "MAX_TOKENS",
+    "tool_calls": "TOOL_CALL",
+    "error": "ERROR",
+    "aborted": "ERROR",
+    "content_filter": "ERROR",
+}
+COUNTS: common.Counts = {
+    ("tokens", "input_tokens"): "inputTokens",
+    ("tokens", "output_tokens"): "outputTokens",
+    ("cached_tokens",): "cacheReadTokens",
+}
+
+RESULTS = Convention(
+    express,
+    {
+        "error": ("encoded", 'a result has no field for a failure: written as the document {"error": …}'),
+        "data": ("changed", "only objects are documents: other data is written as JSON"),
+        "multimodal": ("encoded", "a result is text or documents: the media follow in a user message"),
+    },
+)
+
+OWN_SETTINGS = ("strict_tools", "citation_options", "safety_mode", "p", "k")
+NAMES = Alphabet("letters, digits and _, no digit first", WORD, 0, first=LETTERS + "_")
+"""No limit is known."""
+
+
+def detect(document: Any) -> Clue | None:
+    """By settings of its own, plans, documents as results, and responses with reasons in capitals."""
+    found = document
+    if isinstance(document, dict):
+        reason = document.get("finish_reason")
+        if isinstance(document.get("message"), dict) and isinstance(reason, str) and reason.isupper():
+            return Clue(97, "a message with a finish reason in capitals")
+        found = document.get("messages")
+    if not isinstance(found, list) or not all(isinstance(message, dict) and "role" in message for message in found):
+        return None
+    if isinstance(document, dict):
+        settings = [key for key in OWN_SETTINGS if document.get(key) is not None]
+        if settings or document.get("tool_choice") in tuple(CHOICES):
+            return Clue(97, f"the setting {settings[0] if settings else 'tool_choice in capitals'}")
+    if any(isinstance(message.get("tool_plan"), str) for message in found):
+        return Clue(97, "messages with tool_plan")
+    return Clue(97, "results with documents") if any(map(_has_document, found)) else None
+
+
+def _has_document(message: Native) -> bool:
+    content = message.get("content")
+    return (
+        message.get("role") == "tool"
+        and isinstance(content, list)
+        and any(isinstance(part, dict) and isinstance(part.get("document"), dict) for part in content)
+    )
+
+
+# ---------------------------------------------------------------- document
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a request, a response or a list of messages."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        context.origin.form = "list"
+        context.each(document, (), lift_message)
+        return context.transcript()
+    return (_lift_request if "messages" in document else _lift_response)(document, context)
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    context.each(native["messages"], ("messages",), lift_message)
+    settings, carried = SETTINGS.lift(native)
+    tools, carried_strict = _lift_tools(native, context)
+    return context.transcript(
+        model=native.get("model"),
+        tools=tools,
+        tool_choice=CHOICES[native["tool_choice"]] if native.get("tool_choice") else None,
+        settings=settings or None,
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried, **carried_strict}),
+    )
+
+
+def _lift_response(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "response"
+    message, spots = lift_message(native["message"], context)
+    context.add(message, ("message",), spots)
+    carried = dict(RESPONSE.carried(native) or {})
+    finish: str | None = native.get("finish_reason")
+    if finish:
+        message.stop_reason = FINISH.get(finish, finish)
+        if FINISH_OF.get(message.stop_reason, finish) != finish:
+            carried["finish_reason"] = finish
+    if native.get("usage"):
+        usage, rest = take_counts(_whole(native["usage"]), COUNTS)
+        message.usage = usage or None
+        carried |= {"usage": rest} if rest else {}
+    return context.transcript(id=native.get("id"), extras=extras_of(NAME, carried))
+
+
+def _whole(value: Any) -> Any:
+    """Counts as integers, where they are whole: the SDK writes 17.0."""
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _lift_tools(native: Native, context: LiftContext) -> tuple[list[ToolDefinition] | None, Native]:
+    """The tools, which are strict together or not at all, and what of that must be carried."""
+    tools = common.lift_tools({"tools": native.get("tools")}, context)
+    for tool in tools or ():
+        if tool.strict is not None:  # a key of the function that means nothing here
+            carried = carried_by(tool.extras, NAME)
+            tool.extras = extras_of(
+                NAME, {**carried, "function": {**carried.get("function", {}), "strict": tool.strict}}
+            )
+            tool.strict = None
+    strict = native.get("strict_tools")
+    if strict is None or not tools:
+        return tools, {} if strict is None else {"strict_tools": strict}
+    for tool in tools:
+        tool.strict = strict
+    return tools, {}
+
+
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only one answer of a model, else a request."""
+    return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _words(part: Part, _: Message) -> Part | None:
+    """A refusal is its words, and nothing that is said is empty."""
+    if isinstance(part, Refusal):
+        part = Text(part.text, extras=part.extras)
+    return part if not isinstance(part, (Text, Reasoning)) or part.text else None
+
+
+def _shown(part: Part, message: Message) -> Part | None:
+    """Only users show images, by URL."""
+    if not isinstance(part, Media):
+        return part
+    return part if message.role == "user" and write_image(part) is not None else None
+
+
+def _not_empty(message: Message) -> Message | None:
+    return message if message.parts or carried_by(message.extras, NAME) else None
+
+
+def _strict_together(transcript: Transcript) -> Transcript:
+    """All tools are strict, or none is said to be."""
+    strict = {tool.strict for tool in transcript.tools or ()}
+    if len(strict) < 2:
+        return transcript
+    return replace(transcript, tools=[replace(tool, strict=None) for tool in transcript.tools or ()])
+
+
+def _required_or_none(transcript: Transcript) -> Transcript:
+    """Tools can be required or forbidden where there are any; no tool can be named, and auto is not said."""
+    choice = transcript.tool_choice
+    if choice is None:
+        return transcript
+    kept = None if choice == "auto" or not transcript.tools else "none" if choice == "none" else "required"
+    return transcript if kept == choice else replace(transcript, tool_choice=kept)
+
+
+PARTS = (
+    parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    on_parts(_shown, *MEDIA),
+    on_parts(_words, "text", "reasoning", "refusal"),
+    only_own_opaque(NAME),
+    ordered_parts("text reasoning image opaque", "tool_call", kind=kind_in_turn),
+)
+MESSAGES = fused(
+    renaming(NAMES),
+    with_parameters(typed=True),
+    linear,
+    on_messages(results_first),
+    roles({"developer": "system"}),
+    on_messages(single_results),
+    on_messages(media_behind_results(lambda media: write_image(media) is not None)),
+    on_results(texts_only),
+    expressed(RESULTS),
+    *PARTS,
+    on_each_message(_not_empty),
+    functions_only(NAME),
+    some_tools,
+    _strict_together,
+    _required_or_none,
+    SETTINGS.fits,
+)
+ANSWER = fused(
+    renaming(NAMES),
+    last_answer,
+    parts_in_roles({"tool_result": ()}),
+    *PARTS,
+    known_finish(FINISH, FINISH_OF, "COMPLETE"),
+)
+FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "response":
+        return _write_response(transcript)
+    messages = [write_message(message) for message in transcript.messages]
+    return messages if options.form == "list" else _write_request(transcript, messages)
+
+
+def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
+    carried = carried_by(transcript.extras, NAME)
+    native: Native = {} if transcript.model is None else {"model": transcript.model}
+    native["messages"] = messages
+    native |= common.write_tools(transcript, NAME, strict=False)
+    strict = {tool.strict for tool in transcript.tools or ()} - {None}
+    if strict:
+        native["strict_tools"] = strict.pop()
+    if transcript.tool_choice is not None:
+        native["tool_choice"] = "NONE" if transcript.tool_choice == "none" else "REQUIRED"
+    native |= SETTINGS.write(transcript.settings or {}, carried)
+    return REQUEST.put(native, SETTINGS.rest(carried), sort=True)
+
+
+def _write_response(transcript: Transcript) -> Native:
+    message = transcript.messages[0]
+    carried = dict(carried_by(transcript.extras, NAME))
+    native: Native = {} if transcript.id is None else {"id": transcript.id}
+    if message.stop_reason is not None:
+        native["finish_reason"] = FINISH_OF.get(message.stop_reason, message.stop_reason)
+    native["message"] = write_message(message, listed=True)
+    usage = put_counts(message.usage or {}, carried.pop("usage", {}), COUNTS)
+    if usage:
+        native["usage"] = usage
+    return RESPONSE.put(native, carried)
+
+
+RULES = (
+    when_sent(answers.complete("id", "finish_reason")),
+    when_sent(turns.some_message()),
+    turns.not_empty(("user", "assistant", "system")),
+    turns.not_blank(),
+    turns.system_first(),
+    turns.parts_in_roles({"tool_call": ("assistant",)}),
+    links.results_identified("tool_call_id"),
+    links.paired(links.Manner(where="later", unique="request", missing="warning")),
+    names.of_tools(NAMES),
+    arguments.readable(),
+    arguments.not_filled(),
+    telling(tools.chosen(), "tool-choice-without-tools"),
+    tools.unique("warning"),
+    tools.schemas(tools.Shape(bare=True)),
+    when_sent(tools.typed()),
+)
+
+LACKING = frozenset(
+    (
+        "title", "cwd", "createdAt", "updatedAt", "head", "metadata", "audio", "video", "document", "image.name",
+        "image.mediaType", "reasoning.summary", "tool.title", "tool.outputSchema", "tool.annotations", "message.id",
+        "message.parentId", "message.createdAt", "message.model", "message.error", "message.name",
+        "message.usage.cacheWriteTokens", "message.usage.reasoningTokens", "message.usage.totalTokens",
+        "tool_result.name", "tool_result.status", "tool_result.isError",
+    )
+)  # fmt: skip
+OF_ANSWERS = frozenset(("id", "message.stopReason", "message.usage"))
+OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings", "model"))
+LACKS = {
+    "request": LACKING | OF_ANSWERS,
+    "list": LACKING | OF_ANSWERS | OF_REQUESTS,
+    "response": LACKING | OF_REQUESTS,
+}
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Cohere",
+    specification="API reference of v2 chat; Python SDK cohere 7.3.1; read 2026-11-20",
+    framings=("document", "records"),
+    forms=("request", "response", "list"),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
+    rules=RULES,
+    conventions=(RESULTS,),
+    lacks=LACKS,
+    reasons={
+        "message": "Cohere rejects an empty message",
+        "message.role": "Cohere has no developer: the system says it",
+        "message.model": "only a request names a model",
+        "message.usage": "only a response has usage",
+        "message.stopReason": "only a response has a finish reason, and Cohere has few",
+        "text": "Cohere rejects an empty text",
+        "reasoning.summary": "thinking has no summary",
+        "refusal": "Cohere has no field for a refusal: the words are written as text",
+        "metadata": "what another provider bound to the part means nothing to Cohere",
+        "image": "Cohere takes images from users only, by URL",
+        "audio": "Cohere takes images only",
+        "video": "Cohere takes images only",
+        "document": "Cohere takes images only",
+        "model": "only a request names a model",
+        "createdAt": "a response has no time",
+        "settings.reasoningEffort": "Cohere thinks or does not; it knows no levels",
+        "settings.responseFormat": "Cohere takes JSON or the schema alone",
+        "settings.parallelToolCalls": "Cohere has no such setting",
+        "toolChoice": "Cohere can require or forbid tools; it is auto by default, and no tool can be named",
+        "tool.strict": "strictness holds for all tools or none",
+        "tool.parameters": "Cohere needs the schema of an object: an empty one stands for none",
+        "tool.name": "a name has letters, digits and _, no digit first",
+        "tool_call.name": "a name has letters, digits and _, no digit first",
+        "tool_result.isError": "a result has no field for a failure",
+    },
+    places={
+        "message.stopReason": ("..", "finish_reason"),
+        "message.usage": ("..", "usage"),
+        **{f"message.usage.{ours}": ("..", "usage", *theirs) for theirs, ours in COUNTS.items()},
+        **SETTINGS.places(),
+        "tool.name": ("function", "name"),
+        "tool.parameters": ("function", "parameters"),
+        "tool_call.id": ("id",),
+        "tool_call.name": ("function", "name"),
+        "tool_call.arguments": ("function", "arguments"),
+        "tool_call.rawArguments": ("function", "arguments"),
+        "tool_result.toolCallId": ("..", "tool_call_id"),
+        "toolChoice": ("tool_choice",),
+    },
+    envelope=frozenset(("usage", "logprobs", "finish_reason")),
+)

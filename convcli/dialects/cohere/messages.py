@@ -1,0 +1,236 @@
+"""The messages of Cohere: parts, plans, calls, and results that are text or documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.families.openai import request as common
+from convcli.families.openai.calls import is_bare_text, kind_in_turn, lift_call, text_of_result, write_call
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.values import read_arguments
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Spots,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from convcli.wire import exact_json
+
+NAME = "cohere"
+PLAN = "tool_plan"
+MESSAGE = Keys("role tool_plan content tool_calls citations", carried="citations")
+RESULT = Keys("role tool_call_id content")
+PARTS = {"text": Keys("type text"), "thinking": Keys("type thinking"), "image_url": Keys("type image_url")}
+IMAGE = Keys("url detail")
+
+
+# ---------------------------------------------------------------- messages
+
+
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    """A turn or a result; a plan is a thought before everything else."""
+    if native["role"] == "tool":
+        return _lift_result(native, context)
+    content = native.get("content")
+    lifted: list[tuple[Part, Path]] = [(Reasoning(native[PLAN]), (PLAN,))] if native.get(PLAN) else []
+    if isinstance(content, list):
+        lifted += [(_lift_part(part), ("content", j)) for j, part in enumerate(content)]
+    elif content:
+        lifted.append((Text(content), ("content",)))
+    for j, call in enumerate(native.get("tool_calls") or ()):
+        lifted.append((_lift_call(call, context), ("tool_calls", j)))
+    extras = extras_of(NAME, MESSAGE.carried(native))
+    return Message(native["role"], [part for part, _ in lifted], extras=extras), [spot for _, spot in lifted]
+
+
+def _lift_call(native: Native, context: LiftContext) -> Part:
+    function = native.get("function")
+    is_named = isinstance(function, dict) and isinstance(function.get("name"), str)
+    return lift_call(native, context) if is_named else Opaque(NAME, native)
+
+
+def write_message(message: Message, *, listed: bool = False) -> Native:
+    """A turn or a result; `listed` where content is a list even of one text, as in responses."""
+    if message.role == "tool":
+        return _write_result(message)
+    native: Native = {"role": message.role}
+    content: list[Native] = []
+    calls: list[Native] = []
+    for part in message.parts:
+        native_part = write_call(part, NAME) if isinstance(part, ToolCall) else _write_part(part)
+        if native_part is not None:
+            (calls if kind_in_turn(part) == ToolCall.type else content).append(native_part)
+    if content:
+        is_text = len(content) == 1 and tuple(content[0]) == ("type", "text")
+        native["content"] = content[0]["text"] if is_text and not listed else content
+    if calls:
+        native["tool_calls"] = calls
+    return MESSAGE.put(native, carried_by(message.extras, NAME))
+
+
+# ---------------------------------------------------------------- parts
+
+
+def _lift_part(native: Native) -> Part:
+    kind = native["type"]
+    if kind not in PARTS:
+        return Opaque(NAME, native)
+    carried = PARTS[kind].carried(native) or {}
+    if kind == "image_url":
+        body = native["image_url"]
+        inner = IMAGE.carried(body)
+        part: Part = common.media_of_url("image", body["url"], detail=body.get("detail") or None)
+        carried |= {"image_url": inner} if inner else {}
+    else:
+        part = (Text if kind == "text" else Reasoning)(native[kind])
+    part.extras = extras_of(NAME, carried)
+    return part
+
+
+def _write_part(part: Part) -> Native | None:
+    """A part; None where the API has none for it."""
+    carried = carried_by(part.extras, NAME)
+    if isinstance(part, Opaque):
+        return part.value if part.dialect == NAME else None
+    if isinstance(part, Text):
+        return PARTS["text"].put({"type": "text", "text": part.text}, carried)
+    if isinstance(part, Reasoning):
+        return PARTS["thinking"].put({"type": "thinking", "thinking": part.text}, carried)
+    return write_image(part) if isinstance(part, Media) else None
+
+
+def write_image(media: Media) -> Native | None:
+    """An image that has a URL or can be written as one; None for other media."""
+    url = common.url_of_media(media) if media.type == "image" else None
+    if url is None:
+        return None
+    carried = carried_by(media.extras, NAME)
+    body = {"url": url} if media.detail is None else {"url": url, "detail": media.detail}
+    outer = {key: value for key, value in carried.items() if key != "image_url"}
+    image = {"type": "image_url", "image_url": IMAGE.put(body, carried.get("image_url"))}
+    return PARTS["image_url"].put(image, outer)
+
+
+# ---------------------------------------------------------------- results
+
+
+def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    kind, value, carried = _lift_value(native.get("content"))
+    ids = context.pairing.result(native.get("tool_call_id") or None, None)
+    result = ToolResult(*ids, kind, value, extras=extras_of(NAME, carried))
+    return Message("tool", [result], extras=extras_of(NAME, RESULT.carried(native))), None
+
+
+def _write_result(message: Message) -> Native:
+    result = message.parts[0]
+    assert isinstance(result, ToolResult)
+    native = {"role": "tool", "tool_call_id": result.tool_call_id, "content": _write_value(result)}
+    return RESULT.put(native, carried_by(message.extras, NAME))
+
+
+def _lift_value(content: Any) -> tuple[Any, Any, Native]:
+    """Kind and value of a result, and what must be carried of it.
+
+    One document is an object, several are a list of objects. Beside texts a document is text that stands for it. Other
+    parts have no place in a result: such a list is carried whole.
+    """
+    if not isinstance(content, list):
+        return "text", content or "", {}
+    if content and all(map(_is_document, content)):
+        beside = [{key: value for key, value in part["document"].items() if key != "data"} for part in content]
+        return "data", _read_documents(content), {"documents": beside} if any(beside) else {}
+    pieces = [_lift_piece(part) for part in content]
+    parts = [part for part in pieces if isinstance(part, Text)]
+    if len(parts) < len(pieces):
+        return "multimodal", parts, {"content": content}
+    if len(parts) == 1 and is_bare_text(parts[0]):
+        return "text", parts[0].text, {}
+    return "multimodal", parts, {}
+
+
+def _write_value(result: ToolResult) -> Any:
+    carried = carried_by(result.extras, NAME)
+    if result.kind == "multimodal":
+        whole = carried.get("content")
+        if whole is not None and _lift_value(whole)[1] == result.value:
+            return whole
+        return [_write_piece(part) for part in result.value if isinstance(part, Text)]
+    value = {"error": result.value} if result.kind == "error" or result.is_error else result.value
+    if result.kind != "text" and _are_documents(value):
+        return _documents(value, carried.get("documents", []))
+    return text_of_result(result)
+
+
+def _is_document(part: Native) -> bool:
+    body = part.get("document")
+    return part["type"] == "document" and len(part) == 2 and isinstance(body, dict) and "data" in body
+
+
+def _are_documents(value: Any) -> bool:
+    """Can the value be said as documents? One object, or several in a list."""
+    return isinstance(value, dict) or (
+        isinstance(value, list) and len(value) > 1 and all(isinstance(item, dict) for item in value)
+    )
+
+
+def _documents(value: Any, beside: list[Native]) -> list[Native]:
+    """The documents that say the value, each with what stood beside its data."""
+    items = value if isinstance(value, list) else [value]
+    rests = beside if len(beside) == len(items) else [{} for _ in items]
+    return [{"type": "document", "document": {"data": item, **rest}} for item, rest in zip(items, rests, strict=True)]
+
+
+def _read_documents(content: list[Native]) -> Any:
+    """The value that documents say; their data may be JSON in a string, as the vendor's guides write it."""
+    values = [_read_data(part["document"]["data"]) for part in content]
+    return values if len(values) > 1 else values[0]
+
+
+def _read_data(data: Any) -> Any:
+    if not isinstance(data, str):
+        return data
+    value, raw = read_arguments(data)
+    return {"data": data} if raw is not None else value
+
+
+def _lift_piece(native: Native) -> Part:
+    if not _is_document(native):
+        return _lift_part(native)
+    text = exact_json.write_text(_read_data(native["document"]["data"]))
+    return Text(text, extras={NAME: {"document": native["document"]}})
+
+
+def _write_piece(part: Text) -> Native:
+    carried = carried_by(part.extras, NAME)
+    if "document" in carried:
+        return {"type": "document", "document": carried["document"]}
+    return PARTS["text"].put({"type": "text", "text": part.text}, carried)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How `lift` reads back a result for which the API has no field of its own, where nothing of it gets lost."""
+    if result.kind == "text":
+        return None
+    if result.kind != "multimodal":
+        kind, value, _ = _lift_value(_write_value(result))
+        return None if kind == result.kind and exact_json.exact(value, result.value) else (kind, value)
+    texts = [Text(part.text) for part in result.value if isinstance(part, Text)]
+    media = [part for part in result.value if isinstance(part, Media)]
+    if not media or any(_read_again(part) != part for part in media) or [*texts, *media] != result.value:
+        return None
+    return ("multimodal", texts) if len(texts) > 1 else ("text", "".join(text.text for text in texts))
+
+
+def _read_again(media: Media) -> Part | None:
+    native = write_image(media)
+    return None if native is None else _lift_part(native)

@@ -1,0 +1,192 @@
+"""The calls of a Gemini CLI record: they stand in `toolCalls`, with their results, and perhaps in the content too."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from convcli.families.google.keys import Service, Writer, names
+from convcli.families.google.parts import lift_part, read_part
+from convcli.families.google.results import lift_result, write_result
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, says_something
+from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult
+from convcli.wire import exact_json
+
+NAME = "gemini-cli"
+SERVICE = Service(NAME, "google", "", names(64))
+WRITER = Writer(SERVICE)
+"""Contents are those of the Gemini API; every id is written."""
+
+_DISPLAY = "resultDisplay agentId displayName description renderOutputAsMarkdown"
+ENTRY = Keys(f"id name args result status timestamp {_DISPLAY}", carried=_DISPLAY)
+
+UNFINISHED = {"executing": "running", "validating": "pending", "scheduled": "pending", "awaiting_approval": "pending"}
+"""States of a call that has no final result, as the intermediate format names them."""
+STATES = {"cancelled": "cancelled", "running": "executing", "pending": "scheduled"}
+NOT_RUN = "scheduled"
+"""The state of a call without a result, of which nothing more is known."""
+
+
+class Reading(NamedTuple):
+    """What the lift of one file needs; `states` are those of calls whose result a later record holds."""
+
+    context: LiftContext
+    states: dict[str, tuple[Any, ToolCall]]
+
+
+class Answers(NamedTuple):
+    """The results that the records behind a call hold again: by id, and names of those without an id."""
+
+    by_id: dict[str, Native]
+    names: set[str]
+
+    def hold(self, call: ToolCall) -> bool:
+        """Is the result of this call in a later record?"""
+        return call.id in self.by_id or call.name in self.names
+
+
+def carry(record: Any, carried: Native) -> None:
+    """Add to the extras of a record."""
+    if carried:
+        record.extras = {**(record.extras or {}), NAME: {**carried_by(record.extras, NAME), **carried}}
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_entry(
+    entry: Native, twin: ToolCall | None, time: Any, answers: Answers, reading: Reading
+) -> tuple[ToolCall, Message | None]:
+    """The call of an entry, which may stand in the content already, and its result where no later record has it."""
+    carried = dict(ENTRY.carried(entry) or {})
+    call = _lift_call(entry, reading) if twin is None else _adopt(entry, twin, carried, reading)
+    status = entry.get("status")
+    is_later = answers.hold(call)
+    result = None if is_later else lift_entry_result(entry.get("result"), call, status, reading)
+    if is_later and says_something(entry.get("result")) and entry["result"] != [answers.by_id.get(call.id)]:
+        carried["result"] = entry["result"]
+    if is_later:
+        reading.states[call.id] = (status, call)
+    elif status and status != (NOT_RUN if result is None else status_of(result)):
+        carried["status"] = status
+    message = None if result is None else Message("tool", [result])
+    stamp = entry.get("timestamp")
+    if stamp and stamp != time and message is not None:
+        message.created_at = stamp
+    elif stamp and stamp != time:
+        carried["timestamp"] = stamp
+    carry(call, carried)
+    return call, message
+
+
+def _lift_call(entry: Native, reading: Reading) -> ToolCall:
+    name = entry["name"]
+    return ToolCall(reading.context.pairing.call(entry.get("id") or None, name), name, entry.get("args") or {})
+
+
+def _adopt(entry: Native, call: ToolCall, carried: Native, reading: Reading) -> ToolCall:
+    """The content is what the model said; the entry keeps what it says otherwise."""
+    pairing = reading.context.pairing
+    id_ = entry.get("id")
+    if id_ and call.id in pairing.invented:
+        pairing.result(call.id, call.name)
+        pairing.invented.discard(call.id)
+        call.id = pairing.call(id_, call.name)
+    if entry["name"] != call.name:
+        carried["name"] = entry["name"]
+    if says_something(entry.get("args")) and not exact_json.exact(entry["args"], call.arguments):
+        carried["args"] = entry["args"]
+    return call
+
+
+def lift_entry_result(native: Any, call: ToolCall, status: Any, reading: Reading) -> ToolResult | None:
+    """The result inside a call: a string, a part or a list of them; media may stand beside the answer."""
+    if not says_something(native):
+        return None
+    context = reading.context
+    items = native if isinstance(native, list) else [native]
+    pieces = [read_part({"text": item} if isinstance(item, str) else item, context) for item in items]
+    answers = [piece for piece in pieces if piece.kind == "functionResponse"]
+    beside: list[Part] = [lift_part(piece, context) for piece in pieces if piece.kind != "functionResponse"]
+    context.pairing.result(call.id, call.name)
+    if len(answers) == 1:
+        answer = answers[0].native["functionResponse"]
+        result = lift_result(answers[0], call.id, answer["name"], context)
+        carry(result, {"id": answer["id"]} if answer.get("id") not in (None, "", call.id) else {})
+    elif not answers and all(isinstance(part, (Text, Media)) for part in beside):
+        result = ToolResult(call.id, call.name, "multimodal", [])
+    else:
+        result = ToolResult(call.id, call.name, "data", native)
+        beside = []
+    _add_parts(result, beside, native)
+    settle(result, status)
+    return result
+
+
+def _add_parts(result: ToolResult, beside: list[Part], native: Any) -> None:
+    """Put what stands beside an answer into its value."""
+    first = beside[0] if len(beside) == 1 else None
+    if result.kind == "multimodal" and not result.value and isinstance(first, Text) and first == Text(first.text):
+        result.kind, result.value = "text", first.text
+    elif beside and all(isinstance(part, (Text, Media)) for part in beside):
+        if result.kind != "multimodal":
+            text = result.value if isinstance(result.value, str) else exact_json.write_text(result.value)
+            result.is_error = True if result.kind == "error" or result.is_error else None
+            result.kind, result.value = "multimodal", [] if text in ("", "{}") else [Text(text)]
+        result.value += beside
+    elif beside:
+        result.kind, result.value = "data", native
+
+
+def settle(result: ToolResult, status: Any) -> None:
+    """What the state of the call says about its result."""
+    failed = result.kind == "error" or result.is_error
+    if status == "error" and not failed and result.kind == "text":
+        result.kind = "error"
+    elif status == "error" and not failed:
+        result.is_error = True
+    elif status == "cancelled":
+        result.status = status
+    elif status in UNFINISHED:
+        result.status = UNFINISHED[status]
+
+
+def status_of(result: ToolResult) -> str:
+    """The state of a call with this result."""
+    if result.status in STATES:
+        return STATES[result.status]
+    return "error" if result.kind == "error" or result.is_error else "success"
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_entry(call: ToolCall, answer: Message | None, later: ToolResult | None, time: str | None) -> Native:
+    """The entry of a call, with its result where that stands directly behind it, and not in a `later` record."""
+    carried = dict(carried_by(call.extras, NAME))
+    state, stamp = carried.pop("status", None), carried.pop("timestamp", None)
+    native: Native = {"id": call.id, "name": call.name, "args": call.arguments}
+    result = answer.parts[0] if answer is not None else None
+    if isinstance(result, ToolResult):
+        native["result"] = [write_answer(result)]
+    native["status"] = _state(state, result if isinstance(result, ToolResult) else later)
+    native["timestamp"] = (
+        (stamp if isinstance(stamp, str) else None) or (answer.created_at if answer is not None else None) or time
+    )
+    return ENTRY.put({key: value for key, value in native.items() if value is not None}, carried)
+
+
+def _state(carried: Any, result: ToolResult | None) -> str:
+    """The state of a call; what was carried of it where it still says the same."""
+    if result is None:
+        return carried if isinstance(carried, str) else NOT_RUN
+    same = isinstance(carried, str) and carried not in ("error", "cancelled")
+    same = same and UNFINISHED.get(carried, result.status) == result.status
+    return carried if same else status_of(result)
+
+
+def write_answer(result: ToolResult) -> Native:
+    """The part that answers a call, with an id of its own where it had one."""
+    native = write_result(result, WRITER)
+    id_ = carried_by(result.extras, NAME).get("id")
+    return {**native, "functionResponse": {**native["functionResponse"], "id": id_}} if isinstance(id_, str) else native

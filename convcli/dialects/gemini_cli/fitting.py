@@ -1,0 +1,281 @@
+"""What a session of Gemini CLI takes: records with ids and times, results in their calls, rows that do not count."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.gemini_cli.calls import NAME, SERVICE, STATES
+from convcli.dialects.gemini_cli.log import REWIND, kind_of, replay
+from convcli.dialects.gemini_cli.records import role_of
+from convcli.dialects.gemini_cli.thoughts import lift_tokens, write_tokens
+from convcli.dialects.gemini_cli.writing import groups, needs_content, write_rows
+from convcli.families.google.carried import Carried, known
+from convcli.families.google.fitting import expressible_parts, with_signature
+from convcli.families.google.turns import user_without_result
+from convcli.kit.fitting import on_each_message, on_messages, on_results, separate_results, shared, without
+from convcli.kit.objects import carried_by
+from convcli.kit.renaming import renaming
+from convcli.kit.sessions import (
+    EPOCH,
+    active_branch,
+    events,
+    results_between_events,
+    row_of_event,
+    with_models,
+    with_session_id,
+)
+from convcli.model.dialect import Pass
+from convcli.model.transcript import Message, ToolCall, ToolResult, Transcript
+
+# ---------------------------------------------------------------- events
+
+
+def _row(message: Message) -> Message:
+    """Of a row that is no record of what the program showed, nothing counts: it has no id and no time of its own."""
+    if message.role != "event" or message.id is None:
+        return message
+    row = row_of_event(message, NAME)
+    counts = kind_of(row) == "record" and role_of(row) is None
+    return message if counts else replace(message, id=None, parent_id=None, created_at=None)
+
+
+def _without_dead(messages: list[Message]) -> list[Message]:
+    return shared(messages, [None if one.role == "event" and one.id is None else one for one in messages])
+
+
+def _rows_that_count(transcript: Transcript) -> Transcript:
+    """Rows that do not count any more, as long as the log still says that they do not, and that all others do."""
+    messages = transcript.messages
+    if all(message.id is not None for message in messages if message.role == "event"):
+        return transcript
+    firsts = [group[0] for group in groups(messages)]
+    done = replay([row_of_event(one, NAME) if one.id is None else {"id": one.id} for one in firsts])
+    if [row["id"] for _, row in done.live] == [one.id for one in firsts if one.id is not None]:
+        return transcript
+    return replace(transcript, messages=_without_dead(messages))
+
+
+# ---------------------------------------------------------------- records
+
+
+def _record(message: Message) -> Message:
+    """Only an answer has a model and counts, and counts are not zero."""
+    if message.role == "event":
+        return message
+    usage = lift_tokens(write_tokens(message) or {})[0] or None if message.role == "assistant" else None
+    model = message.model if message.role == "assistant" else None
+    carried = carried_by(message.extras, NAME)
+    extras = message.extras
+    if isinstance(carried.get(REWIND), str):  # the record would be read as something else
+        extras = {**(extras or {}), NAME: {key: value for key, value in carried.items() if key != REWIND}}
+    same = usage == message.usage and model == message.model and extras is message.extras
+    return message if same else replace(message, usage=usage, model=model, extras=extras)
+
+
+def _framed(transcript: Transcript) -> Transcript:
+    """Every record has an id of its own and a time; the results of an answer stand with it, unless they are two.
+
+    A result that answers no call before it stays alone. So do two results of one call, for the answers in records of
+    their own are the ones that count.
+    """
+    frames = _Frames(transcript)
+    messages = shared(transcript.messages, [frames.framed(message) for message in transcript.messages])
+    return transcript if messages is transcript.messages else replace(transcript, messages=messages)
+
+
+class _Frames:
+    """The records so far: `calls` are those of the last answer that have no result yet."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        messages = transcript.messages
+        self.taken = {message.id for message in messages}
+        self.used: set[str] = set()
+        self.count = 0
+        times = (message.created_at for message in messages if message.created_at is not None)
+        self.time = transcript.created_at or next(times, EPOCH)
+        self.twice = _twice_answered(messages)
+        self.calls: set[str] = set()
+        self.before: Message | None = None
+        self.is_user = self.has_content = False
+
+    def framed(self, message: Message) -> Message:
+        if message.role in ASIDE:
+            self.before = None
+            return self.begun(message) if message.role == "event" and message.id is not None else message
+        joins = self.joins(message)
+        before, self.before = self.before, message
+        if joins or self.continues(message, before):
+            time = None if message.created_at == self.time or not joins else message.created_at
+            same = message.id is None and message.created_at == time
+            return message if same else replace(message, id=None, created_at=time)
+        called = message.parts if message.role == "assistant" else []
+        self.calls = {part.id for part in called if isinstance(part, ToolCall)}
+        self.has_content = needs_content(called)
+        return self.begun(message)
+
+    def joins(self, message: Message) -> bool:
+        """Does it stand in the record of the answer that called?
+
+        Where calls stand in the content too, the program itself writes records for their results.
+        """
+        result = _result_of(message)
+        if result is None or result.tool_call_id not in self.calls or id(result) in self.twice:
+            return False
+        if self.has_content and (message.id is not None or self.is_user):
+            return False
+        self.calls.remove(result.tool_call_id)
+        return True
+
+    def continues(self, message: Message, before: Message | None) -> bool:
+        """Does it stand in the record of the user before it, which alternates between answers and words?"""
+        roles = None if before is None else (before.role, message.role)
+        return message.id is None and roles in USER and self.is_user
+
+    def begun(self, message: Message) -> Message:
+        id_ = message.id
+        self.is_user = bool(id_) and message.role in ("user", "tool")
+        if not id_ or id_ in self.used:
+            id_ = self.new_id()
+        self.used.add(id_)
+        self.time = message.created_at or self.time
+        same = id_ == message.id and self.time == message.created_at
+        return message if same else replace(message, id=id_, created_at=self.time)
+
+    def new_id(self) -> str:
+        while True:
+            self.count += 1
+            id_ = f"message_{self.count}"
+            if id_ not in self.taken:
+                return id_
+
+
+ASIDE = ("event", "system", "developer")
+USER = (("tool", "tool"), ("tool", "user"), ("user", "tool"))
+
+
+def _result_of(message: Message) -> ToolResult | None:
+    part = message.parts[0] if message.role == "tool" and message.parts else None
+    return part if isinstance(part, ToolResult) else None
+
+
+def _twice_answered(messages: list[Message]) -> set[int]:
+    """The results of calls that have more than one before the model speaks again, by identity."""
+    twice: set[int] = set()
+    seen: dict[str, int] = {}
+    for message in messages:
+        result = _result_of(message)
+        if message.role == "assistant":
+            seen = {}
+        elif result is not None and result.tool_call_id in seen:
+            twice |= {id(result), seen[result.tool_call_id]}
+        elif result is not None:
+            seen[result.tool_call_id] = id(result)
+    return twice
+
+
+def _whole(messages: list[Message]) -> list[Message]:
+    """What stands in one record stands together, before the events that were between it, results as their calls."""
+    whole: list[Message] = []
+    between: list[Message] = []
+    for message in messages:
+        if message.role == "event":
+            between.append(message)
+        elif message.id is None:
+            whole.append(message)
+        else:
+            whole += [*between, message]
+            between = []
+    records = [one for group in groups(whole + between) for one in _in_order_of_calls(group)]
+    return shared(messages, records)
+
+
+def _in_order_of_calls(record: list[Message]) -> list[Message]:
+    first = record[0]
+    calls = [part.id for part in first.parts if isinstance(part, ToolCall)] if first.role == "assistant" else []
+    order = {id_: i for i, id_ in reversed(list(enumerate(calls)))}
+    results = [(order.get(result.tool_call_id, 0) if (result := _result_of(one)) else 0, one) for one in record[1:]]
+    return [first, *(one for _, one in sorted(results, key=lambda pair: pair[0]))]
+
+
+def _own_extras(transcript: Transcript) -> Transcript:
+    """What other dialects carry has no place in a session."""
+    messages = shared(transcript.messages, [_own(_own_parts(message)) for message in transcript.messages])
+    own: Transcript = _own(transcript)
+    return own if messages is own.messages else replace(own, messages=messages)
+
+
+def _own_parts(message: Message) -> Message:
+    parts = shared(message.parts, [_own(part) for part in message.parts])
+    return message if parts is message.parts else replace(message, parts=parts)
+
+
+def _own(record: Any) -> Any:
+    own = {name: carried for name, carried in (record.extras or {}).items() if name in (NAME, SERVICE.owner)}
+    return record if len(own) == len(record.extras or {}) else replace(record, extras=own or None)
+
+
+def _states(message: Message) -> Message:
+    """A result says what the state of its call can: that it was cancelled, or is not there yet."""
+    result = _result_of(message)
+    if result is None or result.status is None or result.status in STATES:
+        return message
+    return replace(message, parts=[replace(result, status=None)])
+
+
+# ---------------------------------------------------------------- the session
+
+
+def _session(transcript: Transcript) -> Transcript:
+    """A session has the hash of its directory, and the times of its first and last record."""
+    times = [one.created_at for one in transcript.messages if one.created_at is not None and _has_time(one)]
+    start = transcript.created_at or next(iter(times), EPOCH)
+    end = transcript.updated_at or max([start, *times])
+    carried = carried_by(transcript.extras, NAME)
+    if isinstance(carried.get("projectHash"), str):
+        extras = transcript.extras
+    else:
+        digest = sha256((transcript.cwd or "").encode("utf-8", "surrogatepass")).hexdigest()
+        extras = {**(transcript.extras or {}), NAME: {**carried, "projectHash": digest}}
+    return replace(transcript, created_at=start, updated_at=end, extras=extras)
+
+
+def _has_time(message: Message) -> bool:
+    return message.id is not None
+
+
+def _without_instructions(message: Message) -> Message | None:
+    return None if message.role in ("system", "developer") else message
+
+
+RECORDS: tuple[Pass, ...] = (
+    renaming(SERVICE.names),
+    active_branch,
+    events(lambda message: row_of_event(message, NAME) is not None),
+    on_each_message(_row),
+    separate_results,
+    on_each_message(user_without_result),
+    results_between_events,
+    with_models,
+    known(SERVICE, Carried(None), Carried(None)),
+    _own_extras,
+    expressible_parts,
+    on_results(with_signature),
+    on_each_message(_record),
+    on_each_message(_states),
+    _framed,
+    on_each_message(_without_instructions),
+    on_messages(_whole),
+    without("tools", "tool_choice", "settings"),
+)
+SESSION: tuple[Pass, ...] = (_session, with_session_id(lambda transcript: write_rows(transcript.messages)))
+FIT = {
+    "log": (*RECORDS, _rows_that_count, *SESSION),
+    "json": (
+        *RECORDS,
+        on_messages(_without_dead),
+        *SESSION,
+    ),
+}

@@ -1,0 +1,187 @@
+"""The records of a Gemini CLI session as they are lifted: what the user, the model and the program said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from convcli.dialects.gemini_cli.calls import NAME, Answers, Reading, carry, lift_entry, settle, status_of
+from convcli.dialects.gemini_cli.thoughts import lift_thought, lift_tokens
+from convcli.families.google.parts import DATA, PART, lift_part, read_part
+from convcli.families.google.results import lift_result, stated
+from convcli.kit.objects import Native, carried_by, says_something
+from convcli.kit.pairing import Twins
+from convcli.kit.sessions import Envelope, event_of
+from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall
+
+ROLES = {"user": "user", "function": "user", "gemini": "assistant", "model": "assistant"}
+
+_ORDER = "id timestamp type role content parts displayContent thoughts tokens model toolCalls"
+_FRAME = {"id": "id", "timestamp": "created_at"}
+EVENT = Envelope("id timestamp type content", _FRAME)
+RECORDS = {
+    "assistant": Envelope(
+        _ORDER, {**_FRAME, "model": "model"}, content="type role content parts thoughts tokens toolCalls"
+    ),
+    "user": Envelope(_ORDER, _FRAME, content="type role content parts"),
+}
+
+
+class Body(NamedTuple):
+    """The content of a record: under which key, and its items."""
+
+    key: str
+    items: list[Any]
+    is_list: bool
+
+    def spot(self, index: int) -> Path:
+        """Where an item stands, relative to the record."""
+        return (self.key, index) if self.is_list else (self.key,)
+
+
+def role_of(native: Any) -> str | None:
+    """The role of a record; None for one that no model saw."""
+    kind = native.get("type", native.get("role")) if isinstance(native, dict) else None
+    return ROLES.get(kind) if isinstance(kind, str) else None
+
+
+def lift_record(native: Native, path: Path, following: Iterable[Native], reading: Reading) -> None:
+    """The messages of a record; the results of its calls follow it, unless a record behind it holds them."""
+    context, role = reading.context, role_of(native)
+    if role is None:
+        context.add(event_of(NAME, native, EVENT), path, [()])
+        return
+    body = _body_of(native)
+    first = len(context.messages)
+    if role == "user":
+        _lift_user(body, path, reading)
+    else:
+        _lift_model(native, body, path, following, reading)
+    message = context.messages[first]
+    carried = {**(RECORDS[role].lift(native, message) or {}), **_second_words(native, body)}
+    carried |= carried_by(message.extras, NAME)
+    message.extras = {**(message.extras or {}), NAME: carried} if carried else message.extras
+
+
+def _body_of(native: Native) -> Body:
+    key = "content" if "parts" not in native or native.get("content") is not None else "parts"
+    return Body(key, _items(native.get(key)), isinstance(native.get(key), list))
+
+
+def _items(content: Any) -> list[Any]:
+    """The items of a content: it may be a string, a part, or a list of both."""
+    if isinstance(content, (str, dict)):
+        return [content] if content else []
+    return content or []
+
+
+def _second_words(native: Native, body: Body) -> Native:
+    """A second word for the same thing is carried."""
+    other = {"role": native.get("role")} if "type" in native else {}
+    other |= {"parts": native.get("parts")} if body.key == "content" else {}
+    return {key: value for key, value in other.items() if says_something(value)}
+
+
+def _lift_item(item: Any, reading: Reading) -> Part:
+    return Text(item) if isinstance(item, str) else lift_part(read_part(item, reading.context), reading.context)
+
+
+def _lift_user(body: Body, path: Path, reading: Reading) -> None:
+    """What the user said, and the answers to calls that stand in it as messages of their own."""
+    context = reading.context
+    pieces = {j: read_part(item, context) for j, item in enumerate(body.items) if is_answer(item)}
+    paired = iter(context.pairing.results([stated(piece) for piece in pieces.values()]) if pieces else ())
+    message: Message | None = None
+    spots: list[Path] = []
+    for j, item in enumerate(body.items):
+        if j in pieces:
+            result = lift_result(pieces[j], *next(paired), context)
+            _settle_later(result, reading)
+            context.add(Message("tool", [result]), path, [body.spot(j)])
+            message = None
+            continue
+        if message is None:
+            message, spots = Message("user", []), []
+            context.add(message, path, spots)
+        message.parts.append(_lift_item(item, reading))
+        spots.append(body.spot(j))
+    if not body.items:
+        context.add(Message("user", []), path, [])
+
+
+def _settle_later(result: Any, reading: Reading) -> None:
+    """The state of a call whose result stands in a record of its own."""
+    status, call = reading.states.pop(result.tool_call_id, (None, None))
+    settle(result, status)
+    if call is not None and status and status != status_of(result):
+        carry(call, {"status": status})
+
+
+def is_answer(item: Any) -> bool:
+    """A part that is an answer and nothing else."""
+    native = PART.camel(item)[0] if isinstance(item, dict) else {}
+    return [key for key in DATA if native.get(key) is not None] == ["functionResponse"]
+
+
+def _lift_model(native: Native, body: Body, path: Path, following: Iterable[Native], reading: Reading) -> None:
+    """What the model said: thoughts, content and calls; where the content has thoughts of its own, it is the truth."""
+    message = Message("assistant", [_lift_item(item, reading) for item in body.items])
+    spots = [body.spot(j) for j in range(len(body.items))]
+    reading.context.add(message, path, spots)
+    thoughts = native.get("thoughts") or []
+    if thoughts and any(isinstance(part, Reasoning) for part in message.parts):
+        carry(message, {"thoughts": thoughts})
+    else:
+        message.parts[:0] = [lift_thought(thought, native.get("timestamp")) for thought in thoughts]
+        spots[:0] = [("thoughts", i) for i in range(len(thoughts))]
+    usage, beside = lift_tokens(native.get("tokens") or {})
+    message.usage = usage or None
+    carry(message, {"tokens": beside} if beside else {})
+    _lift_calls(native, message, spots, path, following, reading)
+
+
+def _lift_calls(
+    native: Native, message: Message, spots: list[Path], path: Path, following: Iterable[Native], reading: Reading
+) -> None:
+    """The calls of `toolCalls`: those that the content holds too are lifted once."""
+    entries = native.get("toolCalls") or []
+    known = [part for part in message.parts if isinstance(part, ToolCall)]
+    answers = answered(following) if entries else Answers({}, set())
+    stands = {id(part): spot for part, spot in zip(message.parts, spots, strict=True)}
+    twins = Twins(known, reading.context.pairing.invented)
+    for i, entry in enumerate(entries):
+        twin = _twin(entry, twins) if known else None
+        call, answer = lift_entry(entry, twin, native.get("timestamp"), answers, reading)
+        if twin is None:
+            message.parts.append(call)
+            spots.append(("toolCalls", i))
+        else:
+            keys = carried_by(call.extras, NAME)
+            routes = {(*path, *stands[id(twin)], key): (*path, "toolCalls", i, key) for key in keys}
+            reading.context.origin.routes |= routes
+        if answer is not None:
+            reading.context.add(answer, (*path, "toolCalls", i), [("result",)])
+
+
+def _twin(entry: Native, twins: Twins) -> ToolCall | None:
+    """The call of the content that an entry repeats: by id; where one has none by name and arguments."""
+    id_ = entry.get("id")
+    same = twins.with_id(id_)
+    return same or twins.saying(entry["name"], entry.get("args") or {}, nameless=bool(id_))
+
+
+def answered(following: Iterable[Native]) -> Answers:
+    """The answers in the records of the user behind a record of the model, up to the next one of the model."""
+    answers = Answers({}, set())
+    for record in following:
+        if role_of(record) == "assistant":
+            break
+        content = record.get("content") if role_of(record) == "user" else None
+        for item in _items(content):
+            if is_answer(item):
+                answer = PART.camel(item)[0]["functionResponse"]
+                if answer.get("id"):
+                    answers.by_id[answer["id"]] = item
+                else:
+                    answers.names.add(answer["name"])
+    return answers

@@ -1,0 +1,59 @@
+"""What a record of the model holds beside its content and its calls: thoughts, and counts of tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.gemini_cli.calls import NAME, carry
+from convcli.kit.objects import Keys, Native, carried_by
+from convcli.model.transcript import Message, Reasoning
+
+THOUGHT = Keys("subject description timestamp", carried="timestamp")
+TOKENS = {
+    "input": "inputTokens",
+    "output": "outputTokens",
+    "cached": "cacheReadTokens",
+    "thoughts": "reasoningTokens",
+    "total": "totalTokens",
+}
+
+
+def lift_thought(native: Native, time: Any) -> Reasoning:
+    """A thought as the program shows it to the model again: its subject in bold before its description."""
+    subject, description = native.get("subject") or "", native.get("description") or ""
+    part = Reasoning(" ".join(text for text in (f"**{subject}**" if subject else "", description) if text))
+    carried = dict(THOUGHT.carried(native) or {})
+    if carried.get("timestamp") == time:
+        carried.pop("timestamp", None)
+    carry(part, carried)
+    return part
+
+
+def lift_tokens(native: Native) -> tuple[dict[str, int], Native]:
+    """Counts, of which zero says nothing; the output of a transcript holds the thoughts too, `tokens.output` not."""
+    counts = {TOKENS[key]: n for key, n in native.items() if key in TOKENS and type(n) is int and n > 0}
+    beside = {
+        key: n for key, n in native.items()
+        if TOKENS.get(key, "") not in counts and n is not None and not (type(n) is int and n == 0)
+    }  # fmt: skip
+    if "outputTokens" in counts and "reasoningTokens" in counts:
+        counts["outputTokens"] += counts["reasoningTokens"]
+    return counts, beside
+
+
+def write_thought(part: Reasoning, time: Any) -> Native:
+    """A thought; its subject stays in its text."""
+    carried = carried_by(part.extras, NAME)
+    return THOUGHT.put({"subject": "", "description": part.text, "timestamp": time}, carried)
+
+
+def write_tokens(message: Message) -> Native | None:
+    """The counts of tokens."""
+    beside, usage = carried_by(message.extras, NAME).get("tokens"), message.usage or {}
+    if not usage and not beside:
+        return None
+    native = {key: usage.get(name, 0) for key, name in TOKENS.items()}
+    native["output"] = max(native["output"] - usage.get("reasoningTokens", 0), 0)
+    order = ("input", "output", "cached", "thoughts", "tool", "total")
+    native = {**native, "tool": 0, **(beside if isinstance(beside, dict) else {})}
+    return {key: native[key] for key in [*order, *native]}

@@ -1,0 +1,120 @@
+"""The rows of a session: a record for each turn, with the results of its calls, and each event as the row it was."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from convcli.dialects.gemini_cli.calls import NAME, WRITER, write_answer, write_entry
+from convcli.dialects.gemini_cli.records import EVENT, RECORDS
+from convcli.dialects.gemini_cli.thoughts import write_thought, write_tokens
+from convcli.families.google.parts import write_part
+from convcli.kit.objects import Native, carried_by
+from convcli.kit.sessions import row_of_event
+from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolResult
+
+
+def groups(messages: list[Message]) -> Iterator[list[Message]]:
+    """The messages of each row: one without an id belongs to the record before it."""
+    group: list[Message] = []
+    for message in messages:
+        if group and message.id is None and message.role != "event" and group[0].role != "event":
+            group.append(message)
+            continue
+        if group:
+            yield group
+        group = [message]
+    if group:
+        yield group
+
+
+def write_rows(messages: list[Message]) -> list[Any]:
+    """All rows but that of the metadata."""
+    rows = list(groups(messages))
+    return [_write_row(group, islice(rows, i + 1, None)) for i, group in enumerate(rows)]
+
+
+def _write_row(group: list[Message], behind: Iterable[list[Message]]) -> Any:
+    first = group[0]
+    if first.role == "event":
+        return row_of_event(first, NAME, None if first.id is None else EVENT)
+    role = "assistant" if first.role == "assistant" else "user"
+    said = [first] if role == "assistant" else group
+    content: Native = {"type": "gemini" if role == "assistant" else "user", "content": _write_content(said)}
+    if role == "assistant":
+        content |= _write_model(first, group[1:], _later(behind))
+    outside = {*content, "tokens"} if role == "assistant" else content
+    carried = {key: value for key, value in carried_by(first.extras, NAME).items() if key not in outside}
+    return RECORDS[role].write(first, carried, **content)
+
+
+def _later(behind: Iterable[list[Message]]) -> dict[str, ToolResult]:
+    """The first result of each call in the records of the user up to the next one of the model."""
+    results: dict[str, ToolResult] = {}
+    for group in behind:
+        if group[0].role == "assistant":
+            break
+        for part in (part for message in group for part in message.parts):
+            if isinstance(part, ToolResult):
+                results.setdefault(part.tool_call_id, part)
+    return results
+
+
+# ---------------------------------------------------------------- content
+
+
+def in_content(message: Message) -> list[Part]:
+    """The parts that stand in the content: of the model's all where their order or a signature needs it."""
+    if message.role != "assistant" or needs_content(message.parts):
+        return message.parts
+    return [part for part in message.parts if not isinstance(part, (Reasoning, ToolCall))]
+
+
+def needs_content(parts: list[Part]) -> bool:
+    """Thoughts stand before the content and calls behind it, and only parts of the content are signed."""
+    rank = [0 if isinstance(part, Reasoning) else 2 if isinstance(part, ToolCall) else 1 for part in parts]
+    signed = any("thoughtSignature" in (part.metadata or {}) for part in parts)
+    return signed or rank != sorted(rank)
+
+
+def _write_content(messages: list[Message]) -> Any:
+    """One plain text is a string, anything else a list."""
+    parts = [part for message in messages for part in in_content(message)]
+    if len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text and parts[0] == Text(parts[0].text):
+        return parts[0].text
+    natives = [write_answer(part) if isinstance(part, ToolResult) else write_part(part, WRITER) for part in parts]
+    return [native for native in natives if native is not None] or ""
+
+
+def _write_model(message: Message, answers: list[Message], later: dict[str, ToolResult]) -> Native:
+    """The thoughts, counts and calls of a record of the model."""
+    native: Native = {}
+    inside = needs_content(message.parts)
+    thoughts = [part for part in message.parts if isinstance(part, Reasoning) and not inside]
+    if thoughts:
+        native["thoughts"] = [write_thought(part, message.created_at) for part in thoughts]
+    tokens = write_tokens(message)
+    if tokens:
+        native["tokens"] = tokens
+    calls = [part for part in message.parts if isinstance(part, ToolCall)]
+    if calls:
+        native["toolCalls"] = _write_entries(calls, answers, later, message.created_at)
+    return native
+
+
+def _write_entries(
+    calls: list[ToolCall], answers: list[Message], later: dict[str, ToolResult], time: str | None
+) -> list[Native]:
+    """The entries, each with the first result of its id that no other entry has taken."""
+    left: dict[str, deque[Message]] = {}
+    for message in answers:
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                left.setdefault(part.tool_call_id, deque()).append(message)
+    entries: list[Native] = []
+    for call in calls:
+        queue = left.get(call.id)
+        entries.append(write_entry(call, queue.popleft() if queue else None, later.get(call.id), time))
+    return entries

@@ -1,0 +1,300 @@
+"""Tool calls as JSON in the text of a model that knows no tools: requests to Ollama as a small agent makes them.
+
+Specification: docs/05-message-history.md and src/llm_clients/llama_client.py of
+https://github.com/acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
+
+Quirks
+- An answer is the text of `{thought, tool_call: {name, input}}` or `{thought, response}`, bare or in a code fence; any
+  other text of a model is plain text. The thought is reasoning.
+- A result is the text of `{"tool_result": {"name", "result"}}` in a user message. A string is text, any other value is
+  data; a failure is a text that begins with "Error: ", and nothing is read out of that.
+- There are no ids: results answer the open calls of their name in order.
+- One call an answer: further calls of a turn follow as answers of their own, each with its result.
+- The tools stand in the system text. Written by us, they come back as definitions; what others wrote there is text.
+- `format: "json"` belongs to this way of calling and says nothing about the answer: it is carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.llama_json.text import TAIL, is_answer, is_result, read_object, read_system, system_text
+from convcli.families.histories.entries import Entries
+from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
+from convcli.kit import fitting, lacking
+from convcli.kit.fitting import ResultTexts
+from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.settings import Settings
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.rule import Breach, Rule
+from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.validation.rules import links
+from convcli.validation.survey import Survey
+from convcli.wire import exact_json
+
+NAME = "llama-json"
+ROLES = ("system", "user", "assistant")
+
+REQUEST = Keys("model messages stream format options", carried="format")
+MESSAGE = Keys("role content")
+RESULT = Keys("name result")
+OPTIONS = Settings(
+    {
+        "temperature": "temperature",
+        "top_p": "topP",
+        "top_k": "topK",
+        "num_predict": "maxOutputTokens",
+        "seed": "seed",
+        "stop": "stop",
+        "presence_penalty": "presencePenalty",
+        "frequency_penalty": "frequencyPenalty",
+    }
+)
+OPTION_KEYS = Keys(" ".join(place[0] for place in OPTIONS.places().values()))
+RESULTS = ResultTexts(FAILURE, data=True)
+
+
+def detect(document: Any) -> Clue | None:
+    """By answers and results that are JSON in the text, or by the tools as we write them into the system text."""
+    messages = document.get("messages") if isinstance(document, dict) else document
+    if not isinstance(messages, list) or not all(map(_is_plain, messages)):
+        return None
+    return max(filter(None, map(_mark, messages)), default=None)
+
+
+def _is_plain(message: Any) -> bool:
+    return isinstance(message, dict) and message.get("role") in ROLES and isinstance(message.get("content") or "", str)
+
+
+def _mark(message: Native) -> Clue | None:
+    content = message.get("content") or ""
+    if message["role"] == "system":
+        return Clue(97, "tools in the system text, as convcli writes them") if content.endswith(TAIL) else None
+    value = read_object(content) or {}
+    if message["role"] == "user":
+        return Clue(97, "a tool_result as the text of a message") if is_result(value) else None
+    if not is_answer(value) or not ("thought" in value or value.get("tool_call")):
+        return None
+    return (
+        Clue(97, "a tool_call in the text") if value.get("tool_call") else Clue(80, "thought and response in the text")
+    )
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a request or a list of messages."""
+    entries = Entries(NAME, document, spot=("content",))
+    if isinstance(document, list):
+        return _lift_messages(document, (), entries)
+    transcript = _lift_messages(document["messages"], ("messages",), entries)
+    options = document.get("options") or {}
+    settings, _ = OPTIONS.lift(options)
+    if document.get("stream") is not None:
+        settings["stream"] = document["stream"]
+    more = OPTION_KEYS.carried(options)
+    transcript.model = document.get("model") or None
+    transcript.settings = settings or None
+    transcript.extras = entries.extras({**(REQUEST.carried(document) or {}), **({"options": more} if more else {})})
+    return transcript
+
+
+def _lift_messages(natives: list[Native], prefix: Path, entries: Entries) -> Transcript:
+    tools = read_system(natives[0]["content"] or "") if natives and natives[0]["role"] == "system" else None
+    if tools is not None and not tools[0] and MESSAGE.carried(natives[0]):
+        tools = None  # what stands beside a text of tools alone would have no message
+    for i, native in enumerate(natives):
+        if i == 0 and tools is not None:
+            native = {**native, "content": tools[0]}
+        if native["content"] or i or tools is None:
+            _lift_message(native, (*prefix, i), entries)
+    entries.pair()
+    transcript = entries.transcript()
+    if tools is not None:
+        transcript.tools = tools[1]
+        entries.context.origin.tools = [(*prefix, 0, "content")] * len(tools[1])
+    return transcript
+
+
+def _lift_message(native: Native, place: Path, entries: Entries) -> None:
+    carried = dict(MESSAGE.carried(native) or {})
+    role, content = native["role"], native["content"] or ""
+    value = read_object(content) if role != "system" else None
+    parts: list[Part] = [Text(content)] if content else []
+    if role == "user" and value is not None and is_result(value):
+        result = value["tool_result"]
+        role, parts = "tool", [entries.result(None, result["name"], result["result"], RESULT.carried(result))]
+    else:
+        entries.pair()
+    if role == "assistant" and value is not None and is_answer(value):
+        parts = lift_answer(value, entries)[0]
+        more = ANSWER.carried(value)
+        carried |= {"content": more} if more else {}
+    entries.context.add(Message(role, parts, extras=entries.extras(carried)), place)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _one_of_each(message: Message) -> Message:
+    """A message holds one text; an answer a thought, a text and a call, in this order."""
+    if message.role == "tool":
+        return message
+    kinds = (Reasoning, Text, ToolCall) if message.role == "assistant" else (Text,)
+    parts = [part for kind in kinds for part in _joined([part for part in message.parts if isinstance(part, kind)])]
+    parts = [part for part in parts if not isinstance(part, (Text, Reasoning)) or part.text]
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+def _joined(parts: list[Part]) -> list[Part]:
+    if len(parts) < 2 or isinstance(parts[0], ToolCall):
+        return parts
+    return [replace(parts[0], text="\n".join(part.text for part in parts if isinstance(part, (Text, Reasoning))))]
+
+
+def _one_call_each(messages: list[Message]) -> list[Message]:
+    """One call an answer; of the results directly behind a turn with several calls, each stands behind its call."""
+    answers: list[Message] = []
+    places: list[int] = []
+    caller: dict[str, int] = {}
+    for message in messages:
+        if message.role != "tool":
+            calls = _calls(message)
+            ids = [call.id for call in calls] if len(calls) > 1 else []
+            caller = {id_: len(answers) + i for i, id_ in reversed([*enumerate(ids)])}  # of calls of one id the first
+        for piece in _split(message):
+            at = len(answers)
+            answers.append(piece)
+            ids = [part.tool_call_id for part in piece.parts if isinstance(part, ToolResult)]
+            places.append(min((caller.get(id_, at) for id_ in ids), default=at))
+    order = sorted(range(len(answers)), key=places.__getitem__)
+    return fitting.shared(messages, [answers[at] for at in order])
+
+
+def _split(message: Message) -> list[Message]:
+    calls = _calls(message)
+    if len(calls) < 2:
+        return [message]
+    first = [part for part in message.parts if part is calls[0] or not isinstance(part, ToolCall)]
+    return [replace(message, parts=first), *(Message("assistant", [call]) for call in calls[1:])]
+
+
+def _calls(message: Message) -> list[ToolCall]:
+    return [part for part in message.parts if isinstance(part, ToolCall)] if message.role == "assistant" else []
+
+
+def _some_tools(transcript: Transcript) -> Transcript:
+    """No tools are no list of them."""
+    return transcript if transcript.tools is None or transcript.tools else replace(transcript, tools=None)
+
+
+FIT = (
+    fitting.linear,
+    fitting.results_behind_calls,
+    fitting.on_messages(_one_call_each),
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    fitting.on_each_message(_one_of_each),
+    fitting.on_results(RESULTS.fits),
+    fitting.functions_only(NAME),
+    _some_tools,
+)
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, or the list of its messages. Tools are described in the leading system text."""
+    messages = [_write_message(message) for message in transcript.messages]
+    if transcript.tools:
+        if not messages or messages[0]["role"] != "system":
+            messages.insert(0, {"role": "system", "content": ""})
+        messages[0]["content"] = system_text(messages[0]["content"], transcript.tools)
+    if options.form == "list":
+        return messages
+    carried, settings = dict(carried_by(transcript.extras, NAME)), transcript.settings or {}
+    native: Native = {} if transcript.model is None else {"model": transcript.model}
+    native["messages"] = messages
+    if "stream" in settings:
+        native["stream"] = settings["stream"]
+    chosen = OPTION_KEYS.put(OPTIONS.write(settings, {}), carried.pop("options", None))
+    if chosen:
+        native["options"] = chosen
+    return REQUEST.put(native, carried)
+
+
+def _write_message(message: Message) -> Native:
+    carried = dict(carried_by(message.extras, NAME))
+    content = "".join(part.text for part in message.parts if isinstance(part, Text))
+    if message.role == "tool":
+        results = [_write_result(part) for part in message.parts if isinstance(part, ToolResult)]
+        content = exact_json.write_text(results[-1]) if results else content
+    elif message.role == "assistant":
+        answer = write_answer(message.parts, NAME, carried.pop("content", None))
+        content = exact_json.write_text(answer) if answer else content
+    return MESSAGE.put({"role": "user" if message.role == "tool" else message.role, "content": content}, carried)
+
+
+def _write_result(result: ToolResult) -> Native:
+    """A result names the tool of its call, and nothing of the call."""
+    body = RESULT.put({"name": result.name, "result": result.value}, carried_by(result.extras, NAME))
+    return {"tool_result": body}
+
+
+KEPT, SENT = links.paired(links.Manner(where="later")), links.paired(links.Manner())
+
+
+def _paired(survey: Survey) -> Iterable[Breach]:
+    """A model is told to wait for its result before the next call; what is kept may say it later."""
+    return (SENT if survey.rigour == "sent" else KEPT).check(survey)
+
+
+RULES = (Rule(("missing-tool-result", "orphan-tool-result", "misplaced-tool-result"), _paired),)
+
+LACKS = (
+    (lacking.SESSION | lacking.MESSAGE | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY | lacking.FUNCTION_ONLY)
+    | {"toolChoice", "opaque", "message.model", "reasoning.summary", "tool_call.id", "tool_result.toolCallId"}
+    | lacking.settings_but("stream", *(name.partition(".")[2] for name in OPTIONS.places()))
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title="JSON in the text of a model without tools",
+    specification="src/llm_clients/llama_client.py of ai-coding-agent-glassbox at b0170fd; read 2026-11-20",
+    framings=("document", "records"),
+    forms=("request", "list"),
+    detect=detect,
+    lift=lift,
+    write=write,
+    fit=FIT,
+    rules=RULES,
+    conventions=(RESULTS.convention(MARKED),),
+    lacks={"request": LACKS, "list": LACKS | lacking.REQUEST | {"extras.llama-json"}},
+    reasons={
+        **dict.fromkeys(
+            ("moved", "message.grouping"), "an answer holds one call, and its result comes before the next one"
+        ),
+        "message.role": "there is only one role for instructions",
+        "text": "a message holds one text",
+        "refusal": "an answer has no field for a refusal: it is written as a response",
+        "reasoning.metadata": "a thought is text only",
+        "tool_call.id": "calls have no id",
+        "tool_call.rawArguments": "the input of a call is an object",
+        "tool_result.toolCallId": "results have no id",
+        "tool_result.isError": "a result has no field for a failure",
+        "tool.strict": "a tool has no strict mode",
+        "toolChoice": "the text cannot force a call",
+        **dict.fromkeys(lacking.MEDIA, "the messages hold text only"),
+    },
+    places={
+        "model": ("model",),
+        "settings.stream": ("stream",),
+        "settings": ("options",),
+    },
+    envelope=frozenset(("format", "keep_alive")),
+)

@@ -1,0 +1,316 @@
+"""Model Context Protocol: lists of tools, results of tools, and requests for sampling with their answers.
+
+Specification: https://modelcontextprotocol.io/specification in its versions 2025-11-25 and 2026-07-28, as typed by the
+Python package `mcp-types` 2.3.0; read 2026-11-20. Documents stand alone or inside a message of JSON-RPC.
+
+Quirks
+- A list of tools is a transcript without messages. A result is one message whose call is unknown: its id is made up.
+- Results say their data twice, as `structuredContent` and as JSON text for older clients. Where both are the same JSON
+  value that is one fact; where they differ the content is the value and `structuredContent` is carried.
+- Structured content is an object in 2025-11-25 and any JSON in 2026-07-28; only objects are written.
+- Only the conversation of a sampling request can hold turns. A message with results holds nothing else, and links and
+  resources stand only in results.
+- A sampling request prefers a model by name and cannot demand one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.mcp import sampling
+from convcli.dialects.mcp.blocks import CALL_RESULT, NAME, express, fit_media, fit_result, lift_result, write_result
+from convcli.dialects.mcp.detect import detect
+from convcli.dialects.mcp.rules import NAMES, RULES
+from convcli.dialects.mcp.sampling import SETTINGS
+from convcli.dialects.mcp.tools import fit_tools, lift_tools, write_tools
+from convcli.kit import fitting, lacking
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.renaming import renaming
+from convcli.model.branches import active
+from convcli.model.dialect import Convention, Dialect, Options
+from convcli.model.transcript import Media, Message, Part, Path, Text, ToolResult, Transcript
+
+RPC = Keys("jsonrpc id method params result", carried="jsonrpc id method")
+TOOLS = Keys(
+    "resultType tools nextCursor ttlMs cacheScope _meta", carried="resultType nextCursor ttlMs cacheScope _meta"
+)
+REQUEST = Keys(
+    "messages modelPreferences systemPrompt includeContext temperature maxTokens stopSequences metadata tools "
+    "toolChoice task _meta",
+    carried="includeContext metadata task _meta",
+)
+BESIDE = (
+    *("nextCursor", "ttlMs", "cacheScope", "includeContext", "metadata", "task"),
+    *("modelPreferences", "toolChoice", "stopReason"),
+)
+"""Carried keys that stand only in the payload itself."""
+
+ROOT = "_root"
+"""In `places`: the payload. It is the document, or what JSON-RPC wraps: `Origin.renamed` says where."""
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a list of tools, a result, a sampling request or its answer."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        context.origin.form = "list"
+        return context.transcript(tools=lift_tools(document, (), context))
+    payload, prefix = _unwrap(document)
+    context.origin.renamed = {ROOT: str(prefix[0]) if prefix else ".."}
+    context.origin.form = _form_of_payload(payload)
+    transcript = _LIFT[context.origin.form](payload, prefix, context)
+    rpc = RPC.carried(document) if prefix else None
+    if rpc:
+        transcript.extras = extras_of(NAME, {**carried_by(transcript.extras, NAME), "rpc": rpc})
+    return transcript
+
+
+def _unwrap(document: Native) -> tuple[Native, Path]:
+    """What a message of JSON-RPC is about, and where it stands in it."""
+    key = next((key for key in ("result", "params") if key in document), None)
+    return (document, ()) if key is None else (document[key], (key,))
+
+
+def _form_of_payload(payload: Native) -> str:
+    for key, form in (("messages", "request"), ("tools", "tools"), ("role", "response")):
+        if key in payload:
+            return form
+    return "result"
+
+
+def _lift_list(native: Native, prefix: Path, context: LiftContext) -> Transcript:
+    listed = lift_tools(native["tools"], (*prefix, "tools"), context)
+    return context.transcript(tools=listed, extras=extras_of(NAME, TOOLS.carried(native)))
+
+
+def _lift_result(native: Native, prefix: Path, context: LiftContext) -> Transcript:
+    context.add(Message("tool", [lift_result(native, CALL_RESULT, context)]), prefix, [()])
+    return context.transcript()
+
+
+def _lift_request(native: Native, prefix: Path, context: LiftContext) -> Transcript:
+    if native.get("systemPrompt"):
+        context.add(Message("system", [Text(native["systemPrompt"])]), (*prefix, "systemPrompt"), [()])
+    for i, message in enumerate(native["messages"]):
+        sampling.lift_message(message, (*prefix, "messages", i), sampling.MESSAGE, context)
+    transcript = context.transcript()
+    if native.get("tools") is not None:
+        transcript.tools = lift_tools(native["tools"], (*prefix, "tools"), context)
+    carried = {**(REQUEST.carried(native) or {}), **sampling.lift_request(native, transcript)}
+    transcript.extras = extras_of(NAME, carried)
+    return transcript
+
+
+_LIFT = {
+    "tools": _lift_list,
+    "result": _lift_result,
+    "request": _lift_request,
+    "response": sampling.lift_answer,
+}
+
+
+# ---------------------------------------------------------------- fit
+
+
+def form_of(transcript: Transcript) -> str:
+    """A list of tools, a result, an answer, or a sampling request for a conversation."""
+    messages = active(transcript)
+    if not messages:
+        return "tools"
+    if fitting.is_response(transcript):
+        return "response"
+    alone = len(messages) == 1 and transcript.tools is None
+    return "result" if alone and any(isinstance(part, ToolResult) for part in messages[0].parts) else "request"
+
+
+def _tools_only(transcript: Transcript) -> Transcript:
+    return replace(transcript, messages=[], tools=transcript.tools or [])
+
+
+def _last_result(messages: list[Message]) -> list[Message]:
+    results = [message for message in messages if any(isinstance(part, ToolResult) for part in message.parts)]
+    return messages if len(messages) == 1 and results else results[-1:]
+
+
+def _fit_media(part: Part, _: Message) -> Part | None:
+    return fit_media(part, in_result=False) if isinstance(part, Media) else part
+
+
+def _saying(message: Message) -> Message | None:
+    """A message must hold something that the protocol has."""
+    return message if any(part.type != "reasoning" for part in message.parts) else None
+
+
+TOOL_LIST = (fitting.functions_only(NAME), renaming(NAMES), fit_tools, _tools_only)
+MESSAGES = (
+    fitting.linear,
+    fitting.results_behind_calls,
+    renaming(NAMES),
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    fitting.parts_in_roles({"tool_call": ("assistant",)}),
+    fitting.on_parts(_fit_media),
+    fitting.only_own_opaque(NAME),
+    fitting.on_results(fit_result),
+    fitting.on_each_message(_saying),
+)
+FIT = {
+    "request": (
+        *MESSAGES,
+        fitting.on_messages(sampling.one_system),
+        fitting.functions_only(NAME),
+        fit_tools,
+        sampling.fit_choice,
+    ),
+    "tools": TOOL_LIST,
+    "list": TOOL_LIST,
+    "result": (*MESSAGES, fitting.on_messages(_last_result)),
+    "response": (*MESSAGES, fitting.answers_only, sampling.last_answer),
+}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """The document, inside the message of JSON-RPC of which something was carried."""
+    form = options.form or "request"
+    if form == "list":
+        return write_tools(transcript)
+    carried = carried_by(transcript.extras, NAME)
+    payload = _WRITE[form](transcript, {key: carried[key] for key in carried if key not in _ELSEWHERE[form]})
+    rpc = carried.get("rpc")
+    return RPC.put({"params" if form == "request" else "result": payload}, rpc) if isinstance(rpc, dict) else payload
+
+
+_OF_LISTS = frozenset(("resultType", "nextCursor", "ttlMs", "cacheScope"))
+_OF_REQUESTS = frozenset(("includeContext", "metadata", "task", "modelPreferences", "toolChoice"))
+_ELSEWHERE = {
+    "request": _OF_LISTS | {"rpc", "stopReason"},
+    "tools": _OF_REQUESTS | {"rpc", "stopReason"},
+    "result": frozenset(("rpc",)),
+    "response": frozenset(("rpc",)),
+}
+"""What is carried and stands in another form, or around the payload."""
+
+
+def _write_list(transcript: Transcript, carried: Native) -> Native:
+    return TOOLS.put({"tools": write_tools(transcript)}, carried)
+
+
+def _write_result(transcript: Transcript, _: Native) -> Native:
+    """A document holds one result."""
+    results = [part for message in transcript.messages for part in message.parts if isinstance(part, ToolResult)]
+    return write_result(results[-1], {}, CALL_RESULT) if results else {"content": []}
+
+
+def _write_request(transcript: Transcript, carried: Native) -> Native:
+    messages = transcript.messages
+    system = messages[0] if messages and messages[0].role == "system" else None
+    native: Native = {"messages": sampling.write_messages(messages if system is None else messages[1:])}
+    if system is not None:
+        native["systemPrompt"] = "\n\n".join(part.text for part in system.parts if isinstance(part, Text))
+    native |= sampling.write_request(transcript, carried)
+    if transcript.tools is not None:
+        native["tools"] = write_tools(transcript)
+    return REQUEST.put(native, carried, sort=True)
+
+
+def _write_answer(transcript: Transcript, _: Native) -> Native:
+    return sampling.write_answer(transcript)
+
+
+_WRITE = {"tools": _write_list, "result": _write_result, "request": _write_request, "response": _write_answer}
+
+
+COMMON = (
+    (lacking.SESSION | lacking.MESSAGE | lacking.METADATA | lacking.CALL_ONLY | {"reasoning", "opaque", "extras.mcp"})
+    | {"message.model", "tool_result.name", "tool.strict"}
+    | {f"{kind}.{name}" for kind in lacking.MEDIA for name in ("name", "detail")}
+)
+LACKS = {
+    "request": COMMON | lacking.settings_but("temperature", "maxOutputTokens", "stop"),
+    "tools": COMMON | lacking.REQUEST,
+    "list": COMMON | lacking.REQUEST,
+    "result": COMMON | lacking.REQUEST | lacking.TOOLS | {"tool_result.toolCallId"},
+    "response": (COMMON - {"message.stopReason"}) | lacking.TOOLS | {"settings", "toolChoice"},
+}
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Model Context Protocol",
+    specification="protocol versions 2025-11-25 and 2026-07-28; Python package mcp-types 2.3.0; read 2026-11-20",
+    framings=("document", "records"),
+    forms=("request", "tools", "result", "response", "list"),
+    detect=detect,
+    lift=lift,
+    write=write,
+    fit=FIT,
+    form_of=form_of,
+    lacks=LACKS,
+    rules=RULES,
+    conventions=(
+        Convention(
+            express,
+            {
+                "data": ("changed", "structured content is an object: other data is written as JSON text"),
+                "error": ("changed", "structured content is an object: other data is written as JSON text"),
+                "multimodal": ("changed", "a result of one text is the same as that text"),
+            },
+        ),
+    ),
+    reasons={
+        "reasoning": "the protocol has no reasoning",
+        "refusal": "there is no block for a refusal: its words are written as text",
+        "message": "a message must hold something that the protocol has",
+        "message.role": "sampling has the roles user and assistant, beside one systemPrompt",
+        "message.grouping": "there is one systemPrompt",
+        "message.usage": "the protocol does not count tokens",
+        "message.stopReason": "only an answer has a stop reason",
+        **dict.fromkeys(("text", "text.text"), "instructions are one systemPrompt"),
+        "image": "a picture is bytes of a known type; only results hold links",
+        "audio": "sound is bytes of a known type; only results hold links",
+        **dict.fromkeys(("video", "document"), "only results hold resources and links"),
+        "document.name": "a resource has an address and no name",
+        "image.detail": "pictures have no detail",
+        "tool_call": "only an assistant calls tools",
+        **dict.fromkeys(("tool_call.name", "tool.name"), "names are at most 128 letters, digits and _.-"),
+        "tool_call.rawArguments": "the input of a call is an object",
+        "tool_result.name": "a result does not name its tool",
+        "tool_result.toolCallId": "a result alone does not say which call it answers",
+        "tool": "a tool that another vendor runs",
+        "tool.parameters": "inputSchema must have the type object",
+        "tool.outputSchema": "outputSchema must have the type object in 2025-11-25",
+        "tool.strict": "a tool has no strictness",
+        "tools": "there is always a list of tools",
+        "toolChoice": "a choice is auto, none or required, and only in sampling",
+        "model": "only sampling names a model",
+        "settings": "only sampling has settings: temperature, maxTokens and stopSequences",
+        "extras.mcp.resource": "a resource needs an address",
+        "moved": "results stand right behind their calls, instructions before the messages",
+    },
+    places={
+        "model": (ROOT, "modelPreferences"),
+        "tool_call.arguments": ("input",),
+        **dict.fromkeys(("tool_result.value", "tool_result.kind"), ("content",)),
+        "tool.parameters": ("inputSchema",),
+        "tool.outputSchema": ("outputSchema",),
+        **{f"tool.{name}": (name,) for name in ("name", "title", "description", "annotations")},
+        "message.stopReason": ("stopReason",),
+        "tool_result.isError": ("isError",),
+        "text.text": ("text",),
+        "toolChoice": (ROOT, "toolChoice"),
+        "tools": (ROOT, "tools"),
+        **{name: (ROOT, *steps) for name, steps in SETTINGS.places().items()},
+        **{f"extras.{key}": (ROOT, key) for key in BESIDE},
+        "extras.block": (),
+        "extras.rpc": (),
+    },
+    envelope=frozenset(("rpc", "resultType", "ttlMs", "cacheScope", "task")),
+)

@@ -1,0 +1,286 @@
+"""The content blocks of the Model Context Protocol, and the results of tools that are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import shared
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.errors import ContentError
+from convcli.model.transcript import Media, Opaque, Part, Text, ToolCall, ToolResult
+from convcli.wire import exact_json
+
+NAME = "mcp"
+
+TEXT = Keys("type text annotations _meta", carried="annotations _meta")
+MEDIA = Keys("type data mimeType annotations _meta", carried="annotations _meta")
+LINK = Keys(
+    "type uri name title description mimeType size icons annotations _meta",
+    carried="title description size icons annotations _meta",
+)
+RESOURCE = Keys("type resource annotations _meta", carried="annotations _meta")
+CONTENTS = Keys("uri mimeType text blob _meta", carried="_meta")
+TOOL_USE = Keys("type id name input _meta", carried="_meta")
+TOOL_RESULT = Keys("type toolUseId content structuredContent isError _meta", carried="_meta")
+CALL_RESULT = Keys("resultType content structuredContent isError _meta", carried="resultType _meta")
+
+INSIDE = frozenset(("resource", "block"))
+"""Members of extras that do not stand in the block itself."""
+
+MAGIC = {
+    "iVBORw0KGgo": "image/png",
+    "/9j/": "image/jpeg",
+    "R0lGOD": "image/gif",
+    "UklGRg": "image/webp",
+}
+"""How the base64 of a picture begins."""
+
+Kind = Literal["image", "audio", "video", "document"]
+
+
+def kind_of_type(media_type: str | None) -> Kind:
+    """What media are, by their type: a document where that does not say it."""
+    head = (media_type or "").partition("/")[0]
+    return head if head in ("image", "audio", "video") else "document"  # type: ignore[return-value]
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_block(native: Native, context: LiftContext) -> Part:
+    """The part that a block is; one of an unknown kind is opaque."""
+    lift = LIFT.get(native["type"])
+    would_collide = not INSIDE.isdisjoint(native) and native["type"] not in ("resource", "tool_use")
+    part = lift(native, context) if lift is not None and not would_collide else None
+    return Opaque(NAME, native) if part is None else part
+
+
+def _lift_text(native: Native, _: LiftContext) -> Part:
+    return Text(native["text"], extras=extras_of(NAME, TEXT.carried(native)))
+
+
+def _lift_media(native: Native, _: LiftContext) -> Part:
+    extras = extras_of(NAME, MEDIA.carried(native))
+    return Media(native["type"], data=native["data"], media_type=native["mimeType"] or None, extras=extras)
+
+
+def _lift_link(native: Native, _: LiftContext) -> Part:
+    """Something that can be read at an address."""
+    media_type, name = native.get("mimeType") or None, native["name"] or None
+    extras = extras_of(NAME, LINK.carried(native))
+    return Media(kind_of_type(media_type), url=native["uri"], media_type=media_type, name=name, extras=extras)
+
+
+def _lift_resource(native: Native, _: LiftContext) -> Part | None:
+    """Something that a server read for the model: text or bytes, and the address where it is."""
+    inner = native["resource"]
+    sources = [key for key in ("text", "blob") if inner.get(key) is not None]
+    if len(sources) != 1:
+        return None
+    media_type = inner.get("mimeType") or None
+    resource = {"uri": inner["uri"], **(CONTENTS.carried(inner) or {})}
+    extras = extras_of(NAME, {**(RESOURCE.carried(native) or {}), "resource": resource})
+    source = {"data" if sources == ["blob"] else "text": inner[sources[0]]}
+    return Media(kind_of_type(media_type), **source, media_type=media_type, extras=extras)
+
+
+def _lift_call(native: Native, context: LiftContext) -> Part:
+    id_ = context.pairing.call(native["id"], native["name"])
+    return ToolCall(id_, native["name"], native["input"], extras=extras_of(NAME, TOOL_USE.carried(native)))
+
+
+LIFT: Mapping[str, Callable[[Native, LiftContext], Part | None]] = {
+    "text": _lift_text,
+    "image": _lift_media,
+    "audio": _lift_media,
+    "resource_link": _lift_link,
+    "resource": _lift_resource,
+    "tool_use": _lift_call,
+}
+
+
+def lift_result(native: Native, keys: Keys, context: LiftContext) -> ToolResult:
+    """A result inside a message, or the whole answer of a server, which does not say which call it answers."""
+    kind, value = _lift_value(native, context)
+    carried = dict(keys.carried(native) or {})
+    if kind != "data" and native.get("structuredContent") is not None:
+        carried["structuredContent"] = native["structuredContent"]
+    id_, name = context.pairing.result(native.get("toolUseId"), None)
+    failed = bool(native.get("isError"))
+    result = ToolResult(id_, name, "error" if failed and kind == "text" else kind, value)  # type: ignore[arg-type]
+    result.is_error = True if failed and kind != "text" else None
+    result.extras = extras_of(NAME, carried)
+    return result
+
+
+def _lift_value(native: Native, context: LiftContext) -> tuple[str, Any]:
+    """Kind and value. Structured content is the value where nothing beside it says more."""
+    structured = native.get("structuredContent")
+    parts = [_lift_piece(block, context) for block in native.get("content") or ()]
+    text = bare_text(parts)
+    if structured is not None and (not parts or (text is not None and _says(text, structured))):
+        return "data", structured
+    return ("multimodal", parts) if text is None and parts else ("text", text or "")
+
+
+def bare_text(parts: list[Part]) -> str | None:
+    """The text of a result that is nothing but one text."""
+    part = parts[0] if len(parts) == 1 else None
+    return part.text if isinstance(part, Text) and part.extras is None and part.metadata is None else None
+
+
+def _lift_piece(native: Native, context: LiftContext) -> Part:
+    """A piece of a result. What is no text and no media is there as JSON, with the block itself beside it."""
+    part = lift_block(native, context) if native["type"] != "tool_use" else None
+    if isinstance(part, (Text, Media)):
+        return part
+    return Text(exact_json.write_text(native), extras={NAME: {"block": native}})
+
+
+def _says(text: str, value: Any) -> bool:
+    """Is the text the JSON of the value, as servers write it for clients that do not know structured content?"""
+    try:
+        return exact_json.exact(exact_json.parse(text), value)
+    except ContentError:
+        return False
+
+
+# ---------------------------------------------------------------- fit
+
+
+def fit_media(media: Media, *, in_result: bool) -> Media | None:
+    """Pictures and sound are bytes of a known type; links and resources, which only a result may hold, all else."""
+    embedded = "resource" in carried_by(media.extras, NAME)
+    if media.data is not None and media.type in ("image", "audio") and not embedded:
+        media_type = media.media_type or _sniffed(media.data)
+        if media_type:
+            return media if media_type == media.media_type else replace(media, media_type=media_type)
+    if not in_result or (media.data is None and media.text is None and media.url is None):
+        return None
+    kind = kind_of_type(media.media_type)
+    if media.data is None and media.text is None and media.url is not None:
+        name = media.name or media.url.rstrip("/").rpartition("/")[2] or media.url
+        same = name == media.name and kind == media.type
+        return media if same else replace(media, type=kind, name=name)
+    if embedded and kind == media.type:
+        return media
+    carried = {"resource": {"uri": _address(media.name or media.type)}, **carried_by(media.extras, NAME)}
+    return replace(media, type=kind, extras={**(media.extras or {}), NAME: carried})
+
+
+def fit_result(result: ToolResult) -> ToolResult:
+    """A result as the protocol has it: without media that it does not know, and by the convention of `express`."""
+    if result.kind == "multimodal":
+        pieces = [_fit_piece(part) for part in result.value]
+        value = shared(result.value, pieces)
+        result = result if value is result.value else replace(result, value=value)
+    expressed = express(result)
+    if expressed is None:
+        return result
+    kind: Any = expressed[0]
+    return replace(result, kind=kind, value=expressed[1], is_error=None)
+
+
+def _fit_piece(part: Part) -> Part | None:
+    """A piece of a result, without what blocks have no place for: what others carry, and names but those of links."""
+    piece = fit_media(part, in_result=True) if isinstance(part, Media) else part
+    if piece is None:
+        return None
+    own = extras_of(NAME, carried_by(piece.extras, NAME))
+    if not isinstance(piece, Media):
+        return piece if piece.metadata is None and piece.extras == own else replace(piece, metadata=None, extras=own)
+    stated = {"name": piece.name if piece.url is not None else None, "detail": None, "metadata": None, "extras": own}
+    same = all(getattr(piece, name) == value for name, value in stated.items())
+    return piece if same else replace(piece, **stated)
+
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How `lift` reads back a result for which the protocol has no field of its own."""
+    kind = "error" if result.is_error else "text"
+    if result.kind == "data":
+        return None if _is_structured(result) else (kind, exact_json.write_text(result.value))
+    if result.kind != "multimodal":
+        return None
+    text = bare_text(result.value) if result.value else ""
+    return None if text is None else (kind, text)
+
+
+def _is_structured(result: ToolResult) -> bool:
+    """Only objects are structured content in both versions of the protocol; `resultType` is a key of the newer one."""
+    return isinstance(result.value, dict) or "resultType" in carried_by(result.extras, NAME)
+
+
+def _sniffed(data: str | None) -> str:
+    return next((media_type for head, media_type in MAGIC.items() if (data or "").startswith(head)), "")
+
+
+def _address(name: str) -> str:
+    from urllib.parse import quote  # imported late: it costs start-up time, and is rarely needed
+
+    return f"attachment:{quote(name, safe='', errors='surrogatepass')}"
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_block(part: Part) -> Native | None:
+    """One block; None for what the protocol has no block for."""
+    if isinstance(part, Text):
+        return TEXT.put({"type": "text", "text": part.text}, _beside(part))
+    if isinstance(part, Media):
+        return _write_media(part)
+    if isinstance(part, ToolCall):
+        return TOOL_USE.put(
+            {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}, _beside(part)
+        )
+    if isinstance(part, ToolResult):
+        return write_result(part, {"type": "tool_result", "toolUseId": part.tool_call_id}, TOOL_RESULT)
+    return part.value if isinstance(part, Opaque) else None
+
+
+def _write_media(media: Media) -> Native | None:
+    resource = carried_by(media.extras, NAME).get("resource")
+    if media.data is not None and media.type in ("image", "audio") and resource is None:
+        return MEDIA.put({"type": media.type, "data": media.data, "mimeType": media.media_type or ""}, _beside(media))
+    if media.url is not None:
+        link = {"type": "resource_link", "uri": media.url, "name": media.name or "", **_media_type(media)}
+        return LINK.put(link, _beside(media), sort=True)
+    if media.data is None and media.text is None:
+        return None
+    source = {"text": media.text} if media.data is None else {"blob": media.data}
+    contents = CONTENTS.put({"uri": "", **_media_type(media), **source}, resource)
+    return RESOURCE.put({"type": "resource", "resource": contents}, _beside(media))
+
+
+def _media_type(media: Media) -> Native:
+    return {} if media.media_type is None else {"mimeType": media.media_type}
+
+
+def write_result(result: ToolResult, native: Native, keys: Keys) -> Native:
+    """A result: `native` with what it says. Data stands there twice, the second time for older clients."""
+    native = {**native, "content": _write_content(result)}
+    if result.kind == "data":
+        native["structuredContent"] = result.value
+    if result.kind == "error" or result.is_error:
+        native["isError"] = True
+    return keys.put(native, _beside(result))
+
+
+def _write_content(result: ToolResult) -> list[Native]:
+    if result.kind == "multimodal":
+        blocks = [carried_by(part.extras, NAME).get("block", write_block(part)) for part in result.value]
+        return [block for block in blocks if block is not None]
+    text = exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
+    return [{"type": "text", "text": text}]
+
+
+def _beside(part: Part) -> Native:
+    """The carried keys that stand in the block itself."""
+    carried = carried_by(part.extras, NAME)
+    if isinstance(part, (ToolCall, ToolResult)):
+        return carried
+    return {key: value for key, value in carried.items() if key not in INSIDE}

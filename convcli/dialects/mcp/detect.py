@@ -1,0 +1,81 @@
+"""Which documents are those of the Model Context Protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.mcp.sampling import FINISH
+from convcli.kit.objects import Native
+from convcli.model.dialect import Clue
+
+BLOCK_MARKS = {
+    "tool_use": "input",
+    "tool_result": "toolUseId",
+    "image": "mimeType",
+    "audio": "mimeType",
+    "resource_link": "uri",
+    "resource": "resource",
+}
+"""The kinds of block that are not bare text, each with a key that it has."""
+
+
+def detect(document: Any) -> Clue | None:
+    """By `inputSchema`, the envelope of JSON-RPC, `structuredContent`, `isError` or sampling."""
+    if isinstance(document, list):
+        return Clue(95, "tools with inputSchema") if document and all(map(_is_tool, document)) else None
+    if not isinstance(document, dict):
+        return None
+    payload = next((document[key] for key in ("result", "params") if isinstance(document.get(key), dict)), document)
+    clue = _detect_payload(payload)
+    wrapped = clue is not None and payload is not document and "jsonrpc" in document
+    return Clue(97, f"JSON-RPC around {clue.reason}") if wrapped and clue is not None else clue
+
+
+def _detect_payload(payload: Native) -> Clue | None:
+    tools, content = payload.get("tools"), payload.get("content")
+    if isinstance(payload.get("messages"), list):
+        return _detect_sampling(payload)
+    if isinstance(tools, list):
+        return _detect_tools(payload, tools)
+    if "role" in payload:
+        answered = payload.get("stopReason") in FINISH and "model" in payload
+        return Clue(91, "the answer to a sampling request") if answered else None
+    if isinstance(content, list) and all(isinstance(block, dict) and "type" in block for block in content):
+        marks = [key for key in ("structuredContent", "isError", "resultType") if key in payload]
+        return Clue(92, f"content with {marks[0]}") if marks else Clue(60, "content blocks without a role")
+    return None
+
+
+def _detect_tools(payload: Native, tools: list[Any]) -> Clue | None:
+    if tools:
+        return Clue(95, "tools with inputSchema") if all(map(_is_tool, tools)) else None
+    marks = [key for key in ("nextCursor", "resultType", "ttlMs", "cacheScope") if key in payload]
+    if marks:
+        return Clue(92, f"tools with {marks[0]}")
+    return Clue(30, "an empty list of tools") if payload.keys() <= {"tools", "_meta"} else None
+
+
+def _detect_sampling(payload: Native) -> Clue | None:
+    tools = payload.get("tools")
+    if isinstance(tools, list) and tools and all(map(_is_tool, tools)):
+        return Clue(96, "tools with inputSchema")
+    marks = [key for key in ("systemPrompt", "modelPreferences", "includeContext") if key in payload]
+    if marks:
+        return Clue(92, marks[0])
+    contents = [message.get("content") for message in payload["messages"] if isinstance(message, dict)]
+    if any(isinstance(content, dict) and ("text" in content or _has_mark(content)) for content in contents):
+        return Clue(91, "content that is one block")
+    blocks = [block for content in contents if isinstance(content, list) for block in content]
+    results = any(
+        isinstance(block, dict) and block.get("type") == "tool_result" and _has_mark(block) for block in blocks
+    )
+    return Clue(91, "tool_result blocks with toolUseId") if results else None
+
+
+def _is_tool(native: Any) -> bool:
+    return isinstance(native, dict) and "inputSchema" in native and "name" in native
+
+
+def _has_mark(block: Native) -> bool:
+    kind = block.get("type")
+    return isinstance(kind, str) and kind in BLOCK_MARKS and BLOCK_MARKS[kind] in block

@@ -1,0 +1,169 @@
+"""Conversations of the Model Context Protocol: what a server asks of the model of a client, and what that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.mcp.blocks import NAME, TOOL_RESULT, lift_block, lift_result, write_block
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.settings import Settings
+from convcli.model.transcript import STOP_REASONS, Message, Part, Path, Text, ToolChoice, Transcript
+from convcli.wire import exact_json
+
+MESSAGE = Keys("role content _meta", carried="_meta")
+ANSWER = Keys("role content model stopReason _meta", carried="_meta")
+
+SETTINGS = Settings({"temperature": "temperature", "maxTokens": "maxOutputTokens", "stopSequences": "stop"})
+CHOICES = ("auto", "none", "required")
+
+FINISH = {"endTurn": "stop", "maxTokens": "length", "toolUse": "tool_calls", "stopSequence": "stop"}
+FINISH_OF = {"stop": "endTurn", "length": "maxTokens", "tool_calls": "toolUse"}
+
+
+# ---------------------------------------------------------------- messages
+
+
+def lift_message(native: Native, path: Path, keys: Keys, context: LiftContext) -> None:
+    """One message of the protocol: a message for each result and for each run of other blocks."""
+    extras = extras_of(NAME, keys.carried(native))
+    for role, parts, spots in _pieces(native, context):
+        context.add(Message(role, parts, extras=extras), path, spots)
+        extras = None
+
+
+def _pieces(native: Native, context: LiftContext) -> list[tuple[str, list[Part], list[Path]]]:
+    content, role = native["content"], native["role"]
+    pieces: list[tuple[str, list[Part], list[Path]]] = []
+    for j, block in enumerate(content if isinstance(content, list) else [content]):
+        spot: Path = ("content", j) if isinstance(content, list) else ("content",)
+        if block["type"] == "tool_result" and role == "user":
+            pieces.append(("tool", [lift_result(block, TOOL_RESULT, context)], [spot]))
+            continue
+        if not pieces or pieces[-1][0] == "tool":
+            pieces.append((role, [], []))
+        pieces[-1][1].append(lift_block(block, context))
+        pieces[-1][2].append(spot)
+    return pieces or [(role, [], [])]
+
+
+def one_system(messages: list[Message]) -> list[Message]:
+    """All instructions in one text that stands before the messages."""
+    instructions = [message for message in messages if message.role == "system"]
+    texts = [part.text for message in instructions for part in message.parts if isinstance(part, Text) and part.text]
+    if not instructions:
+        return messages
+    others = [message for message in messages if message.role != "system"]
+    return [*([Message("system", [Text("\n\n".join(texts))])] if texts else []), *others]
+
+
+def write_messages(messages: Sequence[Message]) -> list[Native]:
+    """Results of one turn stand together, with nothing else; a block alone has no list around it."""
+    turns: list[tuple[Message, list[Native]]] = []
+    for message in messages:
+        blocks = [block for part in message.parts if (block := write_block(part)) is not None]
+        if turns and turns[-1][0].role == message.role == "tool" and not carried_by(message.extras, NAME):
+            turns[-1][1].extend(blocks)
+        else:
+            turns.append((message, blocks))
+    return [MESSAGE.put(_turn(message, blocks), carried_by(message.extras, NAME)) for message, blocks in turns]
+
+
+def _turn(message: Message, blocks: list[Native]) -> Native:
+    role = "assistant" if message.role == "assistant" else "user"
+    return {"role": role, "content": blocks[0] if len(blocks) == 1 else blocks}
+
+
+# ---------------------------------------------------------------- what stands beside the messages
+
+
+def lift_request(native: Native, transcript: Transcript) -> Native:
+    """Set model, tool choice and settings; what must be carried of them."""
+    carried: Native = {}
+    transcript.settings = SETTINGS.lift(native)[0] or None
+    choice, preferences = native.get("toolChoice"), native.get("modelPreferences")
+    transcript.tool_choice = _choice_of(choice)
+    if choice and (transcript.tool_choice is None or choice.keys() != {"mode"}):
+        carried["toolChoice"] = choice
+    transcript.model = _model_of(preferences)
+    if preferences and (transcript.model is None or not exact_json.exact(preferences, _preferences(transcript.model))):
+        carried["modelPreferences"] = preferences
+    return carried
+
+
+def write_request(transcript: Transcript, carried: Native) -> Native:
+    """Model, tool choice and settings; the model as the one that is preferred."""
+    native = SETTINGS.write(transcript.settings or {}, {})
+    choice, preferences = carried.pop("toolChoice", None), carried.pop("modelPreferences", None)
+    if choice and _choice_of(choice) == transcript.tool_choice:
+        native["toolChoice"] = choice
+    elif transcript.tool_choice is not None:
+        native["toolChoice"] = {"mode": transcript.tool_choice}
+    if preferences and _model_of(preferences) == transcript.model:
+        native["modelPreferences"] = preferences
+    elif transcript.model:
+        native["modelPreferences"] = _preferences(transcript.model)
+    return native
+
+
+def _choice_of(choice: Any) -> ToolChoice | None:
+    mode = choice.get("mode") if isinstance(choice, dict) else None
+    return mode if mode in CHOICES else None
+
+
+def _model_of(preferences: Any) -> str | None:
+    hints = preferences.get("hints") or [{}] if isinstance(preferences, dict) else [{}]
+    return hints[0].get("name") or None
+
+
+def _preferences(model: str | None) -> Native:
+    return {"hints": [{"name": model}]}
+
+
+def fit_choice(transcript: Transcript) -> Transcript:
+    """A tool cannot be asked for by its name: then any will do. Without tools there is no choice."""
+    choice = transcript.tool_choice
+    if choice is None or (isinstance(choice, str) and transcript.tools):
+        return transcript
+    return replace(transcript, tool_choice="required" if transcript.tools else None)
+
+
+# ---------------------------------------------------------------- the answer
+
+
+def lift_answer(native: Native, prefix: Path, context: LiftContext) -> Transcript:
+    """What the model of a client answered."""
+    lift_message(native, prefix, ANSWER, context)
+    transcript = context.transcript(model=native.get("model") or None)
+    reason: str = native.get("stopReason") or ""
+    if reason:
+        ours = transcript.messages[0].stop_reason = FINISH.get(reason, reason)
+        if FINISH_OF.get(ours, reason) != reason:
+            transcript.extras = extras_of(NAME, {"stopReason": reason})
+    return transcript
+
+
+def last_answer(transcript: Transcript) -> Transcript:
+    """The last answer, with the name of its model, and why it ended in words of the protocol."""
+    if not transcript.messages:
+        return replace(transcript, messages=[Message("assistant", [])])
+    answer = transcript.messages[-1]
+    reason = answer.stop_reason
+    if reason in STOP_REASONS and reason not in FINISH_OF:
+        answer = replace(answer, stop_reason="stop")
+    return replace(transcript, messages=[answer], model=transcript.model or answer.model)
+
+
+def write_answer(transcript: Transcript) -> Native:
+    """The answer."""
+    answer = transcript.messages[-1]
+    native = _turn(answer, [block for part in answer.parts if (block := write_block(part)) is not None])
+    if transcript.model:
+        native["model"] = transcript.model
+    reason, carried = answer.stop_reason, carried_by(transcript.extras, NAME).get("stopReason")
+    if reason:
+        native["stopReason"] = carried if carried and FINISH.get(carried) == reason else FINISH_OF.get(reason, reason)
+    return ANSWER.put(native, carried_by(answer.extras, NAME))

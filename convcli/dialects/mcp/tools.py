@@ -1,0 +1,77 @@
+"""Tools as servers of the Model Context Protocol list them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.mcp.blocks import NAME
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import on_tools
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.transcript import Path, ToolDefinition, Transcript
+
+TOOL = Keys(
+    "name title description inputSchema outputSchema annotations execution icons _meta", carried="execution icons _meta"
+)
+NEWER = ("resultType", "ttlMs", "cacheScope")
+"""Keys of a list that only 2026-07-28 has."""
+
+
+def lift_tools(natives: Sequence[Native], prefix: Path, context: LiftContext) -> list[ToolDefinition]:
+    """The tools of a list that stands at `prefix`."""
+    context.origin.tools = [(*prefix, i) for i in range(len(natives))]
+    return [_lift_tool(native) for native in natives]
+
+
+def _lift_tool(native: Native) -> ToolDefinition:
+    return ToolDefinition(
+        native["name"],
+        native.get("description") or None,
+        native["inputSchema"],
+        title=native.get("title") or None,
+        output_schema=native.get("outputSchema"),
+        annotations=native.get("annotations") or None,
+        extras=extras_of(NAME, TOOL.carried(native)),
+    )
+
+
+def fit_tools(transcript: Transcript) -> Transcript:
+    """What a tool takes must be an object; what it answers, too, in the older version of the protocol."""
+    return on_tools(lambda tool: fit_tool(tool, newer=is_newer(transcript)))(transcript)
+
+
+def is_newer(transcript: Transcript) -> bool:
+    """A list of tools says by its keys that it is newer; nothing else does."""
+    return any(key in carried_by(transcript.extras, NAME) for key in NEWER)
+
+
+def fit_tool(tool: ToolDefinition, *, newer: bool) -> ToolDefinition:
+    """One tool with schemas of objects."""
+    changes: dict[str, Any] = {}
+    if (tool.parameters or {}).get("type") != "object":
+        changes["parameters"] = {**(tool.parameters or {}), "type": "object"}
+    schema = tool.output_schema
+    if schema is not None and not newer and not (isinstance(schema, dict) and schema.get("type") == "object"):
+        changes["output_schema"] = None
+    return replace(tool, **changes) if changes else tool
+
+
+def write_tools(transcript: Transcript) -> list[Native]:
+    """The list of the tools."""
+    return [_write_tool(tool) for tool in transcript.tools or ()]
+
+
+def _write_tool(tool: ToolDefinition) -> Native:
+    fields = {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.parameters or {},
+        "outputSchema": tool.output_schema,
+        "annotations": tool.annotations,
+    }
+    stated = {key: value for key, value in fields.items() if value is not None}
+    return TOOL.put(stated, carried_by(tool.extras, NAME))

@@ -1,0 +1,402 @@
+"""Mistral chat completions: requests, responses and bare lists of messages.
+
+Specification: the API reference of chat completions, as typed by the Python SDK `mistralai` 3.7.0; read 2026-11-20.
+
+Quirks
+- A relative of Chat Completions: what differs is listed here.
+- Ids of calls have exactly 9 letters or digits up to tokenizer v11: other ids are rewritten. The SDK says `"null"` for
+  a call without an id.
+- `arguments` is JSON in a string or the object itself.
+- Content is made of chunks. The types allow pictures in results too; the validator of `mistral_common` 1.13 does not.
+- Thinking is a chunk; its pieces may be references. A picture is a URL or an object with one; audio is base64, a data
+  URL or a URL.
+- A system message stands at the top or beside one of a user, not behind an answer or a result.
+- Chunks that point at sources (reference, tool_reference, resource …) are kept as they are.
+- `tool_choice` has two words for one thing: `any` and `required`. One of several named tools cannot be asked for.
+- Every function needs `parameters`. The last message is of a user or a tool, or has `prefix`.
+- The reason `model_length` is read as `length`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.mistral.chunks import NAME, write_media
+from convcli.dialects.mistral.messages import (
+    express,
+    instructions_of_user,
+    lift_any,
+    lift_message,
+    write_message,
+)
+from convcli.families.openai import request as common
+from convcli.families.openai.calls import kind_in_turn, media_behind_results
+from convcli.families.openai.messages import texts_only, without_empty_text
+from convcli.families.openai.response import (
+    Answers,
+    created_in_seconds,
+    joined_text,
+    known_finish,
+    lift_response,
+    usage_of_response,
+    write_response,
+)
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    answers_only,
+    expressed,
+    functions_only,
+    fused,
+    is_response,
+    linear,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    only_own_opaque,
+    ordered_parts,
+    parts_in_roles,
+    results_first,
+    roles,
+    single_results,
+    with_parameters,
+)
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, renaming
+from convcli.kit.settings import Settings
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolChoice, Transcript
+from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.survey import when_sent
+from convcli.wire import exact_json
+
+REQUEST = Keys(
+    "model messages tools tool_choice parallel_tool_calls temperature top_p top_k max_tokens stop random_seed "
+    "presence_penalty frequency_penalty reasoning_effort response_format stream"
+)
+SETTINGS = Settings(
+    {
+        "temperature": "temperature",
+        "top_p": "topP",
+        "top_k": "topK",
+        "random_seed": "seed",
+        "presence_penalty": "presencePenalty",
+        "frequency_penalty": "frequencyPenalty",
+        "parallel_tool_calls": "parallelToolCalls",
+        "reasoning_effort": "reasoningEffort",
+        "stream": "stream",
+        "max_tokens": "maxOutputTokens",
+        "stop": common.STOP,
+        "response_format": common.RESPONSE_FORMAT,
+    }
+)
+NAMES, IDS = identifiers(64), Alphabet("letters and digits", LETTERS + DIGITS, 9, least=9)
+EFFORTS = frozenset(("none", "minimal", "low", "medium", "high", "xhigh", "max"))
+
+FINISH = {"model_length": "length"}
+FINISH_OF = {name: name for name in ("stop", "length", "tool_calls", "error")} | {"aborted": "error"}
+USAGE: common.Counts = {
+    ("prompt_tokens",): "inputTokens",
+    ("completion_tokens",): "outputTokens",
+    ("total_tokens",): "totalTokens",
+}
+ANSWERS = Answers(NAME, lift_message, write_message, FINISH, FINISH_OF, USAGE)
+RESULTS = Convention(
+    express,
+    {
+        "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
+        "data": ("changed", "a tool message holds text: the data is written as JSON"),
+        "multimodal": ("encoded", "the answer of a tool is text: the media follow in a user message"),
+    },
+)
+
+OWN_SETTINGS = ("random_seed", "safe_prompt", "prompt_mode", "guardrails")
+OWN_CHUNKS = ("document_url", "reference", "tool_reference")
+FOREIGN_KEYS = ("reasoning_content", "reasoning", "refusal", "function_call", "annotations", "audio", "tool_plan")
+ID = re.compile("[a-zA-Z0-9]{9}")
+MODEL = re.compile("(open-)?(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-[^:/]*")
+
+
+def detect(document: Any) -> Clue | None:
+    """By keys, chunks and ids that only Mistral has, where no message has a key that Mistral lacks."""
+    messages = _messages(document)
+    if messages is None or any(key in message for message in messages for key in FOREIGN_KEYS):
+        return None
+    request = document if isinstance(document, dict) else {}
+    mark = next(_marks(request, messages), None)
+    if mark is not None:
+        return Clue(96, mark)
+    return Clue(60, "the tool choice any") if request.get("tool_choice") == "any" else None
+
+
+def _messages(document: Any) -> list[Native] | None:
+    """The messages of a request, a response or a list; None where it is none of these."""
+    found = document
+    if isinstance(document, dict):
+        choices = document.get("choices")
+        found = document.get("messages")
+        if isinstance(choices, list):
+            found = [choice.get("message") for choice in choices if isinstance(choice, dict)]
+    if isinstance(found, list) and all(isinstance(message, dict) and "role" in message for message in found):
+        return found
+    return None
+
+
+def _marks(document: Native, messages: list[Native]) -> Iterator[str]:
+    yield from (f"the setting {key}" for key in OWN_SETTINGS if key in document)
+    if any("prefix" in message for message in messages):
+        yield "messages with prefix"
+    if any(_is_own_chunk(chunk) for message in messages for chunk in _list(message.get("content"))):
+        yield "content chunks of Mistral"
+    ids = [call.get("id") for message in messages for call in _list(message.get("tool_calls"))]
+    if ids and all(isinstance(id_, str) and ID.fullmatch(id_) for id_ in ids):
+        yield "ids of 9 letters or digits"
+    if isinstance(document.get("model"), str) and MODEL.fullmatch(document["model"]):
+        yield "the name of the model"
+
+
+def _list(value: Any) -> list[Native]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _is_own_chunk(chunk: Native) -> bool:
+    kind = chunk.get("type")
+    if kind == "thinking":
+        return isinstance(chunk.get("thinking"), list)
+    return kind in OWN_CHUNKS or (kind in ("image_url", "input_audio") and isinstance(chunk.get(kind), str))
+
+
+# ---------------------------------------------------------------- document
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a request, a response or a list of messages."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        context.origin.form = "list"
+        context.each(document, (), lift_any)
+        return context.transcript()
+    if "choices" in document:
+        return lift_response(document, context, ANSWERS)
+    return _lift_request(document, context)
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    context.each(native["messages"], ("messages",), lift_any)
+    settings, carried = SETTINGS.lift(native)
+    choice = _lift_choice(native["tool_choice"]) if native.get("tool_choice") else None
+    if choice is not None and not exact_json.exact(_write_choice(choice), native["tool_choice"]):
+        carried |= {} if native["tool_choice"] == "required" else {"tool_choice": native["tool_choice"]}
+    return context.transcript(
+        model=native.get("model"),
+        tools=common.lift_tools({"tools": native.get("tools")}, context),
+        tool_choice=choice,
+        settings=settings or None,
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried}),
+    )
+
+
+def _lift_choice(native: Any) -> ToolChoice:
+    if isinstance(native, str):
+        return "required" if native == "any" else native
+    return {"name": native["function"]["name"]}
+
+
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only what a model answered, else a request."""
+    return "response" if is_response(transcript) else "request"
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _known_effort(transcript: Transcript) -> Transcript:
+    settings = transcript.settings or {}
+    if settings.get("reasoningEffort", "none") in EFFORTS:
+        return transcript
+    return replace(transcript, settings={key: settings[key] for key in settings if key != "reasoningEffort"} or None)
+
+
+def _one_choice(transcript: Transcript) -> Transcript:
+    """The API cannot ask for one of several named tools."""
+    is_several = isinstance(transcript.tool_choice, dict) and "names" in transcript.tool_choice
+    return replace(transcript, tool_choice="required") if is_several else transcript
+
+
+def _spoken_or_shown(part: Part, message: Message) -> Part | None:
+    """Media that the API takes, from users only; a refusal is its words."""
+    if isinstance(part, Refusal):
+        return Text(part.text, extras=part.extras)
+    if isinstance(part, Media):
+        return part if message.role == "user" and write_media(part) is not None else None
+    return part
+
+
+MESSAGES = fused(
+    renaming(NAMES, IDS),
+    linear,
+    on_messages(results_first),
+    roles({"developer": "system"}),
+    on_messages(single_results),
+    on_messages(instructions_of_user),
+    on_messages(media_behind_results(lambda media: write_media(media) is not None)),
+    on_results(texts_only),
+    expressed(RESULTS),
+    parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    on_parts(_spoken_or_shown, "refusal", *MEDIA),
+    only_own_opaque(NAME),
+    without_empty_text(NAME),
+    ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
+    functions_only(NAME),
+    with_parameters(),
+    common.named_format,
+    SETTINGS.fits,
+    _known_effort,
+    _one_choice,
+)
+ANSWER = fused(
+    renaming(NAMES, IDS),
+    answers_only,
+    parts_in_roles({"tool_result": ()}),
+    on_parts(_spoken_or_shown, "refusal", *MEDIA),
+    only_own_opaque(NAME),
+    without_empty_text(NAME),
+    ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
+    known_finish(ANSWERS),
+    on_each_message(joined_text),
+    usage_of_response,
+    created_in_seconds,
+)
+FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "response":
+        return write_response(transcript, ANSWERS)
+    messages = [write_message(message) for message in transcript.messages]
+    return messages if options.form == "list" else _write_request(transcript, messages)
+
+
+def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
+    carried = carried_by(transcript.extras, NAME)
+    native: Native = {} if transcript.model is None else {"model": transcript.model}
+    native["messages"] = messages
+    native |= common.write_tools(transcript, NAME)
+    native |= _write_choices(transcript.tool_choice, carried)
+    native |= SETTINGS.write(transcript.settings or {}, carried)
+    return REQUEST.put(native, {key: value for key, value in SETTINGS.rest(carried).items() if key != "tool_choice"})
+
+
+def _write_choices(choice: ToolChoice | None, carried: Native) -> Native:
+    if choice is None:
+        return {}
+    kept = carried.get("tool_choice")
+    return {"tool_choice": kept if kept and _lift_choice(kept) == choice else _write_choice(choice)}
+
+
+def _write_choice(choice: ToolChoice) -> Any:
+    if isinstance(choice, dict):
+        return {"type": "function", "function": {"name": choice["name"]}}
+    return "any" if choice == "required" else choice
+
+
+RULES = (
+    when_sent(
+        answers.complete(
+            "id", "object", "created", "model", "usage.prompt_tokens", "usage.completion_tokens", "usage.total_tokens"
+        )
+    ),
+    when_sent(turns.some_message()),
+    when_sent(turns.ends_with_user()),
+    when_sent(turns.answered_first()),
+    when_sent(turns.system_not_behind("assistant", "tool")),
+    turns.parts_in_roles({"tool_call": ("assistant",)}),
+    links.results_identified("tool_call_id"),
+    links.paired(links.Manner()),
+    names.of_tools(NAMES),
+    names.of_calls(IDS, "warning"),
+    arguments.readable(),
+    arguments.not_filled(),
+    tools.chosen(alone=tools.EVERY),
+    tools.unique("warning"),
+    tools.schemas(tools.Shape(bare=True)),
+)
+
+LACKING = frozenset(
+    (
+        "title", "cwd", "updatedAt", "head", "metadata", "video", "image.name", "image.mediaType", "audio.name",
+        "audio.detail", "document.detail", "document.mediaType", "document.name", "reasoning.summary", "tool.title",
+        "tool.outputSchema", "tool.annotations", "message.id", "message.parentId", "message.createdAt",
+        "message.model", "message.error", "message.name", "message.usage.cacheReadTokens",
+        "message.usage.cacheWriteTokens", "message.usage.reasoningTokens", "tool_result.status", "tool_result.isError",
+    )
+)  # fmt: skip
+OF_ANSWERS = frozenset(("id", "createdAt", "message.stopReason", "message.usage"))
+OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
+LACKS = {
+    "request": LACKING | OF_ANSWERS,
+    "list": LACKING | OF_ANSWERS | OF_REQUESTS | {"model"},
+    "response": LACKING | OF_REQUESTS,
+}
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Mistral",
+    specification="API reference of chat completions; Python SDK mistralai 3.7.0; read 2026-11-20",
+    framings=("document", "records"),
+    forms=("request", "response", "list"),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
+    rules=RULES,
+    conventions=(RESULTS,),
+    lacks=LACKS,
+    reasons={
+        "message.role": "Mistral has no developer, and takes a system message only at the top or beside a user",
+        "message.name": "only a tool message has a name",
+        "message.usage": "only a response has usage",
+        "message.stopReason": "only a response has a finish reason, and Mistral has few",
+        "reasoning.summary": "thinking has no summary",
+        "refusal": "Mistral has no field for a refusal: the words are written as text",
+        "metadata": "what another provider bound to the part means nothing to Mistral",
+        "settings.reasoningEffort": "Mistral does not know this effort",
+        "tool.parameters": "Mistral needs parameters: an empty object schema stands for none",
+        "tool_call.id": "an id has exactly 9 letters or digits",
+        "tool_result.toolCallId": "an id has exactly 9 letters or digits",
+        "tool_call.name": "a name has up to 64 letters, digits, _ and -",
+        "tool_result.name": "a name has up to 64 letters, digits, _ and -",
+        "tool_result.status": "a tool message has no status",
+        "tool_result.isError": "a tool message has no field for a failure",
+        "toolChoice": "Mistral cannot ask for one of several named tools",
+        "video": "Mistral takes no video",
+    },
+    places={
+        "message.stopReason": ("..", "finish_reason"),
+        "message.usage": ("..", "..", "..", "usage"),
+        **{f"message.usage.{ours}": ("..", "..", "..", "usage", *theirs) for theirs, ours in USAGE.items()},
+        "extras.usage": ("..", "..", "..", "usage"),
+        **SETTINGS.places(),
+        "extras.choice": ("..",),
+        "tool.name": ("function", "name"),
+        "tool.parameters": ("function", "parameters"),
+        "tool_call.id": ("id",),
+        "tool_call.name": ("function", "name"),
+        "tool_call.arguments": ("function", "arguments"),
+        "tool_call.rawArguments": ("function", "arguments"),
+        "tool_result.toolCallId": ("..", "tool_call_id"),
+        "toolChoice": ("tool_choice",),
+    },
+    envelope=frozenset(("object", "choice", "created", "usage", "logprobs", "index", "closed")),
+)

@@ -1,0 +1,400 @@
+"""modular-prompt: messages with calls and results by kind, with the options of a query, and what a query returns.
+
+Specification: prompts/memos/tool-call-intermediate-format.v1.md, packages/core/src/types.ts and
+packages/driver/src/types.ts of otolab/modular-prompt at commit c47f633 (2026-08-18); read 2026-11-20.
+
+Quirks
+- A message is an element of a prompt, with `type: "message"`, or a ChatMessage of a driver, without. The first is
+  written.
+- The kinds `text`, `data` and `error` are those of the intermediate format. `multimodal` is specified but not yet read
+  by any driver: its value is written as attachments. An error that is no string is data that failed.
+- A call carries `metadata` from turn to turn, whatever the driver put there.
+- The older form follows Chat Completions: calls with `function` and arguments as text, results with `content`, tools
+  and choice likewise. It is read, and comes back as it was.
+- Files stand in attachments by path, with a type; pictures by URL.
+- A prompt keeps no thinking; only the result of a query has `thinkingContent`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.modular_prompt.messages import (
+    NAME,
+    as_attachment,
+    attached,
+    express,
+    flat,
+    lift_message,
+    lift_tool_call,
+    write_message,
+    write_tool_call,
+)
+from convcli.families.openai import request as common
+from convcli.families.openai.messages import without_empty_text
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    expressed,
+    functions_only,
+    fused,
+    is_response,
+    known_finish,
+    linear,
+    named,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    only_own_opaque,
+    ordered_parts,
+    roles,
+    single_results,
+)
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.renaming import identifiers, renaming
+from convcli.kit.settings import Settings
+from convcli.kit.values import put_counts, take_counts
+from convcli.model.branches import active
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.transcript import (
+    Message,
+    Part,
+    Path,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolChoice,
+    ToolDefinition,
+    Transcript,
+)
+from convcli.validation.rules import arguments, links, tools, turns
+from convcli.validation.survey import when_sent
+
+REQUEST = Keys(
+    "messages tools toolChoice temperature maxTokens topP topK stream reasoningEffort mode apiStrategy cache",
+    carried="mode apiStrategy cache",
+)
+RESULT = Keys(
+    "content thinkingContent structuredOutput usage toolCalls finishReason logEntries errors",
+    carried="structuredOutput logEntries errors",
+)
+TOOL = Keys("name description parameters strict")
+SETTINGS = Settings(
+    {
+        "temperature": "temperature",
+        "maxTokens": "maxOutputTokens",
+        "topP": "topP",
+        "topK": "topK",
+        "stream": "stream",
+        "reasoningEffort": "reasoningEffort",
+    }
+)
+USAGE: dict[tuple[str, ...], str] = {
+    ("promptTokens",): "inputTokens",
+    ("completionTokens",): "outputTokens",
+    ("totalTokens",): "totalTokens",
+    ("cacheReadTokens",): "cacheReadTokens",
+    ("cacheWriteTokens",): "cacheWriteTokens",
+}
+NAMES = identifiers(64)
+FINISH_OF = {reason: reason for reason in ("stop", "length", "error", "tool_calls")} | {
+    "content_filter": "error",
+    "aborted": "error",
+}
+"""The reasons of the drivers for ours; any other is an ordinary stop."""
+RESULTS = Convention(express, {"error": ("changed", "a failure whose value is a string is an error, not data")})
+
+
+def detect(document: Any) -> Clue | None:
+    """By calls and results with the keys of their own, or by what a query returns."""
+    messages = document.get("messages") if isinstance(document, dict) else document
+    if isinstance(document, dict) and messages is None:
+        return _detect_result(document)
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        return None
+    clues = [clue for message in messages for clue in _marks(message)]
+    return max(clues, default=None)
+
+
+def _detect_result(document: Native) -> Clue | None:
+    usage = document.get("usage")
+    counted = isinstance(usage, dict) and {"promptTokens", "completionTokens"} <= usage.keys()
+    known = isinstance(document.get("content"), str) and "role" not in document
+    return Clue(92, "the result of a query") if known and (counted or "finishReason" in document) else None
+
+
+def _marks(message: Native) -> list[Clue]:
+    marks: list[Clue] = []
+    if message.get("role") == "tool" and "toolCallId" in message:
+        kind = "kind" in message and "value" in message
+        marks += [Clue(97, "results with a kind")] if kind else [Clue(93, "results with toolCallId")]
+    calls = message.get("toolCalls") if message.get("role") == "assistant" else None
+    if isinstance(calls, list) and any(isinstance(call, dict) and _is_call(call) for call in calls):
+        marks.append(Clue(95, "messages with toolCalls"))
+    if "cacheHint" in message and "role" in message:
+        marks.append(Clue(90, "messages with a cacheHint"))
+    if message.get("type") == "message" and _has_attachments(message.get("content")):
+        marks.append(Clue(93, "messages with a type and attachments"))
+    return marks
+
+
+def _is_call(call: Native) -> bool:
+    return isinstance(call.get("function"), dict) or {"name", "arguments"} <= call.keys()
+
+
+def _has_attachments(content: Any) -> bool:
+    return isinstance(content, list) and any(
+        isinstance(item, dict) and item.get("type") in ("image_url", "file") for item in content
+    )
+
+
+# ---------------------------------------------------------------- document
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of messages, alone or with the options of a query, or of what a query returned."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        context.origin.form = "list"
+        context.each(document, (), lift_message)
+        return context.transcript()
+    return (_lift_request if "messages" in document else _lift_answer)(document, context)
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    context.each(native["messages"], ("messages",), lift_message)
+    tools, choice = native.get("tools"), native.get("toolChoice")
+    settings, _ = SETTINGS.lift(native)
+    return context.transcript(
+        tools=None if tools is None else [_lift_tool(tool, context, ("tools", i)) for i, tool in enumerate(tools)],
+        tool_choice=None if choice is None else _lift_choice(choice),
+        settings=settings or None,
+        extras=extras_of(NAME, REQUEST.carried(native)),
+    )
+
+
+def _lift_answer(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "result"
+    lifted: list[tuple[Part, Path]] = []
+    if native.get("thinkingContent"):
+        lifted.append((Reasoning(native["thinkingContent"]), ("thinkingContent",)))
+    if native["content"]:
+        lifted.append((Text(native["content"]), ("content",)))
+    for j, call in enumerate(native.get("toolCalls") or ()):
+        lifted.append((lift_tool_call(call, context), ("toolCalls", j)))
+    usage, rest = take_counts(native.get("usage") or {}, USAGE)
+    reason = native.get("finishReason") or None
+    message = Message("assistant", [part for part, _ in lifted], stop_reason=reason, usage=usage or None)
+    context.add(message, (), [spot for _, spot in lifted])
+    carried = {**(RESULT.carried(native) or {}), **({"usage": rest} if rest else {})}
+    return context.transcript(extras=extras_of(NAME, carried))
+
+
+def _lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinition:
+    if "function" in native:
+        tool = common.lift_tool(native, context, path)
+        tool.extras = extras_of(NAME, flat(carried_by(tool.extras, NAME)))
+        return tool
+    context.origin.tools.append(path)
+    return ToolDefinition(
+        native["name"],
+        native.get("description") or None,
+        native.get("parameters"),
+        native.get("strict"),
+        extras=extras_of(NAME, TOOL.carried(native)),
+    )
+
+
+def _lift_choice(native: Any) -> ToolChoice:
+    """A choice; the older form of a named one is that of Chat Completions."""
+    return native if isinstance(native, str) else {"name": native.get("function", native)["name"]}
+
+
+def form_of(transcript: Transcript) -> str:
+    """What a query returns when the transcript is one answer, else messages with the options of their query."""
+    return "result" if is_response(transcript) and len(active(transcript)) == 1 else "request"
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _some_tool(transcript: Transcript) -> Transcript:
+    """Several names can only be said as: some tool."""
+    is_several = isinstance(transcript.tool_choice, dict) and "names" in transcript.tool_choice
+    return replace(transcript, tool_choice="required") if is_several else transcript
+
+
+def _one_answer(transcript: Transcript) -> Transcript:
+    """What a query returns is one answer: the first, in one text and one thought."""
+    messages = [message for message in transcript.messages if message.role == "assistant"]
+    answer = _joined(messages[0] if messages else Message("assistant", []))
+    return transcript if transcript.messages == [answer] else replace(transcript, messages=[answer])
+
+
+def _joined(message: Message) -> Message:
+    texts = "\n".join(part.text for part in message.parts if isinstance(part, (Text, Refusal)))
+    thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
+    thought = "\n".join(thoughts)
+    parts: list[Part] = [*([Reasoning(thought)] if thought else []), *([Text(texts)] if texts else [])]
+    parts += [part for part in message.parts if isinstance(part, ToolCall)]
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+MESSAGES = fused(
+    renaming(NAMES),
+    linear,
+    on_messages(single_results),
+    on_each_message(named),
+    roles({"developer": "system"}),
+    expressed(RESULTS),
+    on_results(attached),
+    on_parts(as_attachment, "refusal", "reasoning", *MEDIA),
+    only_own_opaque(NAME),
+    ordered_parts("text image audio video document opaque", "tool_call", of=("system", "user", "assistant")),
+    without_empty_text(NAME),
+    functions_only(NAME),
+    _some_tool,
+    SETTINGS.fits,
+)
+ANSWER = fused(renaming(NAMES), linear, _one_answer, known_finish({}, FINISH_OF, "stop"))
+FIT = {"request": MESSAGES, "list": MESSAGES, "result": ANSWER}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """Messages with the options of their query or alone, or what a query returns."""
+    if options.form == "result":
+        return _write_answer(transcript)
+    messages = [write_message(message) for message in transcript.messages]
+    return messages if options.form == "list" else _write_request(transcript, messages)
+
+
+def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
+    native: Native = {"messages": messages}
+    if transcript.tools is not None:
+        native["tools"] = [_write_tool(tool) for tool in transcript.tools]
+    if transcript.tool_choice is not None:
+        native["toolChoice"] = transcript.tool_choice
+    native |= SETTINGS.write(transcript.settings or {}, {})
+    return REQUEST.put(native, carried_by(transcript.extras, NAME))
+
+
+def _write_answer(transcript: Transcript) -> Native:
+    message = transcript.messages[0]
+    carried = dict(carried_by(transcript.extras, NAME))
+    native: Native = {"content": "".join(part.text for part in message.parts if isinstance(part, Text))}
+    thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
+    if thoughts:
+        native["thinkingContent"] = thoughts[0]
+    usage = put_counts(message.usage or {}, carried.pop("usage", {}), USAGE)
+    if usage:
+        native["usage"] = usage
+    calls = [write_tool_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    if calls:
+        native["toolCalls"] = calls
+    if message.stop_reason is not None:
+        native["finishReason"] = message.stop_reason
+    return RESULT.put(native, carried)
+
+
+def _write_tool(tool: ToolDefinition) -> Native:
+    carried = carried_by(tool.extras, NAME)
+    if "tool" in carried:
+        whole: Native = carried["tool"]
+        return whole
+    native = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
+    return TOOL.put({key: value for key, value in native.items() if value is not None}, carried)
+
+
+RULES = (
+    links.paired(links.Manner(where="later")),
+    arguments.not_filled(),
+    tools.chosen(alone=tools.EVERY),
+    tools.unique(),
+    tools.schemas(tools.Shape(bare=True)),
+    when_sent(turns.media_typed("document")),
+    when_sent(turns.stopped_with(*FINISH_OF, form="result")),
+)
+
+LACKING = frozenset(
+    (
+        "id", "title", "model", "cwd", "createdAt", "updatedAt", "head", "text.metadata", "reasoning.metadata",
+        "refusal.metadata", "tool_result.metadata", "image.metadata", "image.name", "image.detail",
+        "image.mediaType", "audio.name", "audio.detail", "video.name", "video.detail", "document.name",
+        "document.detail", "reasoning.summary", "tool.title", "tool.outputSchema", "tool.annotations", "message.id",
+        "message.parentId", "message.createdAt", "message.model", "message.error", "tool_call.rawArguments",
+        "tool_result.status", "tool_result.isError",
+    )
+)  # fmt: skip
+OF_ANSWERS = frozenset(("message.stopReason", "message.usage"))
+OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
+LACKS = {
+    "request": LACKING | OF_ANSWERS,
+    "list": LACKING | OF_ANSWERS | OF_REQUESTS,
+    "result": LACKING | OF_REQUESTS | {"message.name", "message.usage.reasoningTokens"},
+}
+
+DIALECT = Dialect(
+    name=NAME,
+    title="modular-prompt",
+    specification="tool-call-intermediate-format.v1.md and types of otolab/modular-prompt at c47f633; read 2026-11-20",
+    framings=("document", "records"),
+    forms=("request", "list", "result"),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
+    rules=RULES,
+    conventions=(RESULTS,),
+    lacks=LACKS,
+    repeats=frozenset(("/toolChoice/type",)),
+    reasons={
+        "reasoning": "a prompt keeps no thinking",
+        "refusal": "there is no part for a refusal: it is written as text",
+        "message.role": "there is only one role for instructions",
+        "message.stopReason": "only the result of a query has a finish reason, one of four",
+        "message.usage": "only the result of a query has usage",
+        "model": "the model is that of the driver, not of the query",
+        "toolChoice": "a choice names one tool or none",
+        "tool_call.rawArguments": "arguments are an object",
+        "tool_result.isError": "only text and data have the kind error",
+        "image": "a picture has a URL or a path",
+        "audio": "a file has a path",
+        "video": "a file has a path",
+        "document": "a file has a path",
+        "image.mediaType": "a picture by URL has no type, a file needs one",
+        "audio.mediaType": "a file needs a type",
+        "video.mediaType": "a file needs a type",
+        "document.mediaType": "a file needs a type",
+    },
+    places={
+        "tools": ("tools",),
+        "toolChoice": ("toolChoice",),
+        **SETTINGS.places(),
+        "message.role": ("role",),
+        "message.name": ("name",),
+        "message.stopReason": ("finishReason",),
+        "message.usage": ("usage",),
+        "text.text": (),
+        "tool_call.id": ("id",),
+        "tool_call.name": ("name",),
+        "tool_call.arguments": ("arguments",),
+        "tool_call.metadata": ("metadata",),
+        "tool_result.kind": ("kind",),
+        "tool_result.value": ("value",),
+        "tool_result.name": ("name",),
+        "tool_result.toolCallId": ("toolCallId",),
+        "tool.description": ("description",),
+        "tool.parameters": ("parameters",),
+        "tool.strict": ("strict",),
+    },
+    envelope=frozenset(("logEntries", "errors", "usage")),
+)

@@ -1,0 +1,223 @@
+"""The messages of modular-prompt: attachments, calls, results by kind, and both as they were written before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.families.openai import request as common
+from convcli.families.openai.calls import lift_call
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Refusal,
+    Spots,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+
+NAME = "modular-prompt"
+
+MESSAGE = Keys("type role content name toolCalls cacheHint", carried="cacheHint")
+RESULT = Keys("type role toolCallId name kind value cacheHint", carried="cacheHint")
+OLDER_RESULT = Keys("type role content toolCallId name cacheHint", carried="cacheHint")
+CALL = Keys("id name arguments metadata")
+ATTACHMENT = {"text": Keys("type text"), "image_url": Keys("type image_url"), "file": Keys("type file")}
+INNER = {"image_url": Keys("url"), "file": Keys("path mime_type")}
+MEDIA_KINDS = ("image", "audio", "video")
+UNTYPED = {"document": "application/octet-stream"}
+"""The type of a file that the source does not name: a file needs one."""
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    """A turn or a result, with or without `type`."""
+    if native["role"] == "tool":
+        return _lift_result(native, context)
+    content = native.get("content")
+    parts: list[Part] = [Text(content)] if content and isinstance(content, str) else []
+    spots: list[Path] = [("content",)] * len(parts)
+    for j, item in enumerate(content if isinstance(content, list) else ()):
+        parts.append(_lift_attachment(item))
+        spots.append(("content", j))
+    for j, call in enumerate(native.get("toolCalls") or ()):
+        parts.append(lift_tool_call(call, context))
+        spots.append(("toolCalls", j))
+    extras = extras_of(NAME, MESSAGE.carried(native))
+    return Message(native["role"], parts, name=native.get("name") or None, extras=extras), spots
+
+
+def lift_tool_call(native: Native, context: LiftContext) -> Part:
+    """A call, or one in the shape of Chat Completions, as it was written before."""
+    if "function" in native:
+        part = lift_call(native, context)
+        part.extras = extras_of(NAME, flat(carried_by(part.extras, NAME)))
+        return part
+    id_ = context.pairing.call(native.get("id") or None, native["name"])
+    metadata = native.get("metadata") or None
+    extras = extras_of(NAME, CALL.carried(native))
+    return ToolCall(id_, native["name"], native.get("arguments") or {}, metadata=metadata, extras=extras)
+
+
+def flat(carried: Native) -> Native:
+    """What was carried of the older shape, whose function was an object inside."""
+    inner = carried.get("function", {})
+    return {**{key: value for key, value in carried.items() if key != "function"}, **inner}
+
+
+def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    is_older = native.get("kind") is None
+    id_, name = context.pairing.result(native.get("toolCallId") or None, native.get("name") or None)
+    result = ToolResult(id_, name, "text", native["content"]) if is_older else _lift_kind(id_, name, native)
+    extras = extras_of(NAME, (OLDER_RESULT if is_older else RESULT).carried(native))
+    return Message("tool", [result], extras=extras), [()]
+
+
+def _lift_kind(id_: str, name: str, native: Native) -> ToolResult:
+    """A result of today; an error that is no string is data that failed."""
+    kind, value = native["kind"], native["value"]
+    if kind == "multimodal":
+        return ToolResult(id_, name, kind, [_lift_attachment(item) for item in value])
+    if kind == "error" and not isinstance(value, str):
+        return ToolResult(id_, name, "data", value, is_error=True)
+    return ToolResult(id_, name, kind, value)
+
+
+def _lift_attachment(native: Native) -> Part:
+    kind = native["type"]
+    if kind not in ATTACHMENT:
+        return Opaque(NAME, native)
+    carried = ATTACHMENT[kind].carried(native) or {}
+    if kind == "text":
+        return Text(native["text"], extras=extras_of(NAME, carried))
+    body = native[kind]
+    inner = INNER[kind].carried(body)
+    part = _lift_file(body) if kind == "file" else common.media_of_url("image", body["url"])
+    part.extras = extras_of(NAME, {**carried, **({kind: inner} if inner else {})})
+    return part
+
+
+def _lift_file(native: Native) -> Media:
+    media_type = native.get("mime_type") or ""
+    return Media(_kind_of(media_type), path=native["path"], media_type=media_type or None)
+
+
+def _kind_of(media_type: str) -> Any:
+    return next((kind for kind in MEDIA_KINDS if media_type.startswith(kind + "/")), "document")
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_message(message: Message) -> Native:
+    """A message with its type, as an element of a prompt has it."""
+    if message.role == "tool":
+        return _write_result(message)
+    native: Native = {"type": "message", "role": message.role, "content": _content(message)}
+    if message.name is not None:
+        native["name"] = message.name
+    calls = [write_tool_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    if calls:
+        native["toolCalls"] = calls
+    return MESSAGE.put(native, carried_by(message.extras, NAME))
+
+
+def _content(message: Message) -> Any:
+    written = [write_attachment(part) for part in message.parts if not isinstance(part, ToolCall)]
+    content = [native for native in written if native is not None]
+    if not content:
+        return ""
+    return content[0]["text"] if len(content) == 1 and tuple(content[0]) == ("type", "text") else content
+
+
+def write_tool_call(call: ToolCall) -> Native:
+    """A call with its arguments as an object."""
+    native: Native = {"id": call.id, "name": call.name, "arguments": call.arguments}
+    if call.metadata is not None:
+        native["metadata"] = call.metadata
+    return CALL.put(native, carried_by(call.extras, NAME))
+
+
+def _write_result(message: Message) -> Native:
+    result = message.parts[0]
+    assert isinstance(result, ToolResult)
+    native: Native = {"type": "message", "role": "tool", "toolCallId": result.tool_call_id, "name": result.name}
+    native["kind"] = "error" if result.is_error and result.kind == "data" else result.kind
+    native["value"] = _value(result)
+    return RESULT.put(native, carried_by(message.extras, NAME))
+
+
+def _value(result: ToolResult) -> Any:
+    if result.kind != "multimodal":
+        return result.value
+    return [native for native in map(write_attachment, result.value) if native is not None]
+
+
+def write_attachment(part: Part) -> Native | None:
+    """One attachment; None for what there is none for."""
+    carried = dict(carried_by(part.extras, NAME))
+    if isinstance(part, Text):
+        return ATTACHMENT["text"].put({"type": "text", "text": part.text}, carried)
+    if not isinstance(part, Media):
+        return part.value if isinstance(part, Opaque) and part.dialect == NAME else None
+    body = _write_media(part)
+    if body is None:
+        return None
+    kind, inner = body
+    return ATTACHMENT[kind].put({"type": kind, kind: INNER[kind].put(inner, carried.pop(kind, None))}, carried)
+
+
+def _write_media(media: Media) -> tuple[str, Native] | None:
+    url = common.url_of_media(media) if media.type == "image" else None
+    if url is not None:
+        return "image_url", {"url": url}
+    if media.path is None:
+        return None
+    return "file", {"path": media.path, **({"mime_type": media.media_type} if media.media_type else {})}
+
+
+# ---------------------------------------------------------------- fit
+
+
+def as_attachment(part: Part, _: Message) -> Part | None:
+    """Media with a URL or a path, of which a file needs a type; a refusal is its words, and thinking is not kept."""
+    if isinstance(part, Refusal):
+        return Text(part.text, extras=part.extras)
+    if not isinstance(part, Media):
+        return None if isinstance(part, Reasoning) else part
+    written = _write_media(part)
+    if written is None or written[0] == "image_url":
+        return None if written is None else part
+    media_type = part.media_type or UNTYPED.get(part.type, f"{part.type}/*")
+    kind = _kind_of(media_type)  # the type of a file says what it is
+    return (
+        part if (kind, media_type) == (part.type, part.media_type) else replace(part, type=kind, media_type=media_type)
+    )
+
+
+def attached(result: ToolResult) -> ToolResult:
+    """The parts of a result as its attachments are read back."""
+    if result.kind != "multimodal":
+        return result
+    parts = [as_attachment(part, NOBODY) for part in result.value]
+    written = [write_attachment(part) for part in parts if part is not None]
+    value = [_lift_attachment(native) for native in written if native is not None]
+    return result if value == result.value else replace(result, value=value)
+
+
+NOBODY = Message("tool", [])
+
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How a result comes back for which there is no form: a failure whose value is a string is an error."""
+    return ("error", result.value) if result.is_error and isinstance(result.value, str) else None

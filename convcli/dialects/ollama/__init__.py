@@ -1,0 +1,363 @@
+"""Ollama's native chat (`/api/chat`): requests, responses and bare lists of messages.
+
+Specification: api/types.go of the server, August 2026, and the Python package `ollama` 0.6.3; read 2026-11-20.
+
+Quirks
+- A message has one text. The texts of a user's turn are written as several messages, which is the same to the server;
+  those of the assistant are joined by a blank line, since the server keeps the calls of the first of two only.
+- Arguments are objects. Ids of calls are optional and older servers do not know them: results name their tool.
+- Pictures are base64 without a type: the type is read from their first bytes. Other media cannot be said.
+- There is no tool choice and no strict mode: unknown keys are ignored in silence, so they are not written.
+- `options` are settings under llama.cpp's names. A negative `num_predict` is no limit, and rides in extras.
+- `think` is a boolean or a level; `true` has no level, and rides in extras.
+- `format` is `"json"` or a JSON Schema.
+- The answer of a call ends with the reason `stop`. Durations count nanoseconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.ollama.messages import (
+    NAME,
+    as_pictures,
+    express,
+    lift_message,
+    one_text,
+    one_thought,
+    read_again,
+    write_message,
+)
+from convcli.families.openai import request as common
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    functions_only,
+    fused,
+    is_response,
+    known_finish,
+    last_answer,
+    linear,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    on_tools,
+    ordered_parts,
+    parts_in_roles,
+    results_first,
+    roles,
+    single_results,
+    with_parameters,
+)
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.settings import Setting, Settings
+from convcli.model.branches import active
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.transcript import ToolDefinition, Transcript
+from convcli.validation.rules import arguments, links, tools, turns
+from convcli.validation.survey import when_sent
+
+REQUEST = Keys(
+    "model messages tools format options think stream keep_alive truncate shift logprobs top_logprobs",
+    carried="keep_alive truncate shift logprobs top_logprobs",
+)
+RESPONSE = Keys(
+    "model remote_model remote_host created_at message done done_reason total_duration load_duration "
+    "prompt_eval_count prompt_eval_duration eval_count eval_duration logprobs",
+    carried="remote_model remote_host total_duration load_duration prompt_eval_duration eval_duration logprobs",
+)
+THINK: dict[str, Any] = {
+    "none": False, "minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "max", "max": "max"
+}  # fmt: skip
+"""`think` for a reasoning effort: the nearest level."""
+
+
+def _lift_think(think: Any) -> str | None:
+    return "none" if think is False else think if isinstance(think, str) else None
+
+
+def _lift_format(format_: Any) -> Native | None:
+    if format_ == "json":
+        return {"type": "json"}
+    return {"type": "json_schema", "schema": format_} if isinstance(format_, dict) else None
+
+
+def _write_format(format_: Native) -> Any:
+    schema = format_.get("schema")
+    if format_.get("type") == "json_schema" and schema and isinstance(schema, dict):
+        return schema
+    return "json" if format_.get("type") in ("json", "json_schema") else None
+
+
+OPTIONS = Settings(
+    {
+        "temperature": "temperature",
+        "top_p": "topP",
+        "top_k": "topK",
+        "num_predict": Setting("maxOutputTokens", lambda limit: limit if limit >= 0 else None, lambda limit: limit),
+        "stop": "stop",
+        "seed": "seed",
+        "presence_penalty": "presencePenalty",
+        "frequency_penalty": "frequencyPenalty",
+    }
+)
+"""The settings that stand in `options`."""
+SETTINGS = Settings(
+    {
+        "think": Setting("reasoningEffort", _lift_think, THINK.get, partial=True),
+        "format": Setting("responseFormat", _lift_format, _write_format, partial=True),
+        "stream": "stream",
+    }
+)
+OPTION_KEYS = Keys(" ".join(OPTIONS.keys()))
+COUNTS = {"prompt_eval_count": "inputTokens", "eval_count": "outputTokens"}
+FINISH = {reason: reason for reason in ("stop", "length", "load", "unload")}
+RESULTS = Convention(
+    express,
+    {
+        "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
+        "data": ("changed", "a tool message holds text: the data is written as JSON"),
+        "multimodal": ("changed", "a tool message has one text, and its pictures beside it"),
+    },
+)
+
+
+def detect(document: Any) -> Clue | None:
+    """By `message` beside `done`, by request keys of its own, by pictures and calls as only Ollama writes them."""
+    found = document
+    if isinstance(document, dict):
+        if isinstance(document.get("message"), dict) and "done" in document and "role" in document["message"]:
+            return Clue(97, "message and done")
+        found = document.get("messages")
+    if not isinstance(found, list) or not all(isinstance(message, dict) and "role" in message for message in found):
+        return None
+    if isinstance(document, dict) and any(_is_own_setting(document, key) for key in ("options", "keep_alive", "think")):
+        return Clue(93, "the settings of Ollama")
+    if any(isinstance(message.get(key), str) for message in found for key in ("tool_name", "thinking")):
+        return Clue(93, "messages with tool_name or thinking")
+    if any(_is_images(message.get("images")) for message in found):
+        return Clue(93, "messages with images")
+    listed = (message.get("tool_calls") for message in found)
+    calls = [call for some in listed if isinstance(some, list) for call in some]
+    return Clue(91, "calls with object arguments and no type") if calls and all(map(_is_own_call, calls)) else None
+
+
+def _is_own_setting(document: Native, key: str) -> bool:
+    return isinstance(document.get(key), dict) if key == "options" else document.get(key) is not None
+
+
+def _is_images(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
+
+
+def _is_own_call(call: Any) -> bool:
+    function = call.get("function") if isinstance(call, dict) and "type" not in call else None
+    return isinstance(function, dict) and isinstance(function.get("arguments"), dict)
+
+
+# ---------------------------------------------------------------- document
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a request, a response or a list of messages."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        context.origin.form = "list"
+        context.each(document, (), lift_message)
+        return context.transcript()
+    return (_lift_request if "messages" in document else _lift_response)(document, context)
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    context.each(native["messages"], ("messages",), lift_message)
+    settings, carried = SETTINGS.lift(native)
+    options = native.get("options") or {}
+    of_options, carried_options = OPTIONS.lift(options)
+    carried_options |= OPTION_KEYS.carried(options) or {}
+    extras = {**(REQUEST.carried(native) or {}), **({"options": carried_options} if carried_options else {}), **carried}
+    return context.transcript(
+        model=native.get("model"),
+        tools=common.lift_tools({"tools": native.get("tools")}, context),
+        settings={**of_options, **settings} or None,
+        extras=extras_of(NAME, extras),
+    )
+
+
+def _lift_response(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "response"
+    message, spots = lift_message(native["message"], context)
+    context.add(message, ("message",), spots)
+    message.stop_reason = native.get("done_reason") or None
+    message.usage = {ours: native[key] for key, ours in COUNTS.items() if native.get(key) is not None} or None
+    carried = {**(RESPONSE.carried(native) or {}), **({"done": False} if native.get("done") is False else {})}
+    return context.transcript(
+        model=native.get("model"), created_at=native.get("created_at") or None, extras=extras_of(NAME, carried)
+    )
+
+
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only one answer of a model, else a request."""
+    return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _without_strict(tool: ToolDefinition) -> ToolDefinition:
+    return tool if tool.strict is None else replace(tool, strict=None)
+
+
+TURNS = (
+    on_messages(single_results),
+    on_results(read_again),
+    parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",), "opaque": ()}),
+    on_parts(as_pictures, "refusal", *MEDIA),
+    on_messages(one_text),
+    on_each_message(one_thought),
+    ordered_parts("reasoning", "text", "image", "tool_call", of=("system", "user", "assistant")),
+)
+MESSAGES = fused(
+    with_parameters(),
+    linear,
+    on_messages(results_first),
+    roles({"developer": "system"}),
+    *TURNS,
+    functions_only(NAME),
+    on_tools(_without_strict),
+    lambda transcript: OPTIONS.fits(transcript, SETTINGS),
+)
+ANSWER = fused(last_answer, parts_in_roles({"tool_result": ()}), *TURNS, known_finish({}, FINISH, "stop"))
+FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "response":
+        return _write_response(transcript)
+    messages = [write_message(message) for message in transcript.messages]
+    return messages if options.form == "list" else _write_request(transcript, messages)
+
+
+def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
+    carried = dict(carried_by(transcript.extras, NAME))
+    settings = transcript.settings or {}
+    carried_options = carried.pop("options", {})
+    options = OPTION_KEYS.put(OPTIONS.write(settings, carried_options), OPTIONS.rest(carried_options))
+    native: Native = {} if transcript.model is None else {"model": transcript.model}
+    native["messages"] = messages
+    native |= common.write_tools(transcript, NAME)
+    native |= SETTINGS.write(settings, carried)
+    native |= {"options": options} if options else {}
+    return REQUEST.put(native, SETTINGS.rest(carried), sort=True)
+
+
+def _write_response(transcript: Transcript) -> Native:
+    message = transcript.messages[0]
+    native: Native = {"model": transcript.model, "created_at": transcript.created_at}
+    native = {key: value for key, value in native.items() if value is not None}
+    native |= {"message": write_message(message), "done": True}
+    if message.stop_reason is not None:
+        native["done_reason"] = message.stop_reason
+    usage = message.usage or {}
+    native |= {key: usage[ours] for key, ours in COUNTS.items() if ours in usage}
+    return RESPONSE.put(native, carried_by(transcript.extras, NAME), sort=True)
+
+
+RULES = (
+    when_sent(turns.some_message()),
+    turns.decodable(),
+    links.paired(links.Manner(where="later", severity="warning", missing=None)),
+    arguments.not_filled(),
+    tools.unique("warning"),
+    tools.schemas(tools.Shape(bare=True)),
+)
+
+LACKING = frozenset(
+    (
+        "id", "title", "cwd", "updatedAt", "head", "metadata", "audio", "video", "document", "opaque", "image.name",
+        "image.detail", "reasoning.summary", "toolChoice", "tool.strict", "tool.title", "tool.outputSchema",
+        "tool.annotations", "message.id", "message.parentId", "message.createdAt", "message.model", "message.error",
+        "message.name", "message.usage.cacheWriteTokens", "message.usage.cacheReadTokens",
+        "message.usage.reasoningTokens", "message.usage.totalTokens", "tool_call.rawArguments", "tool_result.status",
+        "tool_result.isError", "settings.parallelToolCalls",
+    )
+)  # fmt: skip
+OF_ANSWERS = frozenset(("createdAt", "message.stopReason", "message.usage"))
+OF_REQUESTS = frozenset(("tools", "tool", "settings"))
+LACKS = {
+    "request": LACKING | OF_ANSWERS,
+    "list": LACKING | OF_ANSWERS | OF_REQUESTS | {"model"},
+    "response": LACKING | OF_REQUESTS,
+}
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Ollama",
+    specification="api/types.go of the server, August 2026; Python package ollama 0.6.3; read 2026-11-20",
+    framings=("document", "records"),
+    forms=("request", "response", "list"),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
+    rules=RULES,
+    conventions=(RESULTS,),
+    lacks=LACKS,
+    repeats=frozenset(("/messages/*/tool_calls/*/function/index", "/message/tool_calls/*/function/index")),
+    reasons={
+        "message.role": "Ollama has no developer: the system says it",
+        "message.createdAt": "only a response has a time",
+        "message.model": "only a request and a response name a model",
+        "message.usage": "only a response has counts, of the prompt and of the answer",
+        "message.stopReason": "only a response has a reason: stop or length",
+        "text": "a message has one text: several of the assistant are joined by a blank line",
+        "reasoning": "a message has one thinking: several are joined by a blank line",
+        "reasoning.summary": "thinking has no summary",
+        "refusal": "Ollama has no field for a refusal: the words are written as text",
+        "metadata": "what a provider bound to the part means nothing to Ollama",
+        "image": "Ollama takes pictures as base64 only",
+        "image.mediaType": "pictures have no type: it is read from their first bytes",
+        "audio": "Ollama takes pictures only",
+        "video": "Ollama takes pictures only",
+        "document": "Ollama takes pictures only",
+        "settings.reasoningEffort": "Ollama knows other levels of thinking",
+        "settings.responseFormat": "Ollama takes JSON or the schema alone",
+        "toolChoice": "Ollama has no tool choice",
+        "tool.strict": "Ollama has no strict mode",
+        "tool.parameters": "Ollama reads parameters: an empty object schema stands for none",
+        "tool_call.rawArguments": "arguments are an object",
+        "tool_result.status": "a tool message has no status",
+        "tool_result.isError": "a tool message has no field for a failure",
+    },
+    places={
+        "message.stopReason": ("..", "done_reason"),
+        "message.usage": ("..",),
+        **{f"message.usage.{ours}": ("..", theirs) for theirs, ours in COUNTS.items()},
+        **OPTIONS.places("options"),
+        **SETTINGS.places(),
+        "tool.name": ("function", "name"),
+        "tool.parameters": ("function", "parameters"),
+        "tool_call.id": ("id",),
+        "tool_call.name": ("function", "name"),
+        "tool_call.arguments": ("function", "arguments"),
+        "tool_result.value": ("content",),
+        "tool_result.kind": ("content",),
+        "tool_result.toolCallId": ("tool_call_id",),
+        "tool_result.name": ("tool_name",),
+        "createdAt": ("created_at",),
+    },
+    envelope=frozenset(
+        (
+            "total_duration", "load_duration", "prompt_eval_duration", "eval_duration", "logprobs", "done",
+            "remote_model", "remote_host", "function",
+        )
+    ),
+)  # fmt: skip

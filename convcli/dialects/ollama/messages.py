@@ -1,0 +1,208 @@
+"""The messages of Ollama's native chat: one text, thinking, pictures as base64, calls with object arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.families.openai.calls import text_of_result
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Part,
+    Path,
+    Reasoning,
+    Refusal,
+    Spots,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from convcli.wire import exact_json
+
+NAME = "ollama"
+
+MESSAGE = Keys("role content thinking images tool_calls")
+RESULT = Keys("role content images tool_name tool_call_id")
+CALL = Keys("id type function")
+FUNCTION = Keys("index name arguments")
+
+JOINT = "\n\n"
+"""What the server puts between the texts of two messages of one role (collate in template/template.go)."""
+
+SIGNATURES = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif"}
+"""Media types by the first bytes of a picture, in base64."""
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    """A turn or a result."""
+    if native["role"] == "tool":
+        return _lift_result(native, context)
+    lifted: list[tuple[Part, Path]] = []
+    if native.get("thinking"):
+        lifted.append((Reasoning(native["thinking"]), ("thinking",)))
+    if native.get("content"):
+        lifted.append((Text(native["content"]), ("content",)))
+    lifted += [(_lift_image(data), ("images", j)) for j, data in enumerate(native.get("images") or ())]
+    for j, call in enumerate(native.get("tool_calls") or ()):
+        lifted.append((_lift_call(call, j, context), ("tool_calls", j)))
+    extras = extras_of(NAME, MESSAGE.carried(native))
+    return Message(native["role"], [part for part, _ in lifted], extras=extras), [spot for _, spot in lifted]
+
+
+def _lift_image(data: str) -> Media:
+    return Media("image", data=data, media_type=type_of_image(data))
+
+
+def type_of_image(data: str) -> str | None:
+    """The media type that a picture shows by its first bytes: Ollama has no field for it."""
+    if data.startswith("UklGR") and data[12:16] == "RUJQ":
+        return "image/webp"
+    return next((name for start, name in SIGNATURES.items() if data.startswith(start)), None)
+
+
+def _lift_call(native: Native, index: int, context: LiftContext) -> ToolCall:
+    function = native["function"]
+    inner = FUNCTION.carried(function) or {}
+    if function.get("index") is not None and not exact_json.exact(function["index"], index):
+        inner = {"index": function["index"], **inner}
+    carried = CALL.carried(native) or {}
+    if native.get("type") not in (None, "function"):
+        carried = {"type": native["type"], **carried}
+    id_ = context.pairing.call(native.get("id") or None, function["name"])
+    extras = extras_of(NAME, {**carried, **({"function": inner} if inner else {})})
+    return ToolCall(id_, function["name"], function.get("arguments") or {}, extras=extras)
+
+
+def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    """A tool message; older clients write the name of the tool under `name`."""
+    carried = RESULT.carried(native) or {}
+    name = native.get("tool_name") or (carried.pop("name") if carried.get("name") else None)
+    ids = context.pairing.result(native.get("tool_call_id") or None, name)
+    message = Message("tool", [ToolResult(*ids, *_lift_value(native))], extras=extras_of(NAME, carried))
+    return message, [()]
+
+
+def _lift_value(native: Native) -> tuple[Any, Any]:
+    """Kind and value of a result."""
+    text = native.get("content") or ""
+    images: list[Part] = [_lift_image(data) for data in native.get("images") or ()]
+    return ("multimodal", [*([Text(text)] if text else []), *images]) if images else ("text", text)
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_message(message: Message) -> Native:
+    """A turn of one text and one thought, or a result."""
+    if message.role == "tool":
+        return _write_result(message)
+    texts = [part.text for part in message.parts if isinstance(part, Text)]
+    thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
+    calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    native: Native = {"role": message.role, "content": JOINT.join(texts)}
+    if thoughts:
+        native["thinking"] = JOINT.join(thoughts)
+    native |= _write_images(message.parts)
+    if calls:
+        native["tool_calls"] = calls
+    return MESSAGE.put(native, carried_by(message.extras, NAME))
+
+
+def _write_images(parts: list[Part]) -> Native:
+    images = [part.data for part in parts if isinstance(part, Media) and part.type == "image" and part.data is not None]
+    return {"images": images} if images else {}
+
+
+def _write_call(call: ToolCall) -> Native:
+    carried = dict(carried_by(call.extras, NAME))
+    function = FUNCTION.put({"name": call.name, "arguments": call.arguments}, carried.pop("function", None))
+    return CALL.put({"id": call.id, "function": function}, carried)
+
+
+def _write_result(message: Message) -> Native:
+    result = message.parts[0]
+    assert isinstance(result, ToolResult)
+    native = {"role": "tool", **_write_value(result), "tool_name": result.name, "tool_call_id": result.tool_call_id}
+    return RESULT.put(native, carried_by(message.extras, NAME))
+
+
+def _write_value(result: ToolResult) -> Native:
+    if result.kind != "multimodal":
+        return {"content": text_of_result(result)}
+    texts = [part.text for part in result.value if isinstance(part, Text)]
+    return {"content": JOINT.join(texts), **_write_images(result.value)}
+
+
+# ---------------------------------------------------------------- fit
+
+
+def as_pictures(part: Part, message: Message) -> Part | None:
+    """Of media only pictures with their data, whose type their first bytes show; a refusal is its words."""
+    if isinstance(part, Refusal):
+        return Text(part.text)
+    if not isinstance(part, Media):
+        return part
+    if part.type != "image" or part.data is None:
+        return None
+    shown = type_of_image(part.data)
+    return part if part.media_type == shown else replace(part, media_type=shown)
+
+
+def one_text(messages: list[Message]) -> list[Message]:
+    """A message has one text: those of the assistant are joined, those of others are messages of their own."""
+    fitted: list[Message] = []
+    for message in messages:
+        texts = [part for part in message.parts if isinstance(part, Text)]
+        if message.role == "tool" or (len(texts) < 2 and all(text.text for text in texts)):
+            fitted.append(message)
+        elif message.role == "assistant":
+            fitted.append(_with_text(message, JOINT.join(text.text for text in texts)))
+        else:
+            fitted.append(_with_text(message, texts[0].text))
+            fitted += [Message(message.role, [Text(text.text)] if text.text else []) for text in texts[1:]]
+    return fitted
+
+
+def _with_text(message: Message, text: str) -> Message:
+    """The message with this one text in place of its texts."""
+    parts = [part for part in message.parts if not isinstance(part, Text)]
+    return replace(message, parts=[*([Text(text)] if text else []), *parts])
+
+
+def one_thought(message: Message) -> Message:
+    """A message has one thinking: several are joined, and an empty one is none."""
+    thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
+    if not thoughts or (len(thoughts) == 1 and thoughts[0].text):
+        return message
+    text = JOINT.join(thought.text for thought in thoughts)
+    parts = [part for part in message.parts if not isinstance(part, Reasoning)]
+    return replace(message, parts=[*([Reasoning(text)] if text else []), *parts])
+
+
+def read_again(result: ToolResult) -> ToolResult:
+    """The result as it is read back: a text, or a text and pictures."""
+    kind, value = _lift_value(_write_value(result))
+    same = kind == result.kind and value == result.value
+    return result if same else replace(result, kind=kind, value=value, is_error=None)
+
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How `lift` reads back a result for which the API has no field of its own, where nothing of it gets lost."""
+    fitted = read_again(result)
+    if fitted is result or (result.kind == "multimodal" and not all(map(_is_kept, result.value))):
+        return None
+    return fitted.kind, fitted.value
+
+
+def _is_kept(part: Part) -> bool:
+    """Text or a picture that comes back with all that it says."""
+    if isinstance(part, Media):
+        return part.data is not None and part == _lift_image(part.data)
+    return isinstance(part, Text) and part == Text(part.text)

@@ -1,0 +1,318 @@
+"""OpenAI Chat Completions: requests, responses and bare lists of messages.
+
+Specification: the API reference of Chat Completions, as typed by the Python SDK `openai` 3.51.0; read 2026-11-20.
+
+Quirks
+- `arguments` is JSON in a string, and models write broken JSON.
+- A tool message holds text only and has no field for a failure: an error is written as `{"error": …}`, and media of
+  a result follow in a user message behind all results of the turn.
+- Text stands before the calls of the same message; the API has no other order.
+- The API itself takes no reasoning back; compatible servers use `reasoning_content` or `reasoning`.
+- Several choices of one response are siblings: a tree of which the first is the head.
+- Fine-tuning files are JSONL of requests without a model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.openai_chat.shortcut import PLAIN
+from convcli.families.openai import request as common
+from convcli.families.openai.calls import is_custom, kind_in_turn, media_behind_results
+from convcli.families.openai.messages import (
+    express,
+    lift_any,
+    lift_message,
+    texts_only,
+    without_empty_refusal,
+    without_empty_text,
+    write_message,
+)
+from convcli.families.openai.parts import IDS, NAMES, write_answer_audio, write_media
+from convcli.families.openai.places import PLACES
+from convcli.families.openai.response import (
+    Answers,
+    created_in_seconds,
+    joined_text,
+    known_finish,
+    lift_response,
+    usage_of_response,
+    write_response,
+)
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import (
+    MEDIA,
+    answers_only,
+    expressed,
+    functions_only,
+    fused,
+    is_response,
+    linear,
+    named,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    only_own_opaque,
+    ordered_parts,
+    parts_in_roles,
+    results_first,
+    single_results,
+    some_tools,
+)
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.renaming import renaming
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.transcript import Media, Message, Part, Transcript
+from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.survey import when_sent
+
+NAME = "openai-chat"
+ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+
+REQUEST = Keys(
+    "model messages tools tool_choice functions function_call parallel_tool_calls temperature top_p "
+    "max_completion_tokens max_tokens stop seed presence_penalty frequency_penalty reasoning_effort response_format "
+    "stream"
+)
+ANSWERS = Answers(NAME, lift_message, write_message, common.FINISH, common.FINISH_OF, common.USAGE)
+
+RESULTS = Convention(
+    express,
+    {
+        "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
+        "data": ("changed", "a tool message holds text: the data is written as JSON"),
+        "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message"),
+    },
+)
+
+
+def detect(document: Any) -> Clue | None:
+    """By `tool_calls`, `choices[].message`, roles of its own, or the shapes of its content parts."""
+    if isinstance(document, dict):
+        choices = document.get("choices")
+        if isinstance(choices, list) and choices and isinstance(choices[0], dict) and "message" in choices[0]:
+            return Clue(95, "choices with a message")
+        messages = document.get("messages")
+    else:
+        messages = document
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        return None
+    marks = {mark for message in messages for mark in _marks(message)}
+    if marks:
+        return Clue(90, sorted(marks)[0])
+    said = any("content" in message for message in messages)
+    if said and all(message.get("role") in ROLES and _plain(message.get("content")) for message in messages):
+        return Clue(40, "messages with the roles and plain content of Chat Completions")
+    if messages and all("role" in message and "content" in message for message in messages):
+        return Clue(20, "messages with role and content")
+    return Clue(10, "an empty list of messages") if messages == [] and isinstance(document, dict) else None
+
+
+def _marks(message: Native) -> list[str]:
+    calls = message.get("tool_calls")
+    found = []
+    if isinstance(calls, list) and any(isinstance(call, dict) and "function" in call for call in calls):
+        found.append("messages with tool_calls that hold a function")
+    if message.get("role") == "tool" and "tool_call_id" in message and "content" in message:
+        found.append("tool messages with tool_call_id")
+    content = message.get("content")
+    if isinstance(content, list) and any(
+        isinstance(part, dict) and part.get("type") in ("image_url", "input_audio", "file", "refusal")
+        for part in content
+    ):
+        found.append("content parts of Chat Completions")
+    return found
+
+
+def _plain(content: Any) -> bool:
+    return (
+        content is None
+        or isinstance(content, str)
+        or (
+            isinstance(content, list) and all(isinstance(part, dict) and part.get("type") == "text" for part in content)
+        )
+    )
+
+
+# ---------------------------------------------------------------- document
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a request, a response or a list of messages."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        context.origin.form = "list"
+        context.each(document, (), lift_any)
+        return context.transcript()
+    if "choices" in document:
+        return lift_response(document, context, ANSWERS)
+    return _lift_request(document, context)
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    context.each(native["messages"], ("messages",), lift_any)
+    settings, carried = common.REQUEST_SETTINGS.lift(native)
+    choice, carried_choice = common.lift_choices(native)
+    return context.transcript(
+        model=native.get("model"),
+        tools=common.lift_tools(native, context),
+        tool_choice=choice,
+        settings=settings or None,
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried, **carried_choice}),
+    )
+
+
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only what a model answered, else a request."""
+    return "response" if is_response(transcript) else "request"
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of messages."""
+    if options.form == "response":
+        return write_response(transcript, ANSWERS)
+    messages = [write_message(message, NAME) for message in transcript.messages]
+    return messages if options.form == "list" else _write_request(transcript, messages)
+
+
+def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
+    carried = carried_by(transcript.extras, NAME)
+    native: Native = {} if transcript.model is None else {"model": transcript.model}
+    native["messages"] = messages
+    native |= common.write_tools(transcript, NAME)
+    native |= common.write_choices(transcript.tool_choice, carried)
+    native |= common.REQUEST_SETTINGS.write(transcript.settings or {}, carried)
+    beside = {key: value for key, value in common.REQUEST_SETTINGS.rest(carried).items() if key not in common.CHOICES}
+    return REQUEST.put(native, beside)
+
+
+def _is_written(media: Media) -> bool:
+    return write_media(media, NAME) is not None
+
+
+def _spoken_or_shown(part: Part, message: Message) -> Part | None:
+    """Media that the API takes in this role: what an assistant said aloud, what a user shows."""
+    if not isinstance(part, Media):
+        return part
+    if message.role == "assistant":
+        return part if part.type == "audio" and write_answer_audio(part, NAME) is not None else None
+    if message.role != "user" or not _is_written(part):
+        return None
+    usual = common.AUDIO_FORMATS.get(common.AUDIO_TYPES.get(part.media_type or "", ""), part.media_type)
+    return part if usual == part.media_type else replace(part, media_type=usual)
+
+
+PARTS = (
+    parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ()}),
+    on_parts(_spoken_or_shown, *MEDIA),
+    only_own_opaque(NAME),
+    without_empty_refusal(NAME),
+    without_empty_text(NAME),
+    ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
+)
+MESSAGES = fused(
+    renaming(NAMES, IDS),
+    linear,
+    on_messages(results_first),
+    on_messages(single_results),
+    on_each_message(named),
+    on_messages(media_behind_results(_is_written)),
+    on_results(texts_only),
+    expressed(RESULTS),
+    *PARTS,
+    functions_only(NAME),
+    some_tools,
+    common.named_format,
+    common.REQUEST_SETTINGS.fits,
+)
+ANSWER = fused(
+    renaming(NAMES, IDS),
+    answers_only,
+    *PARTS,
+    known_finish(ANSWERS),
+    on_each_message(joined_text),
+    usage_of_response,
+    created_in_seconds,
+)
+FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
+
+LACKING = frozenset(
+    (
+        "title", "cwd", "updatedAt", "head", "metadata", "video", "image.name", "image.mediaType", "audio.name",
+        "audio.detail", "document.detail", "document.mediaType", "settings.topK", "tool.title", "tool.outputSchema",
+        "tool.annotations", "message.id", "message.parentId", "message.createdAt", "message.model", "message.error",
+        "tool_result.name", "tool_result.status", "tool_result.isError",
+    )
+)  # fmt: skip
+OF_ANSWERS = frozenset(("id", "createdAt", "message.stopReason", "message.usage"))
+OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
+BESIDE_MESSAGES = OF_REQUESTS | {"model"}
+LACKS = {
+    "request": LACKING | OF_ANSWERS,
+    "list": LACKING | OF_ANSWERS | BESIDE_MESSAGES,
+    "response": LACKING | OF_REQUESTS,
+}
+
+RULES = (
+    links.identified(),
+    links.paired(links.Manner()),
+    names.of_tools(NAMES),
+    names.of_calls(IDS),
+    arguments.as_text(),
+    arguments.readable(free=is_custom),
+    arguments.not_filled(),
+    arguments.rows_not_filled("tool_calls", "function_call"),
+    turns.content_not_null(),
+    turns.parts_in_roles(
+        {"image": ("user",), "document": ("user",), "audio": ("user", "assistant"), "tool_call": ("assistant",)}
+    ),
+    turns.files_as_urls(),
+    turns.participants("<|\\/>"),
+    when_sent(turns.answered_by_assistant()),
+    when_sent(turns.heard_with_data()),
+    when_sent(turns.some_message()),
+    when_sent(turns.lists_not_empty("content", "tool_calls")),
+    turns.stopped_for_calls(),
+    when_sent(answers.complete("id", "object", "created", "model")),
+    tools.chosen(),
+    tools.unique("warning"),
+    tools.not_more_than(128),
+    tools.schemas(tools.Shape(items=True, closed=True)),
+    tools.closed_response("json_schema", "schema"),
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title="OpenAI Chat Completions",
+    specification="Chat Completions API reference; Python SDK openai 3.51.0; read 2026-11-20",
+    framings=("document", "records"),
+    forms=("request", "response", "list"),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
+    rules=RULES,
+    plain=PLAIN,
+    conventions=(RESULTS,),
+    lacks=LACKS,
+    reasons={
+        "reasoning": "Chat Completions takes no reasoning back",
+        "message.usage": "only a response has usage",
+        "message.stopReason": "only a response has a finish reason",
+        "settings.topK": "Chat Completions has no top_k",
+        "tool.name": "names are letters, digits, _ and -, at most 64",
+        "tool_call.name": "names are letters, digits, _ and -, at most 64",
+        "tool_call.id": "ids have at most 40 characters",
+        "tool_result.toolCallId": "ids have at most 40 characters",
+        "tool_result.status": "a tool message has no status",
+        "tool_result.isError": "a tool message has no field for a failure",
+        "video": "Chat Completions takes no video",
+    },
+    places=PLACES,
+    envelope=frozenset(("object", "system_fingerprint", "service_tier", "choice", "created", "usage", "logprobs")),
+)

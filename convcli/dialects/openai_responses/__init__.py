@@ -1,0 +1,245 @@
+"""OpenAI Responses: requests, responses and bare lists of items.
+
+Specification: the [API reference](https://platform.openai.com/docs/api-reference/responses) of Responses, as typed by
+the Python SDK `openai` 3.51.0; read 2026-11-20.
+
+Quirks
+- The conversation is a flat list of items; one answer is several of them. Item ids are not call ids: the first are
+  context of the provider (`metadata.itemId`), the second tie a result to its call.
+- `instructions` is the leading system message. A request may be no more than a string.
+- A reasoning item must be followed by the item that it produced, and only the provider's own can be given back.
+- An output holds text, images and files and has no field for a failure: an error is written as `{"error": …}`.
+- `strict` and `parameters` of a function and `detail` of an image must be written; null and `auto` say nothing.
+- A response repeats the tools and settings of its request: they are carried, not lifted, for no model answered them.
+- There is no finish reason: `status` and `incomplete_details` say why a response ended.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.openai_responses.request import (
+    MEMBERS,
+    lift_choice,
+    lift_settings,
+    lift_tools,
+    write_choice,
+    write_settings,
+    write_tools,
+)
+from convcli.dialects.openai_responses.rules import RULES
+from convcli.families.openai.request import named_format
+from convcli.families.responses.fitting import as_input, as_response
+from convcli.families.responses.parts import RESULTS
+from convcli.families.responses.places import PLACES
+from convcli.families.responses.response import lift_response, write_response
+from convcli.families.responses.turns import ItemReader, ItemWriter
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import is_response
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Message, Text, Transcript
+
+NAME = "openai-responses"
+
+REQUEST = Keys(
+    "model instructions input tools tool_choice parallel_tool_calls temperature top_p max_output_tokens reasoning text "
+    "stream"
+)
+ITEM_TYPES = frozenset(
+    (
+        "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "reasoning",
+        "item_reference", "web_search_call", "file_search_call", "computer_call", "computer_call_output",
+        "code_interpreter_call", "image_generation_call", "local_shell_call", "local_shell_call_output", "shell_call",
+        "shell_call_output", "apply_patch_call", "apply_patch_call_output", "mcp_call", "mcp_list_tools",
+        "mcp_approval_request", "mcp_approval_response", "tool_search_call", "tool_search_output", "compaction",
+    )
+)  # fmt: skip
+PART_TYPES = frozenset(("input_text", "output_text", "input_image", "input_file"))
+ENVELOPES = frozenset(("payload", "message", "messages", "record_type", "event", "delta", "data", "cwd"))
+"""Keys of rows around items, in logs and streams."""
+ROLES = frozenset(("system", "developer", "user", "assistant"))
+OWN = ("instructions", "max_output_tokens", "text", "tools", "tool_choice", "previous_response_id", "prompt")
+"""Keys of a request beside `input`, which others have too."""
+
+
+def detect(document: Any) -> Clue | None:
+    """By `output` of a response, by the types of items and of content parts, or by `input` beside keys of its own."""
+    items = document
+    if isinstance(document, dict):
+        items = document.get("output", document.get("input"))
+        if document.get("object") == "response" and isinstance(document.get("output"), list):
+            return Clue(95, "a response with output")
+        if not items or isinstance(items, str):
+            return Clue(60, "keys of a request of the Responses API") if _is_request(document) else None
+    if not isinstance(items, list) or not items or not all(isinstance(item, dict) for item in items):
+        return None
+    if any(map(_is_marked, items)) and all(item.keys().isdisjoint(ENVELOPES) for item in items):
+        return Clue(92, "items and content parts of the Responses API")
+    if isinstance(document, dict):
+        return Clue(60, "input of messages") if "input" in document and all(map(_is_plain, items)) else None
+    typed = all(map(_is_plain, items)) and any(item.get("type") == "message" for item in items)
+    return Clue(45, "messages with a type") if typed else None
+
+
+def _is_request(document: Native) -> bool:
+    is_input = isinstance(document.get("input"), (str, list, type(None)))
+    if "messages" in document or "output" in document or not is_input:
+        return False
+    prompt = document.get("prompt")
+    reference = isinstance(document.get("previous_response_id"), str) or (isinstance(prompt, dict) and "id" in prompt)
+    return reference or ("input" in document and not document.keys().isdisjoint(("model", *OWN)))
+
+
+def _is_marked(item: Native) -> bool:
+    """An item that no other dialect has: with a type of its own, or with parts of a type of its own."""
+    kind, role = item.get("type"), item.get("role")
+    if isinstance(kind, str) and kind in ITEM_TYPES:
+        return True
+    content = item.get("content") if isinstance(role, str) and role in ROLES else None
+    return isinstance(content, list) and any(
+        isinstance(part, dict) and part.get("type") in PART_TYPES for part in content
+    )
+
+
+def _is_plain(item: Native) -> bool:
+    content = item.get("content")
+    role = item.get("role")
+    known = item.get("type", "message") == "message" and isinstance(role, str) and role in ROLES
+    return known and (isinstance(content, str) or content == [])
+
+
+# ---------------------------------------------------------------- document
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a request, a response or a list of items."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        context.origin.form = "list"
+        ItemReader(context).all(document, ())
+        return context.transcript()
+    return lift_response(document, context) if "output" in document else _lift_request(document, context)
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    context.origin.form = "request"
+    if native.get("instructions"):
+        context.add(Message("system", [Text(native["instructions"])]), ("instructions",), [()])
+    asked = native.get("input")
+    if isinstance(asked, str):
+        context.add(Message("user", [Text(asked)] if asked else []), ("input",), [()])
+    else:
+        ItemReader(context).all(asked or [], ("input",))
+    choice, carried_choice = lift_choice(native)
+    settings, carried_settings = lift_settings(native)
+    return context.transcript(
+        model=native.get("model") or None,
+        tools=lift_tools(native, context),
+        tool_choice=choice,
+        settings=settings or None,
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried_choice, **carried_settings}),
+    )
+
+
+def form_of(transcript: Transcript) -> str:
+    """A response when the transcript holds only what a model answered, else a request."""
+    return "response" if is_response(transcript) else "request"
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A request, a response or a list of items."""
+    if options.form == "response":
+        return write_response(transcript, NAME)
+    writer = ItemWriter(NAME)
+    return writer.all(transcript.messages) if options.form == "list" else _write_request(transcript, writer)
+
+
+def _write_request(transcript: Transcript, writer: ItemWriter) -> Native:
+    carried = carried_by(transcript.extras, NAME)
+    native: Native = {} if transcript.model is None else {"model": transcript.model}
+    messages = transcript.messages
+    instructions = _instructions(messages[0]) if messages else None
+    if instructions is not None:
+        native["instructions"] = instructions
+        messages = messages[1:]
+    native["input"] = writer.all(messages)
+    native |= write_tools(transcript, NAME)
+    native |= write_choice(transcript.tool_choice, carried)
+    native |= write_settings(transcript, carried)
+    beside = {key: value for key, value in carried.items() if key not in (*MEMBERS, "tool_choice")}
+    return REQUEST.put(native, beside)
+
+
+def _instructions(message: Message) -> str | None:
+    """The text of a leading system message that says nothing else."""
+    part = message.parts[0] if len(message.parts) == 1 and message.role == "system" else None
+    is_bare = isinstance(part, Text) and not carried_by(part.extras, NAME) and not carried_by(message.extras, NAME)
+    return part.text or None if is_bare else None  # type: ignore[union-attr]
+
+
+INPUT = (*as_input(NAME), named_format)
+FIT = {"request": INPUT, "list": INPUT, "response": as_response(NAME)}
+
+LACKING = frozenset(
+    (
+        "title", "cwd", "updatedAt", "head", "tool.title", "tool.annotations",
+        "message.grouping", "message.id", "message.parentId", "message.createdAt", "message.name", "message.model",
+        "tool_result.isError", "tool_result.status", "settings.topK", "settings.stop", "settings.seed",
+        "settings.presencePenalty", "settings.frequencyPenalty",
+    )
+)  # fmt: skip
+OF_RESPONSES = frozenset(("id", "createdAt", "message.stopReason", "message.usage", "message.error"))
+OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
+LACKS = {
+    "request": LACKING | OF_RESPONSES,
+    "list": LACKING | OF_RESPONSES | OF_REQUESTS | {"model", "extras"},
+    "response": LACKING | OF_REQUESTS,
+}
+
+ENVELOPE = frozenset(
+    (
+        "background", "billing", "completed_at", "created_at", "events", "incomplete_details", "logprobs", "metadata",
+        "object", "output_text", "prompt_cache_key", "prompt_cache_retention", "request", "safety_identifier",
+        "service_tier", "status", "store", "tool_usage", "usage", "user",
+    )
+)  # fmt: skip
+
+DIALECT = Dialect(
+    name=NAME,
+    title="OpenAI Responses",
+    specification="Responses API reference; Python SDK openai 3.51.0; read 2026-11-20",
+    framings=("document", "records"),
+    forms=("request", "response", "list"),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
+    rules=RULES,
+    conventions=(RESULTS,),
+    lacks=LACKS,
+    reasons={
+        "reasoning": "the Responses API takes back only reasoning of its own",
+        "message.grouping": "answers that follow on each other are one",
+        "message.error": "only a response has an error",
+        "message.id": "items have ids of their own",
+        "message.parentId": "items have no parent",
+        "message.name": "items have no name",
+        "message.createdAt": "items have no time",
+        "message.model": "items have no model of their own",
+        "message.usage": "only a response has usage",
+        "message.stopReason": "only a response says why it ended",
+        "settings.topK": "the Responses API has no top_k",
+        "settings.stop": "the Responses API has no stop sequences",
+        "settings.seed": "the Responses API has no seed",
+        "settings.presencePenalty": "the Responses API has no penalties",
+        "settings.frequencyPenalty": "the Responses API has no penalties",
+        "tool_result.isError": "an output has no field for a failure",
+        "image.detail": "auto is the detail of an image that says nothing of it",
+        "audio": "the Responses API takes no audio",
+        "video": "the Responses API takes no video",
+    },
+    places=PLACES,
+    envelope=ENVELOPE,
+)

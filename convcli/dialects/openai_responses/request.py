@@ -1,0 +1,157 @@
+"""What a request of the Responses API says beside its items: tools, the choice among them, settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.families.responses.parts import object_in
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.settings import Setting, Settings
+from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
+from convcli.wire import exact_json
+
+TOOL = Keys("type name description parameters strict output_schema")
+
+# ---------------------------------------------------------------- tools and choice
+
+
+def lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | None:
+    """Definitions of functions; a tool of another type is kept whole in extras."""
+    if native.get("tools") is None:
+        return None
+    context.origin.tools = [("tools", i) for i in range(len(native["tools"]))]
+    return [_lift_tool(tool, context.dialect) for tool in native["tools"]]
+
+
+def _lift_tool(native: Native, dialect: str) -> ToolDefinition:
+    if native["type"] != "function":
+        name = native.get("name")
+        return ToolDefinition(name if isinstance(name, str) else native["type"], extras={dialect: {"tool": native}})
+    return ToolDefinition(
+        native["name"],
+        native.get("description") or None,
+        native.get("parameters"),
+        native.get("strict"),
+        output_schema=native.get("output_schema"),
+        extras=extras_of(dialect, TOOL.carried(native)),
+    )
+
+
+def write_tools(transcript: Transcript, dialect: str) -> Native:
+    """`tools`, where the transcript has some, be it none."""
+    return {} if transcript.tools is None else {"tools": [_write_tool(tool, dialect) for tool in transcript.tools]}
+
+
+def _write_tool(tool: ToolDefinition, dialect: str) -> Native:
+    """`parameters` and `strict` must be written, and null says nothing."""
+    carried = carried_by(tool.extras, dialect)
+    if "tool" in carried:
+        whole: Native = carried["tool"]
+        return whole
+    native: Native = {"type": "function", "name": tool.name}
+    native |= {} if tool.description is None else {"description": tool.description}
+    native |= {"parameters": tool.parameters, "strict": tool.strict}
+    native |= {} if tool.output_schema is None else {"output_schema": tool.output_schema}
+    return TOOL.put(native, carried)
+
+
+def lift_choice(native: Native) -> tuple[ToolChoice | None, Native]:
+    """The tool choice, and what must be carried since the intermediate format cannot say it."""
+    value = native.get("tool_choice") or None
+    choice = _lift_choice(value)
+    is_whole = value is None or (choice is not None and exact_json.exact(_write_choice(choice), value))
+    return choice, {} if is_whole else {"tool_choice": value}
+
+
+def _lift_choice(native: Any) -> ToolChoice | None:
+    if not isinstance(native, dict):
+        choice: ToolChoice | None = native
+        return choice
+    if native["type"] in ("function", "custom"):
+        return {"name": native["name"]}
+    if native["type"] != "allowed_tools":
+        return None
+    names = [tool.get("name") for tool in native["tools"]]
+    return {"names": names} if names and all(isinstance(name, str) for name in names) else None
+
+
+def write_choice(choice: ToolChoice | None, carried: Native) -> Native:
+    """`tool_choice`: what was carried of it where that still says the same."""
+    if "tool_choice" in carried and _lift_choice(carried["tool_choice"]) == choice:
+        return {"tool_choice": carried["tool_choice"]}
+    return {} if choice is None else {"tool_choice": _write_choice(choice)}
+
+
+def _write_choice(choice: ToolChoice) -> Any:
+    if isinstance(choice, str):
+        return choice
+    if "name" in choice:
+        return {"type": "function", "name": choice["name"]}
+    tools = [{"type": "function", "name": name} for name in choice["names"]]
+    return {"type": "allowed_tools", "mode": "required", "tools": tools}
+
+
+# ---------------------------------------------------------------- settings
+
+
+def _lift_format(native: Native) -> Native | None:
+    """`{"type": "text" | "json" | "json_schema"}`, for the last with `name`, `description`, `schema`, `strict`."""
+    kind = native.get("type")
+    if kind == "json_schema":
+        return {key: value for key, value in native.items() if value is not None}
+    return {"type": "json" if kind == "json_object" else kind} if kind in ("text", "json_object") else None
+
+
+def _write_format(format_: Native) -> Native:
+    kind = format_.get("type")
+    return format_ if kind == "json_schema" else {"type": "json_object" if kind == "json" else kind}
+
+
+_SETTINGS = Settings(
+    {
+        "parallel_tool_calls": "parallelToolCalls",
+        "temperature": "temperature",
+        "top_p": "topP",
+        "max_output_tokens": "maxOutputTokens",
+        "stream": "stream",
+        "reasoning": "reasoningEffort",
+        "text": Setting("responseFormat", _lift_format, _write_format, partial=True),
+    }
+)
+MEMBERS = {"reasoning": "effort", "text": "format"}
+"""Objects of which one member is a setting; their other members are carried."""
+
+
+def lift_settings(native: Native) -> tuple[Native, Native]:
+    """The settings, and what the intermediate format cannot say of them, which is carried."""
+    flat, others = _flat(native)
+    settings, carried = _SETTINGS.lift(flat)
+    return settings, _nested(carried, others)
+
+
+def write_settings(transcript: Transcript, carried: Native) -> Native:
+    """The settings, with what was carried of their objects."""
+    flat, others = _flat(carried)
+    return _nested(_SETTINGS.write(transcript.settings or {}, flat), others)
+
+
+def _flat(native: Native) -> tuple[Native, dict[str, Native]]:
+    """The object with the member that is a setting in place of the object around it, and the other members."""
+    flat = {key: value for key, value in native.items() if key not in MEMBERS}
+    others: dict[str, Native] = {}
+    for key, member in MEMBERS.items():
+        whole = {name: value for name, value in object_in(native, key).items() if value is not None}
+        value = whole.pop(member, None)
+        others[key] = whole
+        if value:
+            flat[key] = value
+    return flat, others
+
+
+def _nested(flat: Native, others: dict[str, Native]) -> Native:
+    native = {key: value for key, value in flat.items() if key not in MEMBERS}
+    for key, member in MEMBERS.items():
+        whole = {**({member: flat[key]} if key in flat else {}), **others[key]}
+        native |= {key: whole} if whole else {}
+    return native

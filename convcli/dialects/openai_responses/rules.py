@@ -1,0 +1,125 @@
+"""What the Responses API rejects though its schema allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli.families.openai.calls import is_custom
+from convcli.families.responses.fitting import IDS, NAMES
+from convcli.model.rule import At, Breach, Rule
+from convcli.model.transcript import Path
+from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.survey import Survey, when_sent
+
+PREFIXES = {
+    "message": "msg",
+    "function_call": "fc",
+    "reasoning": "rs",
+    "custom_tool_call": "ctc",
+    "web_search_call": "ws",
+}
+MOST_LONG = 64
+ANSWERS = ("output_text", "refusal")
+ASKED = ("user", "system", "developer")
+CHAINED = ("previous_response_id", "conversation")
+
+
+def _items(survey: Survey) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The items of a request or a list, and where they stand; those of a response are the service's own."""
+    document: Any = survey.document
+    path: Path = ()
+    if isinstance(document, dict):
+        document, path = document.get("input"), ("input",)
+    for i, item in enumerate(document if isinstance(document, list) else ()):
+        if isinstance(item, dict):
+            yield (*path, i), item
+
+
+def _kind(item: dict[str, Any]) -> str:
+    return str(item.get("type") or ("message" if "role" in item else ""))
+
+
+def _known_ids(survey: Survey) -> Iterator[Breach]:
+    seen: set[str] = set()
+    for path, item in _items(survey):
+        id_, prefix = item.get("id"), PREFIXES.get(_kind(item), "")
+        if not isinstance(id_, str) or _kind(item) == "item_reference":
+            continue
+        at = At(steps=(*path, "id"))
+        if not id_.startswith(prefix):
+            yield Breach("bad-item-id", at, f"the id of a {_kind(item)} begins with {prefix}")
+        elif len(id_) > MOST_LONG:
+            yield Breach("bad-item-id", at, f"an id has at most {MOST_LONG} characters; found {len(id_):,}")
+        if id_ in seen:
+            yield Breach("duplicate-item-id", at, "another item has this id too")
+        seen.add(id_)
+
+
+def _reasoning_goes_on(survey: Survey) -> Iterator[Breach]:
+    items = list(_items(survey))
+    for at, (path, item) in enumerate(items):
+        if _kind(item) == "reasoning":
+            following = items[at + 1][1] if at + 1 < len(items) else {}
+            kind = _kind(following)
+            if not kind or kind.endswith("_output") or (kind == "message" and following.get("role") != "assistant"):
+                text = "the item that came of this reasoning does not follow it"
+                yield Breach("reasoning-without-item", At(steps=path), text)
+
+
+def _own_parts(survey: Survey) -> Iterator[Breach]:
+    for path, item in _items(survey):
+        content = item.get("content") if _kind(item) == "message" else None
+        for j, part in enumerate(content if isinstance(content, list) else ()):
+            kind = str(part.get("type")) if isinstance(part, dict) else ""
+            role = item.get("role")
+            wrong = kind.startswith("input_") if role == "assistant" else role in ASKED and kind in ANSWERS
+            if wrong:
+                wants = "output_text or refusal" if role == "assistant" else "input_text, input_image and the like"
+                help_text = f"there it is {wants}"
+                text = f"a part of the type {kind} cannot stand in a message of this role"
+                yield Breach("misplaced-part", At(steps=(*path, "content", j)), text, help=help_text)
+
+
+def _no_audio(survey: Survey) -> Iterator[Breach]:
+    for i, k, _ in survey.parts["audio"]:
+        yield Breach("misplaced-part", At(i, k), "the Responses API takes no audio")
+
+
+def _persisted(survey: Survey) -> Iterator[Breach]:
+    if not isinstance(survey.document, dict) or survey.document.get("store") is not False:
+        return
+    for path, item in _items(survey):
+        lost = _kind(item) == "reasoning" and item.get("id") and not item.get("encrypted_content")
+        if lost or _kind(item) == "item_reference":
+            yield Breach("not-persisted", At(steps=path), "store is false, so the service does not know this item")
+
+
+def _paired(survey: Survey) -> Iterator[Breach]:
+    """Calls of an earlier response are not in the request that goes on with it."""
+    document = survey.document
+    chained = isinstance(document, dict) and any(document.get(key) for key in CHAINED)
+    for breach in PAIRED.check(survey) if survey.form != turns.RESPONSE else ():
+        if not (chained and breach.code == "orphan-tool-result"):
+            yield breach
+
+
+PAIRED = links.paired(links.Manner(where="later", unique="request"))
+
+RULES = (
+    when_sent(answers.complete("id", "created_at", "model", "usage.input_tokens_details")),
+    Rule(PAIRED.codes, _paired),
+    names.of_tools(NAMES),
+    names.of_calls(IDS),
+    arguments.readable(free=is_custom),
+    arguments.not_filled(),
+    tools.chosen(alone=("auto", "none")),
+    tools.unique("warning"),
+    tools.schemas(tools.Shape(items=True, closed=True)),
+    tools.closed_response("schema"),
+    Rule(("bad-item-id", "duplicate-item-id"), _known_ids),
+    when_sent(Rule(("reasoning-without-item",), _reasoning_goes_on)),
+    Rule(("misplaced-part",), _own_parts),
+    when_sent(Rule(("misplaced-part",), _no_audio)),
+    Rule(("not-persisted",), _persisted),
+)

@@ -1,0 +1,240 @@
+"""Streams of OpenAI Responses: events that begin, grow and end the items of one response.
+
+Specification: `ResponseStreamEvent` in the API reference of Responses, as typed by the Python SDK `openai` 3.51.0; read
+2026-11-20.
+
+Quirks
+- An item grows by its `output_index`, its parts by `content_index` or `summary_index`; items may interleave.
+- What was streamed is said again when a part, an item and the response are done: the last word counts, be it `done` or
+  the output of the whole response. Some servers leave that output empty: then the items count as they came.
+- `response.completed`, `.incomplete` or `.failed` ends the stream; an `error` event does too. Without one of them it
+  broke off: its last answer has the stop reason `error`.
+- Events of kinds that are not known are kept with the response.
+- Deltas name their item; where an item has no id, one is made up for them, and only for them.
+- It holds one run: the turns of the assistant and their results since the last question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.openai_responses_stream.assembling import ENDS, FIELDS, INDEX, PARTS, TEXTS, Answer
+from convcli.dialects.openai_responses_stream.rules import RULES
+from convcli.families.responses.fitting import as_response
+from convcli.families.responses.items import COMPLETED, OUTPUTS, kind_of
+from convcli.families.responses.parts import RESULTS
+from convcli.families.responses.places import PLACES
+from convcli.families.responses.response import last_answer, lift_response, write_response
+from convcli.kit import streams
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native
+from convcli.kit.streams import fragments
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Transcript
+
+NAME, SIBLING = "openai-responses-stream", "openai-responses"
+ENDS_OF = {**ENDS, "cancelled": ENDS["incomplete"]}
+
+
+def detect(document: Any) -> Clue | None:
+    """By events of a response."""
+    if not isinstance(document, Rows):
+        return None
+    kinds = [row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)]
+    known = next((kind for kind in kinds if kind.startswith("response.")), None)
+    if known is not None:
+        return Clue(95, f"{known} events")
+    errors = all(isinstance(row, dict) and "sequence_number" in row for row in document)
+    return Clue(90, "a numbered error event") if errors and set(kinds) == {"error"} else None
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of the response that the events make."""
+    answer = Answer()
+    for at, event in enumerate(document):
+        answer.take(event, at)
+    context = LiftContext(NAME, document, owner=SIBLING)
+    transcript = lift_response(answer.whole(), context)
+    context.origin.routes = answer.all_routes()
+    return transcript
+
+
+# ---------------------------------------------------------------- write
+
+
+def _one_run(transcript: Transcript) -> Transcript:
+    """The turns since the last question."""
+    return replace(transcript, messages=streams.run(transcript), head=None)
+
+
+FIT = (_one_run, *as_response(SIBLING, always=True))
+
+
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The events of the response. One that broke off without a word on the error has no event that ends it."""
+    response = write_response(transcript, SIBLING)
+    last = last_answer(transcript.messages)
+    _settle(response, is_answer=last is not None)
+    broken = last is not None and last.stop_reason == "error" and not response.get("error")
+    return Rows(_numbered(_events(response, broken, options.chunk)))
+
+
+def _settle(response: Native, *, is_answer: bool) -> None:
+    """What the service always says of a response and of its outputs, and requests leave out."""
+    if is_answer:
+        response.setdefault("status", "completed")
+    response["output"] = [{**COMPLETED, **item} if kind_of(item) in OUTPUTS else item for item in response["output"]]
+
+
+def _numbered(events: Iterable[Native]) -> list[Native]:
+    return [{**event, "sequence_number": number} for number, event in enumerate(events)]
+
+
+def _events(response: Native, broken: bool, size: int) -> Iterator[Native]:
+    begun = dict(response) if broken else {key: value for key, value in response.items() if key != "usage"}
+    begun |= {key: None for key in ("error", "incomplete_details", "completed_at") if key in begun}
+    begun |= {"output": [], "status": "in_progress"}
+    yield {"type": "response.created", "response": begun}
+    for index, item in enumerate(response["output"]):
+        where = {"output_index": index}
+        grows = GROWS.get(kind_of(item), _no_events)
+        yield {"type": "response.output_item.added", **where, "item": _begun(item)}
+        yield from grows(item, {"item_id": item.get("id") or f"item_{index}", **where}, size)
+        yield {"type": "response.output_item.done", **where, "item": item}
+    if not broken:
+        kind = ENDS_OF.get(response.get("status") or "", ENDS["completed"])
+        yield {"type": kind, "response": response}
+
+
+def _begun(item: Native) -> Native:
+    """An item before it grows."""
+    if kind_of(item) not in GROWS:
+        return item
+    empty: Native = {"content": [], "summary": [], "arguments": "", "input": "", "status": "in_progress"}
+    return {key: empty[key] if key in empty and isinstance(value, type(empty[key])) else value
+            for key, value in item.items()}  # fmt: skip
+
+
+def _no_events(item: Native, where: Native, size: int) -> Iterator[Native]:
+    yield from ()
+
+
+def _parts(item: Native, where: Native, size: int) -> Iterator[Native]:
+    """The parts of a message or of reasoning: each begins empty, grows and ends; one of another type is whole."""
+    for stem, key in PARTS.items():
+        parts = item.get(key)
+        for index, part in enumerate(parts if isinstance(parts, list) else ()):
+            at = {**where, INDEX[key]: index}
+            grows = next((name for name, row in TEXTS.items() if row[1:3] == (key, part["type"])), None)
+            field = TEXTS[grows][3] if grows else ""
+            text = part.get(field) if isinstance(part.get(field), str) else ""
+            yield {"type": f"{stem}.added", **at, "part": {**part, **({field: ""} if text else {})}}
+            logged: Native = {"logprobs": []} if grows == "response.output_text" else {}
+            for piece in fragments(text or "", size):
+                yield {"type": f"{grows}.delta", **at, "delta": piece, **logged}
+            if grows:
+                yield {"type": f"{grows}.done", **at, field: text or "", **logged}
+            yield {"type": f"{stem}.done", **at, "part": part}
+
+
+def _field(item: Native, where: Native, size: int) -> Iterator[Native]:
+    """The arguments of a call."""
+    for stem, (kind, field) in FIELDS.items():
+        if kind == kind_of(item):
+            for piece in fragments(item[field], size):
+                yield {"type": f"{stem}.delta", **where, "delta": piece}
+            yield {"type": f"{stem}.done", **where, field: item[field]}
+
+
+GROWS = {"message": _parts, "reasoning": _parts, "function_call": _field, "custom_tool_call": _field}
+"""By the type of an item, the events by which it grows."""
+
+
+LACKING = frozenset(
+    (
+        "title", "cwd", "updatedAt", "head", "tools", "tool", "toolChoice", "settings", "message.grouping",
+        "message.id", "message.parentId", "message.createdAt", "message.name", "message.model",
+        "tool_result.isError", "tool_result.status",
+    )
+)  # fmt: skip
+ANNOTATED = [f"{part}/{key}" for part in ("annotation", "part/annotations/*", "item/content/*/annotations/*")
+             for key in ("type", "url", "title", "start_index", "end_index")]  # fmt: skip
+REPEATED = f"""
+    sequence_number output_index content_index summary_index annotation_index item_id obfuscation
+    delta text refusal arguments input code part/type part/text part/refusal {" ".join(ANNOTATED)}
+    item/type item/id item/status item/call_id item/name item/arguments item/input item/output item/encrypted_content
+    item/action/type item/action/query item/content/*/type item/content/*/text item/content/*/refusal
+    item/summary/*/type item/summary/*/text
+    response/id response/model response/status response/created_at response/tool_choice
+""".split()
+"""Where an event belongs, and what is said again when a part, an item, and the response are done."""
+
+DIALECT = Dialect(
+    name=NAME,
+    family=SIBLING,
+    title="streams of OpenAI Responses",
+    specification="ResponseStreamEvent of the API reference; Python SDK openai 3.51.0; read 2026-11-20",
+    framings=("sse", "events"),
+    forms=("stream",),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    rules=RULES,
+    conventions=(RESULTS,),
+    lacks=LACKING,
+    repeats=frozenset(f"/*/{place}" for place in REPEATED),
+    reasons={
+        "message": "a stream holds the turns since the last question",
+        "message.grouping": "answers that follow on each other are one",
+        "message.role": "a stream holds the turns of the assistant and their results",
+        "message.id": "items have ids of their own",
+        "message.parentId": "items have no parent",
+        "message.name": "items have no name",
+        "message.createdAt": "items have no time",
+        "message.model": "the model is that of the whole response",
+        "message.usage": "the counts are those of the whole response",
+        "message.stopReason": "only the response as a whole says why it ended, and it always does",
+        "message.error": "only the response as a whole has an error",
+        "reasoning": "the Responses API takes back only reasoning of its own",
+        "tools": "a stream holds the answer, not what was asked",
+        "tool": "a stream holds the answer, not what was asked",
+        "toolChoice": "a stream holds the answer, not what was asked",
+        "settings": "a stream holds the answer, not what was asked",
+        "title": "a response has no title",
+        "cwd": "a response does not name a directory",
+        "createdAt": "a response has whole seconds",
+        "updatedAt": "a response has only the time at which it began",
+        "head": "a response is no tree",
+        "event": "no model ever saw this row",
+        "tool_result.isError": "an output has no field for a failure",
+        "tool_result.status": "an output has no such state",
+        "image": "an answer holds no media",
+        "audio": "an answer holds no media",
+        "video": "an answer holds no media",
+        "document": "an answer holds no media",
+    },
+    places=PLACES,
+    envelope=frozenset(
+        (
+            "events",
+            "background",
+            "billing",
+            "completed_at",
+            "metadata",
+            "object",
+            "request",
+            "service_tier",
+            "status",
+            "store",
+            "usage",
+        )
+    ),
+)

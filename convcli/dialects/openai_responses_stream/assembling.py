@@ -1,0 +1,168 @@
+"""Events of a stream of Responses, put together to the response that they make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.families.responses.items import kind_of
+from convcli.kit import streams
+from convcli.kit.objects import Native
+from convcli.kit.streams import Growing, Slots
+from convcli.model.transcript import Path
+
+ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}
+"""The event that ends a stream, by the status of its response."""
+
+TEXTS = {
+    "response.output_text": ("message", "content", "output_text", "text"),
+    "response.refusal": ("message", "content", "refusal", "refusal"),
+    "response.reasoning_text": ("reasoning", "content", "reasoning_text", "text"),
+    "response.reasoning_summary_text": ("reasoning", "summary", "summary_text", "text"),
+}
+"""Events that make a part grow: the type of its item, the list in which it stands, its type and the key of its text."""
+FIELDS = {
+    "response.function_call_arguments": ("function_call", "arguments"),
+    "response.custom_tool_call_input": ("custom_tool_call", "input"),
+    "response.mcp_call_arguments": ("mcp_call", "arguments"),
+    "response.code_interpreter_call_code": ("code_interpreter_call", "code"),
+}
+"""Events that make an item grow: its type and the key of its text."""
+PARTS = {"response.content_part": "content", "response.reasoning_summary_part": "summary"}
+"""Events that begin and end a part, and the list in which it stands."""
+ANNOTATION = "response.output_text.annotation.added"
+PROGRESS = frozenset(
+    f"response.{item}.{step}"
+    for item in ("code_interpreter_call", "file_search_call", "image_generation_call", "mcp_call", "mcp_list_tools",
+                 "web_search_call")
+    for step in ("in_progress", "searching", "interpreting", "generating", "partial_image", "completed", "failed")
+)  # fmt: skip
+"""Events that tell how far a hosted tool has come: what it did is in its item, which comes when it is done."""
+INDEX = {"content": "content_index", "summary": "summary_index"}
+WHOLE = frozenset((*ENDS.values(), "response.created", "response.queued", "response.in_progress"))
+
+
+class _Item:
+    """One item while its events come in. `home`: where it was said; `first`: where each of its parts was said first."""
+
+    def __init__(self, home: Path, native: Native) -> None:
+        self.home, self.native = home, Growing(native)
+        self.lists = {"content": Slots(), "summary": Slots()}
+        self.first: dict[tuple[str, int], Path] = {}
+        self.is_done = False
+
+    def done(self, native: Native, place: Path) -> None:
+        if not self.is_done:
+            self.home, self.first = place, {}
+        self.native, self.is_done = Growing(native), True
+
+    def part(self, event: Native, key: str, native: Native, place: Path) -> Growing:
+        """The part that an event names; `native` is how it begins."""
+        index = event.get(INDEX[key]) or 0
+        self.first.setdefault((key, index), place)
+        return self.lists[key].setdefault(index, Growing(native))
+
+    def whole(self) -> Native:
+        """The item as the sibling knows it."""
+        native: Native = streams.whole(self.native)
+        if not self.is_done:
+            grown = {key: streams.whole(parts) for key, parts in self.lists.items() if parts}
+            native = {**DEFAULTS.get(kind_of(native), {}), **native, **grown}
+        return native
+
+
+DEFAULTS: dict[str, Native] = {
+    "message": {"type": "message", "role": "assistant", "content": []},
+    "function_call": {"type": "function_call", "name": "", "arguments": ""},
+    "custom_tool_call": {"type": "custom_tool_call", "name": "", "input": ""},
+}
+"""What an item has whose beginning is missing."""
+
+
+class Answer:
+    """A response while its events come in."""
+
+    def __init__(self) -> None:
+        self.response: Native = {}
+        self.items: dict[int, _Item] = {}
+        self.routes: dict[Path, Path] = {(): (0,)}
+        self.error: Native | None = None
+        self.is_done = False
+
+    def take(self, event: Any, at: int) -> None:
+        if isinstance(event, str):
+            return
+        kind: str = event["type"]
+        stem, _, step = kind.rpartition(".")
+        if kind in WHOLE:
+            self._response(kind, event["response"], at)
+        elif kind == "error":
+            inside = isinstance(event.get("error"), dict)
+            body = event["error"] if inside else event
+            self.routes["error",] = (at, "error") if inside else (at,)
+            self.error = {key: body[key] for key in ("code", "message", "param") if body.get(key) is not None}
+        elif stem == "response.output_item" and step in ("added", "done"):
+            self._item(event["output_index"], event["item"], (at, "item"), step == "done")
+        elif stem in PARTS and step in ("added", "done"):
+            item = self._open(event, "reasoning" if PARTS[stem] == "summary" else "message", at)
+            item.part(event, PARTS[stem], event["part"], (at, "part")).update(event["part"])
+        elif stem in TEXTS and step in ("delta", "done"):
+            self._text(event, *TEXTS[stem], step, at)
+        elif stem in FIELDS and step in ("delta", "done"):
+            self._field(event, *FIELDS[stem], step, at)
+        elif kind == ANNOTATION and event.get("annotation"):
+            part = self._open(event, "message", at).part(event, "content", {"type": "output_text", "text": ""}, (at,))
+            streams.extend(part, "annotations", [event["annotation"]])
+        elif kind not in PROGRESS:
+            streams.extend(self.response, "events", [event])
+            self.routes.setdefault(("events",), (at,))
+
+    def _response(self, kind: str, native: Native, at: int) -> None:
+        self.response.pop("status", None)
+        self.response |= {key: value for key, value in native.items() if key != "output"}
+        self.routes |= {(key,): (at, "response", key) for key in native if native[key] is not None or not at}
+        for index, item in enumerate(native.get("output") or ()):
+            self._item(index, item, (at, "response", "output", index), kind in ENDS.values())
+        self.is_done = kind in ENDS.values()
+
+    def _item(self, index: int, native: Native, place: Path, is_done: bool) -> None:
+        item = self.items.setdefault(index, _Item(place, native))
+        if is_done:
+            item.done(native, place)
+
+    def _open(self, event: Native, kind: str, at: int) -> _Item:
+        return self.items.setdefault(event["output_index"], _Item((at,), {"type": kind}))
+
+    def _text(self, event: Native, kind: str, key: str, type_: str, field: str, step: str, at: int) -> None:
+        part = self._open(event, kind, at).part(event, key, {"type": type_, field: ""}, (at, step))
+        if step == "done":
+            part[field] = event[field]
+            return
+        streams.grow(part, field, event["delta"])
+        if event.get("logprobs"):
+            streams.extend(part, "logprobs", event["logprobs"])
+
+    def _field(self, event: Native, kind: str, field: str, step: str, at: int) -> None:
+        item = self._open(event, kind, at)
+        if step == "done" and not item.is_done:
+            item.native[field] = event[field]
+        elif not item.is_done:
+            streams.grow(item.native, field, event["delta"])
+
+    def whole(self) -> Native:
+        """The response as the sibling knows it; one that broke off has failed."""
+        items = [self.items[index].whole() for index in sorted(self.items)]
+        native = {**streams.whole(Growing(self.response)), "output": items}
+        if self.error is not None or not self.is_done:
+            native["status"] = "failed"
+        if self.error is not None and not native.get("error"):
+            native["error"] = {"code": "server_error", **self.error}
+        return native
+
+    def all_routes(self) -> dict[Path, Path]:
+        """Where what is in the response was said in the events."""
+        routes = dict(self.routes)
+        for j, index in enumerate(sorted(self.items)):
+            item = self.items[index]
+            routes["output", j] = item.home
+            routes |= {("output", j, *path): place for path, place in item.first.items()}
+        return routes

@@ -1,0 +1,56 @@
+"""What a stream of the Responses API looks like when it is whole, though its schema takes any events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from convcli.families.openai.calls import is_custom
+from convcli.kit.objects import Native
+from convcli.validation.rules import arguments, events
+from convcli.validation.survey import when_sent
+
+ENDS = ("response.completed", "response.incomplete", "response.failed")
+
+
+def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
+    """The events whose number is not higher than the last, that go on with no item, or that stand behind the end."""
+    response = _Response()
+    for at, row in enumerate(rows):
+        objection = response.objection(row) if isinstance(row, dict) else ""
+        if objection:
+            yield at, objection
+
+
+class _Response:
+    """What has been said while the events go by."""
+
+    def __init__(self) -> None:
+        self.number = -1
+        self.items: set[int] = set()
+        self.has_ended = False
+
+    def objection(self, event: Native) -> str:
+        """Why the event cannot come now; nothing if it can."""
+        kind, number, index = str(event.get("type")), event.get("sequence_number"), event.get("output_index")
+        ended, self.has_ended = self.has_ended, self.has_ended or kind in ENDS
+        if ended and kind.startswith("response."):
+            return "the response has ended before"
+        if isinstance(number, int):
+            before, self.number = self.number, number
+            if number <= before:
+                return f"the event has the number {number}, and the one before it {before}"
+        if kind.startswith("response.output_item.") and isinstance(index, int):
+            self.items.add(index)
+        return f"no item with the index {index} has been added" if self._is_lost(kind, index) else ""
+
+    def _is_lost(self, kind: str, index: Any) -> bool:
+        return kind.endswith(".delta") and isinstance(index, int) and index not in self.items
+
+
+RULES = (
+    events.ended(),
+    events.in_order(_out_of_order),
+    arguments.readable(free=is_custom),
+    when_sent(events.introduced("response.id", "response.created_at", "response.model")),
+)

@@ -1,0 +1,241 @@
+"""OpenClaw and pi: session files (JSONL, versions 1 to 3) and the form of requests.
+
+Specification: docs/session-format.md and docs/message-types.md of the npm package @earendil-works/pi-coding-agent
+1.5.2, packages/coding-agent/src/core/session-manager.ts of badlogic/pi-mono (versions 1 to 3), src/utils/
+transcript-tools.ts and src/agents/session-transcript-repair.ts of openclaw/openclaw; read 2026-11-20.
+
+Quirks
+- A session is one document of many rows: a header, then a tree of rows by `id` and `parentId`. The last row is the
+  leaf. Version 1 has neither ids nor parents, version 2 calls the role `custom` `hookMessage`.
+- Rows that no model saw are events; a summary of a branch and what an extension inserts are words of the user.
+- OpenClaw writes `isError: false` beside `details.status: "error"`: that is a failure, and both come back as they were.
+- `stopReason` often says `stop` beside calls, and is neither trusted nor corrected.
+- pi cannot show the statistics of a session without `usage`: it is written with zeros where nothing is known, and a
+  count of zero is read as no count.
+- Signatures on thinking and text belong to the provider that `api` names.
+- A head that is not the last row is written as a last row of the type `custom`, `convcli.head`, whose parent it is.
+- The request form holds blocks of the types `tool_use` and `tool_result`; four spellings of an id are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli.dialects.openclaw.blocks import NAME, REQUEST, SESSION, Reader
+from convcli.dialects.openclaw.fitting import FIT
+from convcli.dialects.openclaw.messages import RESULT_ROLES, lift_message, write_message
+from convcli.dialects.openclaw.results import IDS, RESULTS
+from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
+from convcli.families.openai import request as common
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.rule import At, Breach, Rule
+from convcli.model.transcript import Path, Transcript
+from convcli.validation.rules import arguments, links, trees
+from convcli.validation.survey import Survey, when_sent
+
+_KEYS = (
+    "messages tools tool_choice functions function_call parallel_tool_calls temperature top_p max_completion_tokens "
+    "max_tokens stop seed presence_penalty frequency_penalty reasoning_effort response_format stream"
+)
+REQUESTS = Envelope(
+    f"model _openclawSessionKey _sessionId _workspaceDir {_KEYS}",
+    {"_sessionId": "id", "_workspaceDir": "cwd", "model": "model"},
+    content=_KEYS,
+)
+OWN_CALLS = ("toolCall", "toolUse", "toolcall", "functionCall")
+
+
+def detect(document: Any) -> Clue | None:
+    """By the header and the rows of a session, or by the spellings of calls and results that only OpenClaw reads."""
+    if isinstance(document, dict):
+        messages = document.get("messages")
+        keyed = "_openclawSessionKey" in document
+        clue = _detect_messages(messages) if isinstance(messages, list) else None
+        return clue or (Clue(60, "the key _openclawSessionKey") if keyed and isinstance(messages, list) else None)
+    if not isinstance(document, list) or not document or not all(isinstance(row, dict) for row in document):
+        return None
+    first = document[0]
+    if first.get("type") == "session" and isinstance(first.get("id"), str):
+        return Clue(98, "a header of the type session")
+    rows = [row for row in document if row.get("type") == "message" and isinstance(row.get("message"), dict)]
+    is_of_droid = first.get("type") == "session_start"  # its rows look the same, and what they say is told otherwise
+    if any("parentId" in row for row in rows) and not is_of_droid:
+        return Clue(85, "rows with a message and a parentId")
+    return _detect_messages(document)
+
+
+def _detect_messages(messages: list[Any]) -> Clue | None:
+    for message in messages:
+        if not isinstance(message, dict) or "role" not in message:
+            continue
+        if message["role"] == "toolResult":
+            return Clue(95, "a message with the role toolResult")
+        content = message.get("content")
+        for block in content if isinstance(content, list) else ():
+            kind = block.get("type") if isinstance(block, dict) else None
+            if (kind in OWN_CALLS and "name" in block) or kind == "tool_result_error":
+                return Clue(95, "blocks of a type that only OpenClaw knows")
+            ids = [key for key in IDS if kind == "tool_result" and key in block and key != "tool_call_id"]
+            if ids and message["role"] == "tool":
+                return Clue(96, "tool_result blocks in a message with the role tool")
+    return None
+
+
+# ---------------------------------------------------------------- document
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a session or of a request; an object holds its messages under `messages`."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list) and document and "role" not in document[0]:
+        return lift_session(document, Reader(context, _answered([row.get("message") for row in document])))
+    is_list = isinstance(document, list)
+    natives = document if is_list else document["messages"]
+    context.origin.form = REQUEST
+    context.origin.renamed = {ROOT: "..", "modelId": "model"}
+    reader = Reader(context, _answered(natives))
+    for i, native in enumerate(natives):
+        place: Path = (i,) if is_list else ("messages", i)
+        lifted = lift_message(native, place, reader)
+        if native["role"] == "system" and native.get("toolsAdded"):  # replayed in a session, and only there
+            first = lifted[0][0]
+            first.extras = {NAME: {**carried_by(first.extras, NAME), "toolsAdded": native["toolsAdded"]}}
+        for message, spots in lifted:
+            context.add(message, place, spots)
+    return context.transcript() if is_list else _lift_request(document, context)
+
+
+def _answered(natives: list[Any]) -> set[str]:
+    """The ids of the results that stand in messages of their own or in blocks."""
+    ids: set[str] = set()
+    for native in natives:
+        if isinstance(native, dict):
+            content = native.get("content")
+            blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+            for node in [native, *blocks] if native.get("role") in RESULT_ROLES else blocks:
+                ids |= {node[key] for key in IDS if isinstance(node.get(key), str)}
+    return ids
+
+
+def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    settings, carried = common.REQUEST_SETTINGS.lift(native)
+    choice, unsaid = common.lift_choices(native)
+    tools = common.lift_tools(native, context)
+    transcript = context.transcript(tools=tools, tool_choice=choice, settings=settings or None)
+    transcript.extras = extras_of(NAME, {**(REQUESTS.lift(native, transcript) or {}), **carried, **unsaid})
+    return transcript
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A session of version 3, or a request."""
+    return write_session(transcript) if options.form == SESSION else _write_request(transcript)
+
+
+def _write_request(transcript: Transcript) -> Native:
+    carried = carried_by(transcript.extras, NAME)
+    rest = common.REQUEST_SETTINGS.rest(carried)
+    content = {
+        "messages": [write_message(message, REQUEST) for message in transcript.messages],
+        **common.write_tools(transcript, NAME),
+        **common.write_choices(transcript.tool_choice, carried),
+        **common.REQUEST_SETTINGS.write(transcript.settings or {}, carried),
+    }
+    return REQUESTS.write(transcript, {key: rest[key] for key in rest if key not in common.CHOICES}, **content)
+
+
+def _results_beside_content(survey: Survey) -> Iterator[Breach]:
+    for i, message in enumerate(survey.messages if survey.form == SESSION else ()):
+        if message.role == "tool" and i and survey.is_one_turn(i, i - 1):
+            told = "pi reads the results of a session from messages of their own"
+            yield Breach("misplaced-tool-result", At(i, 0), told, "warning")
+
+
+RULES = (
+    links.paired(links.Manner(where="later")),
+    when_sent(links.identified()),
+    when_sent(Rule(("misplaced-tool-result",), _results_beside_content)),
+    arguments.not_filled(),
+    trees.rooted(),
+)
+
+NOWHERE = frozenset(
+    ("updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "message.cost",
+     "message.provider", "message.weight", "message.label", "message.replaces", "message.parentCallId",
+     "text.metadata", "reasoning.metadata", "tool_call.metadata", "tool_result.metadata", "opaque.metadata", "refusal",
+     "reasoning.summary", "tool_call.rawArguments", "image.name", "image.detail", "image.metadata")
+)  # fmt: skip
+COUNT = "/*/message/usage/input"
+"""Without what was read from and written to a cache, which our count holds."""
+INJECTED = (
+    "name", "args/*", "result/*/functionResponse/id", "result/*/functionResponse/name",
+    "result/*/functionResponse/response/output", "result/*/functionResponse/response/error",
+)  # fmt: skip
+"""What an injected call may say once more."""
+OF_REQUESTS = frozenset(("toolChoice", "settings", "tool.strict", "message.name"))
+OF_SESSIONS = frozenset(("title", "createdAt", "head", "message.id", "message.parentId", "message.createdAt"))
+
+DIALECT = Dialect(
+    name=NAME,
+    title="OpenClaw",
+    specification="pi session format, version 3 (@earendil-works/pi-coding-agent 1.5.2); read 2026-11-20",
+    framings=("events", "document"),
+    forms=(SESSION, REQUEST),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    rules=RULES,
+    conventions=(RESULTS,),
+    lacks={SESSION: NOWHERE | OF_REQUESTS, REQUEST: NOWHERE | OF_SESSIONS},
+    repeats=frozenset(("/*/version", COUNT, *(f"/*/message/toolCalls/*/{place}" for place in INJECTED))),
+    reasons={
+        **dict.fromkeys(("video", "audio", "document"), "pi has blocks for pictures only"),
+        "image": "pi has a block only for a picture with its data, in words of the user and in results",
+        "image.mediaType": "a picture needs its media type",
+        "image.name": "a picture has no name",
+        "image.detail": "a picture has no detail",
+        "refusal": "a refusal is written as text",
+        "message.role": "a session has the roles system, user, assistant and toolResult",
+        "message.name": "a message of a session has no name",
+        "message.stopReason": "pi knows stop, length, toolUse, error and aborted",
+        "message.id": "every row of a session has an id",
+        "message.parentId": "every row of a session names the row before it",
+        "message.createdAt": "every row of a session has a time: that of the row before it, or 1970",
+        "id": "a session has an id: it is made of the content",
+        "createdAt": "a session has a time: that of its first row, or 1970",
+        "updatedAt": "the time of a session is that of its last row",
+        "model": "each answer names its model, a session does not",
+        "toolChoice": "a session does not say which tools may be called",
+        "settings": "a session has no settings of the request",
+        "tool_result.status": "a result either failed or did not",
+        "tool_call.rawArguments": "the arguments of a call are an object",
+        "metadata": "only Google's and Anthropic's signatures have a place",
+        "event": "a session has rows only for events that are one opaque value",
+    },
+    places={
+        "id": (ROOT, "_sessionId"),
+        "createdAt": (ROOT, "timestamp"),
+        "cwd": (ROOT, "_workspaceDir"),
+        "model": (ROOT, "modelId"),
+        "title": (),
+        "extras.header": (ROOT,),
+        "extras.section": (),
+        "message.id": ("..", "id"),
+        "message.parentId": ("..", "parentId"),
+        "message.createdAt": ("..", "timestamp"),
+        "message.usage": ("usage",),
+        "message.error": ("errorMessage",),
+        "extras.row": ("..",),
+        "reasoning.text": ("thinking",),
+        "reasoning.metadata": ("thinkingSignature",),
+        "tool_call.metadata": ("thoughtSignature",),
+        "tool_result.value": ("content",),
+        "tool_result.name": ("toolName",),
+        "image.mediaType": ("mimeType",),
+    },
+    envelope=frozenset(("api", "provider", "timestamp", "row", "_openclawSessionKey")),
+)

@@ -1,0 +1,180 @@
+"""What pi and OpenClaw take of any transcript, as passes: a session of version 3, or a request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.openclaw.answers import STOP_OF, read_usage, write_usage
+from convcli.dialects.openclaw.blocks import NAME, REQUEST, SESSION, api_of, is_block
+from convcli.dialects.openclaw.messages import is_bash
+from convcli.dialects.openclaw.results import RESULTS
+from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_event, write_session
+from convcli.kit.fitting import (
+    expressed,
+    functions_only,
+    last_definitions,
+    linear,
+    on_each_message,
+    on_parts,
+    parts_in_roles,
+    results_behind_calls,
+    roles,
+    separate_results,
+    shared,
+    without,
+)
+from convcli.kit.objects import carried_by, extras_of, without_keys
+from convcli.kit.sessions import chained, events, results_between_events, timed, with_models, with_rows, with_session_id
+from convcli.model.dialect import Pass
+from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
+
+OF_ANSWERS = ("model", "stop_reason", "usage", "error")
+
+# ---------------------------------------------------------------- messages and parts
+
+
+def _of_role(message: Message) -> Message:
+    """Only answers have a model, usage and an end, and of the ends pi knows a few; counts are those that it writes."""
+    if message.role != "assistant":
+        stated = {name: None for name in OF_ANSWERS if getattr(message, name) is not None}
+        return replace(message, **stated) if stated else message
+    stop, usage = message.stop_reason, read_usage(write_usage(message))[0] or None
+    stop = stop if stop is None or stop in STOP_OF else "stop"
+    same = stop == message.stop_reason and usage == message.usage
+    return message if same else replace(message, stop_reason=stop, usage=usage)
+
+
+def _with_api(message: Message) -> Message:
+    """Signatures belong to a provider, which is named by the API that made the message."""
+    carried = carried_by(message.extras, NAME)
+    api = None if message.role != "assistant" or "api" in carried else api_of(message)
+    return message if api is None else replace(message, extras={**(message.extras or {}), NAME: {**carried, **api}})
+
+
+def _blocks(form: str) -> Pass:
+    """Of media only pictures with their data, of opaque parts only blocks of our own, or a command in a session."""
+
+    def fits(part: Part, message: Message) -> Part | None:
+        if isinstance(part, Opaque) and message.role != "event":
+            is_own = part.dialect == NAME and (is_block(part.value) or (form == SESSION and is_bash(part)))
+            return part if is_own else None
+        if isinstance(part, ToolResult) and part.kind == "multimodal":
+            return replace(part, value=shared(part.value, [_picture(_bare(inner)) for inner in part.value]))
+        return _picture(part)
+
+    return on_parts(fits)
+
+
+def _picture(part: Part) -> Part | None:
+    if not isinstance(part, Media):
+        return part
+    if part.type != "image" or part.data is None:
+        return None
+    return part if part.media_type is not None else replace(part, media_type="image/png")
+
+
+def _bare(part: Part) -> Part:
+    """The part with our keys only, and nothing that a picture has no place for: a value is compared as a whole."""
+    bare = replace(part, metadata=None, extras=extras_of(NAME, carried_by(part.extras, NAME)))
+    bare = replace(bare, name=None, detail=None) if isinstance(bare, Media) else bare
+    return part if bare == part else bare
+
+
+# ---------------------------------------------------------------- sessions
+
+
+def _system_for_tools(transcript: Transcript) -> Transcript:
+    """The tools stand in a system message before all others; that there are none is told only where there is one."""
+    first = next((message for message in transcript.messages if message.role != "event"), None)
+    if transcript.tools is None:
+        return on_each_message(lambda message: _without(message, "toolsAdded"))(transcript)
+    if first is not None and first.role == "system":
+        return transcript
+    if not transcript.tools:
+        return replace(transcript, tools=None)
+    return replace(transcript, messages=[Message("system", []), *transcript.messages])
+
+
+def _title_as_event(transcript: Transcript) -> Transcript:
+    """The title of a session is that of its last row of this type."""
+    parts = [message.parts[0] for message in transcript.messages if message.role == "event" and message.parts]
+    rows = [part.value for part in parts if isinstance(part, Opaque) and isinstance(part.value, dict)]
+    titles = [None, *(row.get("name") or None for row in rows if row.get("type") == TITLE)]
+    if transcript.title in (None, titles[-1]):
+        return transcript
+    event = Message("event", [Opaque(NAME, {"type": TITLE, "name": transcript.title})])
+    return replace(transcript, messages=[event, *transcript.messages])
+
+
+def _unless_old(*passes: Pass) -> Pass:
+    """A session of version 1 has neither ids nor parents, and its header names the model."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        is_old = (carried_by(transcript.extras, NAME).get("header") or {}).get("version") == 1
+        for one in () if is_old else passes:
+            transcript = one(transcript)
+        return transcript
+
+    return fits
+
+
+def _own_row(message: Message) -> Any:
+    part = message.parts[0]
+    return write_event(message) if isinstance(part, Opaque) and part.dialect == NAME else None
+
+
+# ---------------------------------------------------------------- what only one of the forms has
+
+
+def _without(record: Any, *keys: str) -> Any:
+    """A message or a transcript without these keys of ours."""
+    extras = without_keys(record.extras, NAME, *keys)
+    return record if extras is record.extras else replace(record, extras=extras)
+
+
+def _only_header(transcript: Transcript) -> Any:
+    return _without(transcript, *carried_by(transcript.extras, NAME).keys() - {"header"})
+
+
+MESSAGES = (
+    separate_results,
+    on_each_message(_of_role),
+    on_each_message(_with_api),
+    expressed(RESULTS),
+    parts_in_roles(
+        {
+            **dict.fromkeys(("tool_call", "reasoning"), ("assistant",)),
+            "image": ("system", "developer", "user"),
+        }
+    ),
+)
+
+FIT: dict[str, tuple[Pass, ...]] = {
+    SESSION: (
+        events(is_event),
+        functions_only(""),
+        last_definitions,
+        roles({"developer": "system"}),
+        _system_for_tools,
+        _title_as_event,
+        results_between_events,
+        *MESSAGES,
+        _blocks(SESSION),
+        without("message.name"),
+        _only_header,
+        _unless_old(with_models, chained(new_id)),
+        timed,
+        with_rows(_own_row),
+        with_session_id(lambda transcript: write_session(transcript)[1:]),
+    ),
+    REQUEST: (
+        linear,
+        results_behind_calls,
+        *MESSAGES,
+        _blocks(REQUEST),
+        on_each_message(lambda message: _without(message, "role", "row")),
+        lambda transcript: _without(transcript, "header"),
+    ),
+}

@@ -1,0 +1,207 @@
+"""The messages of OpenClaw and pi, as they stand in a row of a session or in a request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.openclaw.answers import STOP_REASON, Lifted, lift_injected, read_usage, write_usage
+from convcli.dialects.openclaw.blocks import (
+    NAME,
+    REQUEST,
+    RESULT_TYPES,
+    SESSION,
+    Reader,
+    lift_block,
+    write_blocks,
+)
+from convcli.dialects.openclaw.results import FLAGS, IDS, NAMES, RESULT, lift_result, write_result
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope, milliseconds_of_time
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolDefinition, ToolResult
+
+RESULT_ROLES = ("toolResult", "tool")
+SUMMARIES = ("branchSummary", "compactionSummary")
+INSERTED = ("custom", "hookMessage", *SUMMARIES)
+"""Roles whose messages pi hands to the model as words of the user."""
+BASH = "bashExecution"
+"""A command that the user ran, with its output: a message of its own that pi shows to the model as text."""
+ROLES = ("system", "developer", "user", "assistant", BASH, *RESULT_ROLES, *INSERTED)
+
+_USER = Envelope("role name content timestamp", {"name": "name"}, content="role content")
+_SUMMARY = Envelope("role summary fromId tokensBefore timestamp", {}, content="role summary")
+_INSERTED = Envelope("role customType content display details timestamp", {}, content="role content")
+ENVELOPES = {
+    "system": Envelope(
+        "role content sections toolsAdded toolsRemoved timestamp", {}, content="role content sections toolsAdded"
+    ),
+    "assistant": Envelope(
+        "role content toolCalls tool_calls api provider model usage stopReason errorMessage timestamp",
+        {"model": "model", "stopReason": STOP_REASON, "errorMessage": "error"},
+        content="role content toolCalls tool_calls usage",
+    ),
+    **dict.fromkeys(("custom", "hookMessage"), _INSERTED),
+    **dict.fromkeys(SUMMARIES, _SUMMARY),
+}
+TOOL = Keys("name description parameters")
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_message(native: Native, path: Path, reader: Reader) -> Lifted:
+    """The messages of one native message: one, or one for each result that it holds and for what stands between."""
+    content, role = native.get("content"), native["role"]
+    if isinstance(content, list) and any(block["type"] in RESULT_TYPES for block in content):
+        return _lift_mixed(native, content, reader)
+    if role in RESULT_ROLES:
+        return [(_result_message(lift_result(native, reader)), [()])]
+    if role == BASH:
+        return [(Message("user", [Opaque(NAME, native)]), [()])]
+    message, spots = _lift_turn(native, reader)
+    return [(message, spots), *lift_injected(native, message, spots, path, reader)]
+
+
+def _result_message(result: ToolResult) -> Message:
+    """The time of a result belongs to its message."""
+    carried = dict(carried_by(result.extras, NAME))
+    clock = {"timestamp": carried.pop("timestamp")} if "timestamp" in carried else None
+    result.extras = extras_of(NAME, carried)
+    return Message("tool", [result], extras=extras_of(NAME, clock))
+
+
+def _lift_turn(native: Native, reader: Reader) -> tuple[Message, list[Path]]:
+    role = native["role"]
+    message = Message("user" if role in INSERTED else role, [])
+    extras = ENVELOPES.get(role, _USER).lift(native, message) or {}
+    extras |= {"role": role} if role in INSERTED else {}
+    if role == "system":
+        _lift_sections(native, message, extras)
+    spots: list[Path] = [("sections", carried_by(part.extras, NAME)["section"]) for part in message.parts]
+    body = "summary" if role in SUMMARIES else "content"
+    content = native.get(body) or []
+    if isinstance(content, str):
+        message.parts.append(Text(content))
+        spots.append((body,))
+    else:
+        message.parts += [lift_block(block, reader, native.get("api")) for block in content]
+        spots += [(body, i) for i in range(len(content))]
+    if role == "assistant":
+        usage, rest = read_usage(native.get("usage") or {})
+        message.usage = usage or None
+        extras |= {"usage": rest} if rest else {}
+    message.extras = extras_of(NAME, extras)
+    return message, spots
+
+
+def _lift_sections(native: Native, message: Message, extras: Native) -> None:
+    """The named sections of a prompt are text that the model reads; null takes a section away."""
+    sections = native.get("sections") or {}
+    message.parts += [
+        Text(text, extras={NAME: {"section": name}}) for name, text in sections.items() if text is not None
+    ]
+    gone = {name: None for name, text in sections.items() if text is None}
+    extras |= {"sections": gone} if gone else {}
+
+
+def _lift_mixed(native: Native, content: list[Native], reader: Reader) -> Lifted:
+    """Results among other blocks: a message for each result, and one for each run of blocks between them."""
+    role = native["role"]
+    lifted: Lifted = []
+    for i, block in enumerate(content):
+        if block["type"] in RESULT_TYPES:
+            lifted.append((Message("tool", [lift_result(block, reader, native)]), [("content", i)]))
+            continue
+        if not lifted or lifted[-1][0].role == "tool":
+            lifted.append((Message("user" if role in (*RESULT_ROLES, *INSERTED) else role, []), []))
+        lifted[-1][0].parts.append(lift_block(block, reader, native.get("api")))
+        lifted[-1][1].append(("content", i))
+    lifted[0][0].extras = extras_of(NAME, _around(native, lifted))
+    return lifted
+
+
+def _around(native: Native, lifted: Lifted) -> Native:
+    """What a message says beside its blocks, unless that is what its results say."""
+    results = [part for message, _ in lifted for part in message.parts if isinstance(part, ToolResult)]
+    said = {*(part.tool_call_id for part in results), *(part.name for part in results)}
+    known = {key for key in (*IDS, *NAMES) if native.get(key) in said}
+    return {k: v for k, v in native.items() if k not in ("role", "content", *FLAGS, *known) and v is not None}
+
+
+def lift_tool(native: Native) -> ToolDefinition:
+    """A definition in a system message."""
+    parameters = native.get("parameters")
+    extras = extras_of(NAME, TOOL.carried(native))
+    return ToolDefinition(native["name"], native.get("description") or None, parameters, extras=extras)
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_tool(tool: ToolDefinition) -> Native:
+    """A definition in a system message."""
+    native: Native = {"name": tool.name, "description": tool.description or ""}
+    if tool.parameters is not None:
+        native["parameters"] = tool.parameters
+    return TOOL.put(native, carried_by(tool.extras, NAME), sort=True)
+
+
+def write_message(message: Message, form: str) -> Native:
+    """A result, a command that the user ran, or a turn; in a session with the time of its row."""
+    clock = milliseconds_of_time(message.created_at) if form == SESSION else None
+    time: Native = {} if clock is None else {"timestamp": clock}
+    first = message.parts[0] if message.parts else None
+    if isinstance(first, ToolResult):
+        carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key != "row"}
+        result = write_result(first, form)
+        if form == REQUEST:
+            return {"role": "tool", "content": [result], **carried}
+        return RESULT.put({"role": "toolResult", **result, **time}, carried, sort=True)
+    if isinstance(first, Opaque) and is_bash(first):
+        return dict(first.value)
+    return _write_turn(message, time, form)
+
+
+def is_bash(part: Part) -> bool:
+    value = part.value if isinstance(part, Opaque) and part.dialect == NAME else None
+    return isinstance(value, dict) and value.get("role") == BASH and "type" not in value
+
+
+def _write_turn(message: Message, time: Native, form: str) -> Native:
+    carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key != "row"}
+    inserted = carried.pop("role", None) if message.role == "user" else None
+    role = inserted if inserted in INSERTED else message.role
+    parts, content = message.parts, {"role": role, **{key: time[key] for key in time if key not in carried}}
+    if role == "system":
+        parts, sections = _split_sections(parts, carried.pop("sections", None))
+        content |= {"sections": sections} if sections else {}
+        content |= {"toolsAdded": carried.pop("toolsAdded")} if "toolsAdded" in carried else {}
+    if role == "assistant" and (message.usage or form == SESSION or "usage" in carried):
+        content["usage"] = write_usage(message)
+    content["summary" if role in SUMMARIES else "content"] = _write_content(parts, role, form, carried.get("api"))
+    return ENVELOPES.get(role, _USER).write(message, carried, **content)
+
+
+def section_of(part: Part) -> str | None:
+    """The section of the prompt that a text is."""
+    name = carried_by(part.extras, NAME).get("section") if isinstance(part, Text) else None
+    return name if isinstance(name, str) else None
+
+
+def _split_sections(parts: list[Part], gone: Any) -> tuple[list[Part], Native]:
+    """The parts that stand in the content, and the sections, with those that are taken away."""
+    texts = [part for part in parts if isinstance(part, Text)]
+    sections: Native = {name: part.text for part in texts if (name := section_of(part)) is not None}
+    return [part for part in parts if section_of(part) is None], {
+        **sections,
+        **(gone if isinstance(gone, dict) else {}),
+    }
+
+
+def _write_content(parts: list[Part], role: str, form: str, api: Any) -> Any:
+    """A list of blocks; a string in a summary and in a prompt of one text."""
+    if role in SUMMARIES:
+        return "\n\n".join(part.text for part in parts if isinstance(part, Text))
+    first = parts[0] if len(parts) == 1 else None
+    if role in ("system", "developer") and isinstance(first, Text) and first.extras is None:
+        return first.text
+    return "" if not parts and role == "system" else write_blocks(parts, role, form, api)

@@ -1,0 +1,234 @@
+"""The rows of an OpenClaw or pi session: header, tree, messages, and what no model saw."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
+from convcli.dialects.openclaw.messages import ROLES, lift_message, lift_tool, write_message, write_tool
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope, event_of, head_of, milliseconds_of_time, row_of_event
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Opaque, Path, Transcript
+
+HEADER = Envelope(
+    "type version id timestamp cwd parentSession provider modelId thinkingLevel branchedFrom",
+    {"id": "id", "timestamp": "created_at", "cwd": "cwd", "modelId": "model"},
+    content="type version",
+)
+ROW = Envelope(
+    "type id parentId timestamp message",
+    {"id": "id", "parentId": "parent_id", "timestamp": "created_at"},
+    content="type message",
+)
+ENVELOPE = ("type", "id", "parentId", "timestamp")
+INLINE = {"branch_summary": "branchSummary", "custom_message": "custom"}
+"""Rows that are a message themselves, and its role."""
+TITLE = "session_info"
+
+ROOT = "#"
+"""In the table of places: the header of a session, and nothing in a request."""
+HEAD = "convcli:head"
+EVENT = "convcli."
+"""Types of `custom` rows of ours: one whose parent is the head, and events of another dialect, whose name follows."""
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_session(document: list[Native], reader: Reader) -> Transcript:
+    """The transcript of all rows, with the head where the rows are a tree with more than one branch."""
+    origin = reader.context.origin
+    origin.form = SESSION
+    origin.renamed = {ROOT: "0", "_sessionId": "id", "_workspaceDir": "cwd"}
+    transcript = reader.context.transcript()
+    rows = list(enumerate(document))
+    if document[0].get("type") == "session":
+        _lift_header(rows.pop(0)[1], transcript)
+    before = [None, *(row.get("id") for _, row in rows)]  # a row that names no parent follows the one before it
+    transcript.head = head_of([(row.get("id"), row.get("parentId", last)) for (_, row), last in zip(rows, before)])  # noqa: B905
+    if rows and is_marker(rows[-1][1]):
+        transcript.head = rows.pop()[1]["parentId"]
+    messages = [_lift_row(row, i, reader) for i, row in rows]
+    systems = [(i, row["message"], message) for (i, row), message in zip(rows, messages) if message.role == "system"]  # noqa: B905
+    _lift_tools(systems, transcript)
+    titles = [row["name"] for _, row in rows if row.get("type") == TITLE and isinstance(row.get("name"), str)]
+    transcript.title = (titles[-1] or None) if titles else None
+    return transcript
+
+
+def _lift_header(native: Native, transcript: Transcript) -> None:
+    """The first version has no number, ids or parents: that is remembered, as pi writes the third."""
+    carried = HEADER.lift(native, transcript) or {}
+    carried |= {} if (native.get("version") or 1) > 1 else {"version": 1}
+    transcript.extras = extras_of(NAME, {"header": carried} if carried else None)
+
+
+def _lift_row(row: Native, i: int, reader: Reader) -> Message:
+    """Lift what the row holds; its first message."""
+    kind = row.get("type")
+    place: Path = (i, "message")
+    if kind == "message" and row["message"]["role"] in ROLES:
+        lifted = lift_message(row["message"], place, reader)
+        _lift_envelope(lifted[0][0], row, {})
+    elif is_inline(row):
+        place = (i, "summary" if kind == "branch_summary" else "content")
+        inner = {key: value for key, value in row.items() if key not in ENVELOPE}
+        lifted = lift_message({"role": INLINE[row["type"]], **inner}, place, reader)
+        _lift_envelope(lifted[0][0], {key: row[key] for key in row if key in ENVELOPE}, {"type": kind})
+    else:
+        event = _event_of(row)
+        reader.context.add(event, (i,), [()])
+        return event
+    for message, spots in lifted:
+        reader.context.add(message, place, spots)
+    return lifted[0][0]
+
+
+def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
+    """What a row says beside its message; the time of the message is told only where it is not that of the row."""
+    outer = {**(ROW.lift(row, message) or {}), **outer}
+    own = carried_by(message.extras, NAME)
+    clock = milliseconds_of_time(message.created_at)
+    if clock is not None and type(own.get("timestamp")) is int and own["timestamp"] == clock:
+        own = {key: value for key, value in own.items() if key != "timestamp"}
+    message.extras = extras_of(NAME, {**own, **({"row": outer} if outer else {})})
+
+
+def is_marker(row: Native) -> bool:
+    """The row of ours whose parent is the head."""
+    return row.get("type") == "custom" and row.get("customType") == HEAD and isinstance(row.get("parentId"), str)
+
+
+def is_inline(row: Native) -> bool:
+    return row.get("type") in INLINE and "role" not in row
+
+
+def _event_of(row: Native) -> Message:
+    if not _is_foreign_event(row):
+        return event_of(NAME, row, ROW)
+    message = Message("event", [Opaque(row["customType"].removeprefix(EVENT), row["data"])])
+    ROW.lift({key: row[key] for key in ENVELOPE}, message)
+    return message
+
+
+def _is_foreign_event(row: Native) -> bool:
+    """A row of ours: exactly the keys that we write, and an envelope that comes back from its message."""
+    if list(row) != [*ENVELOPE, "customType", "data"] or row["type"] != "custom":
+        return False
+    is_text = all(isinstance(row[key], str) and row[key] for key in ("id", "timestamp", "customType"))
+    return is_text and row["parentId"] != "" and str(row["customType"]).startswith(EVENT)
+
+
+# ---------------------------------------------------------------- tools: what system messages add and remove
+
+
+def replay(natives: Iterable[tuple[Path, Native]]) -> dict[str, tuple[Path, Native]]:
+    """The definitions after these system messages, by name, each with its place."""
+    tools: dict[str, tuple[Path, Native]] = {}
+    for place, native in natives:
+        for removed in native.get("toolsRemoved") or ():
+            tools.pop(removed.get("name", ""), None)
+        for k, tool in enumerate(native.get("toolsAdded") or ()):
+            tools.pop(tool["name"], None)
+            tools[tool["name"]] = ((*place, "toolsAdded", k), tool)
+    return tools
+
+
+def _lift_tools(systems: list[tuple[int, Native, Message]], transcript: Transcript) -> None:
+    """The tools after the last row; a message whose tools are not all among them carries its own whole."""
+    tools = replay(((i, "message"), native) for i, native, _ in systems).values()
+    adding = [
+        (i, native["toolsAdded"], message) for i, native, message in systems if native.get("toolsAdded") is not None
+    ]
+    if adding and transcript.origin is not None:
+        transcript.tools = [lift_tool(tool) for _, tool in tools]
+        transcript.origin.tools = [place for place, _ in tools]
+    places = {place for place, _ in tools}
+    for i, added, message in adding:
+        if not all((i, "message", "toolsAdded", k) in places for k in range(len(added))):
+            message.extras = {NAME: {**carried_by(message.extras, NAME), "toolsAdded": added}}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_session(transcript: Transcript) -> Rows:
+    """The header and all rows; the last one is ours where they do not show the head."""
+    messages = _with_tools(transcript)
+    rows = [write_row(message) for message in messages]
+    if transcript.head is not None and transcript.head != head_of([(m.id, m.parent_id) for m in messages]):
+        used = {message.id for message in messages}
+        id_ = next(id_ for id_ in map(new_id, itertools.count(1)) if id_ not in used)
+        envelope = {"id": id_, "parentId": transcript.head, "timestamp": messages[-1].created_at}
+        rows.append({"type": "custom", **envelope, "customType": HEAD, "data": {}})
+    header = dict(carried_by(transcript.extras, NAME).get("header", {}))
+    version: Native = {} if header.pop("version", 3) == 1 else {"version": 3}
+    cwd = transcript.cwd or ""
+    return Rows([HEADER.write(transcript, header, type="session", cwd=cwd, **version), *rows])
+
+
+def new_id(number: int) -> str:
+    """The id of a row that has none."""
+    return f"{number:08x}"
+
+
+def write_row(message: Message) -> Native:
+    """The row of a message or of an event."""
+    links: Native = {} if message.id is None else {"parentId": message.parent_id}
+    if message.role == "event":
+        return write_event(message) or {}
+    native = write_message(message, SESSION)
+    outer = dict(carried_by(message.extras, NAME).get("row") or {})
+    kind = outer.pop("type", "message")
+    if INLINE.get(kind) == native["role"]:
+        inner = {key: value for key, value in native.items() if key not in ("role", "timestamp")}
+        return ROW.write(message, outer, type=kind, **links, **inner)
+    return ROW.write(message, outer, type="message", **links, message=native)
+
+
+def write_event(message: Message) -> Native | None:
+    """The row of an event: of another dialect in one of ours; None for what is more than one opaque value."""
+    part = message.parts[0] if len(message.parts) == 1 else None
+    if not isinstance(part, Opaque):
+        return None
+    if part.dialect != NAME:
+        row = ROW.write(message, type="custom", parentId=message.parent_id)
+        return {**row, "customType": EVENT + part.dialect, "data": part.value}
+    if message.id is None or not isinstance(part.value, dict) or "id" in part.value:
+        return row_of_event(message, NAME, ROW)  # type: ignore[no-any-return]
+    return ROW.write(message, part.value, parentId=message.parent_id)
+
+
+def is_event(message: Message) -> bool:
+    """Would `lift` read the row of this event as an event again?"""
+    row = write_event(message)
+    if not isinstance(row, dict) or not isinstance(row.get("type"), str) or is_inline(row) or is_marker(row):
+        return False
+    inner = row.get("message")
+    return row["type"] != "message" or (
+        isinstance(inner, dict) and isinstance(inner.get("role"), str) and inner["role"] not in ROLES
+    )
+
+
+def _with_tools(transcript: Transcript) -> list[Message]:
+    """The messages, where the first of the system adds the tools that no other one adds by what it carries.
+
+    Where the tools change on the way the last one adds them, so that nothing takes them away again.
+    """
+    systems = [i for i, message in enumerate(transcript.messages) if message.role == "system"]
+    carried = [carried_by(transcript.messages[i].extras, NAME) for i in systems]
+    changes = any("toolsRemoved" in native or "toolsAdded" in native for native in carried)
+    known = [lift_tool(tool) for _, tool in replay(((), native) for native in carried).values()]
+    missing = [tool for tool in transcript.tools or () if tool not in known]
+    if transcript.tools is None or not systems or (changes and not missing):
+        return transcript.messages
+    if [*(tool for tool in known if tool in transcript.tools), *missing] != transcript.tools:
+        missing = transcript.tools
+    at, own = (systems[-1], carried[-1]) if changes else (systems[0], carried[0])
+    added = [*own.get("toolsAdded", []), *map(write_tool, missing)]
+    adding = replace(transcript.messages[at], extras={NAME: {**own, "toolsAdded": added}})
+    return [*transcript.messages[:at], adding, *transcript.messages[at + 1 :]]

@@ -1,0 +1,121 @@
+"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from convcli.engine import untrusted
+from convcli.model.branches import branch
+from convcli.model.dialect import Dialect, Options
+from convcli.model.errors import JobError, RefusedError
+from convcli.model.findings import Finding
+from convcli.model.transcript import Transcript
+from convcli.proof.difference import Loss, difference
+from convcli.validation import schemas, verdict
+from convcli.validation.survey import Rigour
+from convcli.validation.wording import PLAIN_WORD, listed
+
+BY_DEFAULT = Options()
+MOST_KEYS = 8
+"""Keys of a record that are named where it is not understood."""
+
+
+class Conversion:
+    """What came of one document: it in the target dialect, what that does not carry, and what its rules object to."""
+
+    def __init__(
+        self, document: Any, lifted: Callable[[], Transcript], losses: list[Loss], findings: list[Finding]
+    ) -> None:
+        self.document, self.losses, self.findings = document, losses, findings
+        self._lifted = lifted
+
+    def __repr__(self) -> str:
+        return f"Conversion({self.document!r}, losses={self.losses!r}, findings={self.findings!r})"
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        """What was converted, as the intermediate format says it; lifted when it is first asked for."""
+        return self._lifted()
+
+
+def lift(document: Any, dialect: Dialect) -> Transcript:
+    """The transcript of a document. Raises RefusedError when it does not pass the schema of the dialect, and when
+    nothing in it is of that dialect (`not_understood`)."""
+    if not schemas.accepts(dialect.name, document):
+        raise RefusedError(schemas.findings(dialect.name, document))
+    transcript = dialect.lift(document)
+    strange = not_understood(document, transcript, dialect)
+    if strange is not None:
+        raise RefusedError([strange])
+    if transcript.origin is not None:
+        transcript.origin.given = document
+    return transcript
+
+
+def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
+    """What is wrong where there are records, none of them is a message, and the dialect has no mark in any (law L11).
+
+    Schemas of sessions are open, since programs add rows of new kinds: so the session of another program passes, each
+    of its rows an event. An empty conversation, or a session of which only header and events are there, is none such.
+    """
+    if not transcript.messages or any(message.role != "event" for message in transcript.messages):
+        return None
+    if dialect.detect(document) is not None:
+        return None
+    count = len(transcript.messages)
+    return Finding(
+        "no-messages",
+        "error",
+        f"{'the only record is no' if count == 1 else f'none of {count:,} records is a'} message of {dialect.title}",
+        help="perhaps they are in another dialect: convcli detect tells which one recognises them",
+        notes=_keys_of_first(document),
+    )
+
+
+def _keys_of_first(document: Any) -> tuple[str, ...]:
+    """What the first record looks like, by the names of its keys."""
+    first = document[0] if isinstance(document, list) and document else document
+    keys = [key for key in first if PLAIN_WORD.match(key)][:MOST_KEYS] if isinstance(first, dict) else []
+    return (f"the first of them has the keys {listed(keys)}",) if keys else ()
+
+
+def lower(
+    before: Transcript,
+    target: Dialect,
+    options: Options = BY_DEFAULT,
+    source: Dialect | None = None,
+    *,
+    rigour: Rigour = "document",
+) -> Conversion:
+    """A transcript in a dialect, with the losses that reading it back shows and what its service would refuse.
+
+    All places are places of the source. Raises JobError when the target is only read.
+    """
+    return compared(before, written(before, target, options, source), target, source, rigour=rigour)
+
+
+def written(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
+    """The document alone, of which nothing is read back."""
+    if not target.is_written:
+        raise JobError("read-only-dialect", f"{target.title} is only read, never written")
+    return untrusted.lowered(_chosen(before, options), source, target, options)
+
+
+def compared(
+    before: Transcript, document: Any, target: Dialect, source: Dialect | None, *, rigour: Rigour = "document"
+) -> Conversion:
+    """The document that was written of a transcript, with its losses and findings."""
+    after = target.lift(document)
+    findings = verdict.of_output(document, after, target, before, source, rigour=rigour)
+    return Conversion(document, lambda: before, difference(before, after, source, target), findings)
+
+
+def _chosen(transcript: Transcript, options: Options) -> Transcript:
+    """What is to be written. The rest is missing when the output is read back, so it is told like any other loss."""
+    if options.branch == "all" or transcript.head is None:
+        return transcript
+    return msgspec.structs.replace(transcript, messages=branch(transcript))

@@ -1,0 +1,56 @@
+"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from convcli import dialects
+from convcli.model.dialect import Clue, Dialect
+from convcli.model.errors import ContentError
+
+
+class Detection(msgspec.Struct, frozen=True):
+    """Which dialect a document is in, and why; `others` are weaker candidates, the strongest first."""
+
+    dialect: str
+    clue: Clue
+    others: tuple[tuple[str, Clue], ...] = ()
+
+
+def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tuple[str, Clue]]:
+    """Every dialect that sees a mark of its own in the document, the strongest first."""
+    found = [(dialect.name, dialect.detect(document)) for dialect in among or dialects.builtin()]
+    clues = [(name, clue) for name, clue in found if clue is not None]
+    return sorted(clues, key=lambda pair: (-pair[1].strength, pair[0]))
+
+
+def detect(document: Any, among: Sequence[Dialect] | None = None) -> Detection:
+    """The dialect of a document. Raises ContentError when none or more than one fits best."""
+    return strongest(candidates(document, among))
+
+
+def strongest(found: Sequence[tuple[str, Clue]]) -> Detection:
+    """The one strongest of these candidates, the strongest first. Raises ContentError when there is none or a tie."""
+    if not found:
+        raise ContentError(
+            "unknown-dialect",
+            "no dialect recognises this document",
+            help="name it with --from; convcli dialects lists them all",
+        )
+    best = [name for name, clue in found if clue.strength == found[0][1].strength]
+    if len(best) > 1:
+        listed = ", ".join(f"{name} ({clue.reason})" for name, clue in found[: len(best)])
+        raise ContentError(
+            "ambiguous-dialect",
+            f"this document could be in {len(best)} dialects: {listed}",
+            help=f"name it, say --from {best[0]}",
+        )
+    return Detection(found[0][0], found[0][1], tuple(found[1:]))
+
+
+def dialect_of(document: Any, name: str | None = None) -> Dialect:
+    """The dialect of this name, or the one that the document is in."""
+    return dialects.get(name if name is not None else detect(document).dialect)

@@ -1,0 +1,73 @@
+"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower, not_understood
+from convcli.engine.shortcut import (
+    by_template,
+    is_clean,
+)
+from convcli.engine.spelling import respelled, with_form
+from convcli.model.dialect import Dialect, Options
+from convcli.model.errors import JobError
+from convcli.model.findings import Finding
+from convcli.model.rule import Rule
+from convcli.validation import schemas, verdict
+from convcli.validation.survey import Rigour
+
+
+def validate(
+    document: Any,
+    dialect: Dialect,
+    *,
+    strict: bool = False,
+    rigour: Rigour = "document",
+    more: Iterable[Rule] = (),
+) -> list[Finding]:
+    """What is wrong with a document of this dialect: by its schema, and if that has no objection by its rules.
+
+    `strict`: unknown keys are warnings · `rigour`: "sent" judges it as a request · `more`: rules beside its own.
+    """
+    if not strict and rigour == "document" and not more and is_clean(document, dialect):
+        return []
+    found = schemas.findings(dialect.name, document, strict=strict)
+    if any(finding.severity == "error" for finding in found):
+        return found
+    transcript = dialect.lift(document)
+    if transcript.origin is not None:
+        transcript.origin.given = document
+    strange = not_understood(document, transcript, dialect)
+    if strange is not None:
+        return [*found, strange]
+    return found + verdict.findings(document, transcript, dialect, (*dialect.rules, *more), rigour)
+
+
+def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:
+    """One document in another dialect, with everything that got lost.
+
+    In its own dialect it stays as it is, unless the options ask for another form. Raises RefusedError, with the
+    findings, when the document does not pass the schema of its dialect, and JobError when the target is only read.
+    """
+    if options != BY_DEFAULT:
+        return lower(lift(document, source), target, options, source)
+    if source is target:
+        return _unchanged(document, source)
+    by_shortcut = by_template(document, source, target)
+    if by_shortcut is not None:
+        return by_shortcut
+    transcript = lift(document, source)
+    if target.keeps_form and source.is_written:
+        return compared(transcript, with_form(transcript, document, source, target), target, source)
+    conversion = lower(transcript, target, options, source)
+    return respelled(conversion, document, source, target) if source.keeps_form else conversion
+
+
+def _unchanged(document: Any, dialect: Dialect) -> Conversion:
+    transcript = lift(document, dialect)
+    if not dialect.is_written:
+        raise JobError("read-only-dialect", f"{dialect.title} is only read, never written")
+    findings = verdict.of_output(document, transcript, dialect, transcript, dialect)
+    return Conversion(document, lambda: transcript, [], findings)

@@ -1,0 +1,67 @@
+"""The way back: a converted document and its restore record give the exact original (law L10).
+
+What the target cannot say is lost in the converted document, so it is kept beside it: the record holds the JSON Patch
+from what reading the converted document back gives to the original. Where nothing was lost there is nothing to keep.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli import __version__, dialects
+from convcli.engine.pipeline import convert
+from convcli.model.dialect import Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.errors import ContentError
+from convcli.validation import schemas
+from convcli.wire import exact_json
+from convcli.wire.json_patch import apply, patch
+
+Record = dict[str, Any]
+
+SCHEMA = "restore"
+
+
+def record(original: Any, converted: Any, source: Dialect, target: Dialect) -> Record:
+    """What `restore` needs beside the converted document; its `patch` is empty when that alone gives the original."""
+    head = {"convcli": 1, "version": __version__, "source": source.name, "target": target.name}
+    sums = {"original": exact_json.digest(original), "converted": exact_json.digest(converted)}
+    best = patch(_back(converted, source, target, None), original)
+    form: str | None = None
+    if best:
+        for other in source.forms:
+            operations = patch(_back(converted, source, target, other), original)
+            if len(exact_json.write(operations)) < len(exact_json.write(best)):
+                best, form = operations, other
+    return {**head, **({} if form is None else {"form": form}), "sha256": sums, "patch": best}
+
+
+def restore(converted: Any, kept: Record) -> Any:
+    """The original document. Raises ContentError when the record is none, or does not fit the document."""
+    found = schemas.findings(SCHEMA, kept)
+    if found:
+        raise ContentError("not-a-restore-file", f"this is no restore record: {found[0].message}", where=found[0].where)
+    if exact_json.digest(converted) != kept["sha256"]["converted"]:
+        raise _does_not_fit("the converted document is not the one that the restore record belongs to")
+    source, target = dialects.get(kept["source"]), dialects.get(kept["target"])
+    original = apply(_back(converted, source, target, kept.get("form")), kept["patch"])
+    return (
+        Rows(original, list(range(1, len(original) + 1)))
+        if isinstance(original, list) and _is_rows(source)
+        else original
+    )
+
+
+def _does_not_fit(message: str) -> ContentError:
+    return ContentError("patch-does-not-fit", message, help="restore needs the file exactly as convert wrote it")
+
+
+def _back(converted: Any, source: Dialect, target: Dialect, form: str | None) -> Any:
+    """The converted document in its old dialect again, as far as it goes; null where the source is only read."""
+    if not source.is_written:
+        return None
+    return convert(converted, target, source, Options(form=form)).document
+
+
+def _is_rows(source: Dialect) -> bool:
+    return "events" in source.framings

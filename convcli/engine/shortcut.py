@@ -1,0 +1,123 @@
+"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from convcli import dialects
+from convcli.engine.conversion import Conversion, lift, lower
+from convcli.kit.turns import messages_of, sample
+from convcli.model.dialect import Dialect
+from convcli.model.errors import RefusedError
+from convcli.proof.difference import Loss
+from convcli.validation import schemas, verdict
+from convcli.wire import exact_json, pointers
+
+MOST_REMEMBERED = 1 << 16
+"""Bytes of what is left of a document without its messages, for its verdict to be remembered."""
+
+
+class Template(NamedTuple):
+    """The output for a plain conversation, made of a sample: `fresh` gives it anew, `rest` is it without its turns, and
+    `loss` is that of a name, where there are names."""
+
+    fresh: Callable[[], Any]
+    rest: Any
+    loss: Loss | None
+
+
+def is_clean(document: Any, dialect: Dialect) -> bool:
+    """Is there certainly nothing wrong with it? Tools and settings are the same in most documents of a file."""
+    taken = dialect.plain.take(document) if dialect.plain is not None else None
+    written = exact_json.write(taken.rest) if taken is not None else b""
+    return 0 < len(written) <= MOST_REMEMBERED and _is_clean_rest(written, dialect.name)
+
+
+@lru_cache(maxsize=256)
+def _is_clean_rest(written: bytes, name: str) -> bool:
+    dialect = dialects.get(name)
+    rest = exact_json.parse(written)
+    return schemas.accepts(name, rest) and not verdict.findings(rest, dialect.lift(rest), dialect, dialect.rules)
+
+
+def by_template(document: Any, source: Dialect, target: Dialect) -> Conversion | None:
+    """The conversion of a document whose messages are plain in both dialects, and where nothing but names is lost and
+    nothing is objected to; else None. What is given is taken back and compared."""
+    if source.plain is None or target.plain is None or source is target:
+        return None
+    taken = source.plain.take(document)
+    if taken is None:
+        return None
+    written = exact_json.write(taken.rest)
+    if len(written) > MOST_REMEMBERED:
+        return None
+    mould = _rest(written, source.name, target.name, taken.begins_with_system, bool(taken.names)).mould()
+    if mould is None:
+        return None
+    given = target.plain.give(mould.fresh(), taken.turns)
+    if target.plain.take(given) != (mould.rest, taken.turns, {}):
+        return None
+    losses = [_lost(mould.loss, document, i, name) for i, name in taken.names.items()]
+    return Conversion(given, lambda: lift(document, source), losses, [])
+
+
+class _TemplateCache:
+    """What is left of some documents without their turns.
+
+    To make a mould of it takes as long as a small conversion, so that is done when the second such document comes.
+    """
+
+    def __init__(self, *terms: Any) -> None:
+        self._terms, self._is_new = terms, True
+
+    def mould(self) -> Template | None:
+        """The mould, if there is one yet."""
+        if self._is_new:
+            self._is_new = False
+            return None
+        return self._made
+
+    @cached_property
+    def _made(self) -> Template | None:
+        return _template(*self._terms)
+
+
+_rest = lru_cache(maxsize=16)(_TemplateCache)
+"""Few, for the documents of one program have the same tools and settings, and these may be large."""
+
+
+def _template(written: bytes, source: str, target: str, has_system: bool, is_named: bool) -> Template | None:
+    """What a sample becomes in place of the turns of these documents, if nothing is lost but its name."""
+    one, two = dialects.get(source), dialects.get(target)
+    if one.plain is None or two.plain is None:
+        return None
+    turns = sample(has_system)
+    document = one.plain.give(exact_json.parse(written), turns)
+    path, messages = messages_of(document)
+    if is_named:
+        messages[-1]["name"] = "x"
+    if not schemas.accepts(source, document):
+        return None
+    try:
+        made = lower(lift(document, one), two, source=one)
+    except RefusedError:
+        return None
+    taken = two.plain.take(made.document)
+    named = pointers.pointer((*path, len(messages) - 1, "name"))
+    lost = [(loss.kind, loss.where, loss.before) for loss in made.losses]
+    if made.findings or taken is None or taken.turns != turns or lost != [("dropped", named, "x")] * is_named:
+        return None
+    return Template(
+        exact_json.rereader(exact_json.write(made.document)), taken.rest, made.losses[0] if is_named else None
+    )
+
+
+def _lost(loss: Loss | None, document: Any, index: int, name: str) -> Loss:
+    """The loss of the name of a message, like that of the sample."""
+    assert loss is not None
+    where = pointers.pointer((*messages_of(document)[0], index, "name"))
+    return msgspec.structs.replace(loss, where=where, before=name)

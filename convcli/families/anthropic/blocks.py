@@ -1,0 +1,281 @@
+"""The content blocks of Anthropic's Messages API, lent to every dialect whose messages are made of them.
+
+Specification: https://platform.claude.com/docs/en/api/messages; read 2026-11-20.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.transcript import Extras, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from convcli.wire import exact_json
+
+TEXT = Keys("type text citations cache_control", carried="citations cache_control")
+THINKING = Keys("type thinking signature")
+REDACTED = Keys("type data")
+TOOL_USE = Keys("type id name input caller toolset_name cache_control", carried="caller toolset_name cache_control")
+TOOL_RESULT = Keys("type tool_use_id content is_error toolset_name cache_control", carried="toolset_name cache_control")
+MEDIA = {
+    "image": Keys("type source transformations cache_control", carried="transformations cache_control"),
+    "document": Keys("type source title context citations cache_control", carried="context citations cache_control"),
+}
+SOURCE = {
+    "base64": Keys("type media_type data"),
+    "text": Keys("type media_type data"),
+    "url": Keys("type url"),
+    "file": Keys("type file_id"),
+    "content": Keys("type content"),
+}
+SOURCES = {"image": ("base64", "url", "file"), "document": tuple(SOURCE)}
+"""The kinds of source that an image and a document can have."""
+
+FIELD = {"base64": "data", "text": "text", "url": "url", "file": "file_id"}
+VALUE = {"base64": "data", "text": "data", "url": "url", "file": "file_id"}
+"""By the kind of a source: the field of `Media`, and the key of the source, that hold it."""
+
+MEDIA_TYPES = {
+    "image": ("image/png", "image/jpeg", "image/gif", "image/webp"),
+    "document": ("application/pdf",),
+}
+"""What the API takes as base64."""
+
+WEB = ("https://", "http://")
+"""How the URL of what the API fetches begins."""
+
+INNER = frozenset(("text", "image", "document"))
+"""The kinds of block that the value of a result can hold."""
+
+
+class Blocks(NamedTuple):
+    """The blocks of one dialect. A borrower has a name and tables of its own.
+
+    `owner` is the name under which keys without a field are carried · `lists`: what a list of blocks of other kinds
+    than `inner` is as the content of a result · `names`: results have a key for the name of their tool.
+    """
+
+    owner: str
+    readers: Mapping[str, ReadBlock]
+    writers: Mapping[type, WriteBlock]
+    inner: frozenset[str] = INNER
+    lists: Literal["multimodal", "data"] = "multimodal"
+    names: bool = False
+
+    def lift_result(self, native: Native, context: LiftContext) -> ToolResult:
+        """A tool result, with the name of the call that it answers."""
+        content, failed = native.get("content"), bool(native.get("is_error"))
+        kind, value = self.value(content, context)
+        carried = dict(TOOL_RESULT.carried(native) or {})
+        name = carried.pop("name", None) if self.names else None
+        if kind == "multimodal" and len(value) < len(content or ()):
+            carried["content"] = content
+        id_, name = context.pairing.result(native["tool_use_id"], name)
+        result = ToolResult(id_, name, kind, value, extras=extras_of(self.owner, carried))  # type: ignore[arg-type]
+        if failed and kind == "text":
+            result.kind = "error"
+        elif failed:
+            result.is_error = True
+        return result
+
+    def lift(self, native: Native, context: LiftContext) -> Part:
+        """The part that a block is; one of an unknown kind is opaque."""
+        read = self.readers.get(native["type"])
+        return (read(self, native, context) if read is not None else None) or Opaque(self.owner, native)
+
+    def is_unknown(self, block: Any) -> bool:
+        """Is it a block that is read back as opaque?"""
+        kind = _kind_of(block)
+        if not isinstance(kind, str) or kind == "tool_result":
+            return False
+        return kind not in self.readers or isinstance(self.lift(block, LiftContext(self.owner, None)), Opaque)
+
+    def write(self, parts: Iterable[Part]) -> list[Native]:
+        """The blocks of parts, without those for which there is no block."""
+        writers = self.writers
+        natives = [writers[part.__class__](self, part) for part in parts if part.__class__ in writers]
+        return [native for native in natives if native is not None]
+
+    def value(self, content: Any, context: LiftContext) -> tuple[str, Any]:
+        """Kind and value of the content of a result, without the blocks that a value cannot hold."""
+        if not content or isinstance(content, str):
+            return "text", content or ""
+        if self.lists == "data" and not all(_kind_of(block) in self.inner for block in content):
+            return "data", content
+        parts = [self.lift(block, context) for block in content if block["type"] in self.inner]
+        if len(parts) == len(content) == 1 and is_bare(parts[0]):
+            return "text", parts[0].text  # type: ignore[union-attr]
+        return "multimodal", [part for part in parts if isinstance(part, (Text, Media))]
+
+    def content(self, result: ToolResult) -> str | list[Native]:
+        """The content of a result."""
+        if result.kind == "multimodal":
+            return self.write(result.value)
+        if result.kind == "data" and not (self.lists == "data" and isinstance(result.value, list)):
+            return exact_json.write_text(result.value)
+        content: str | list[Native] = result.value
+        return content
+
+    def extras(self, keys: Keys, native: Native) -> Extras | None:
+        """What a block has beside its fields."""
+        return extras_of(self.owner, keys.carried(native))
+
+    def carried(self, part: Part) -> Native:
+        """What is carried for the block of a part."""
+        return carried_by(part.extras, self.owner)
+
+
+ReadBlock = Callable[[Blocks, Native, LiftContext], Part | None]
+WriteBlock = Callable[[Blocks, Any], Native | None]
+
+
+def is_bare(part: Part) -> bool:
+    """A text of which a string says everything."""
+    return isinstance(part, Text) and part.extras is None and part.metadata is None
+
+
+def _kind_of(block: Any) -> Any:
+    return block.get("type") if isinstance(block, dict) else None
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_text(blocks: Blocks, native: Native, _: LiftContext) -> Text:
+    return Text(native["text"], extras=blocks.extras(TEXT, native))
+
+
+def lift_thinking(blocks: Blocks, native: Native, _: LiftContext) -> Reasoning:
+    signature = native.get("signature")
+    metadata = {"signature": signature} if signature else None
+    return Reasoning(native["thinking"], metadata=metadata, extras=blocks.extras(THINKING, native))
+
+
+def lift_redacted(blocks: Blocks, native: Native, _: LiftContext) -> Reasoning:
+    metadata = {"redactedData": native["data"]} if native["data"] else None
+    return Reasoning("", metadata=metadata, extras=blocks.extras(REDACTED, native))
+
+
+def lift_media(blocks: Blocks, native: Native, _: LiftContext) -> Media | None:
+    """An image or document; None where its source is of a kind that it cannot have."""
+    kind, source = native["type"], native["source"]
+    form = source["type"]
+    fields = _source_fields(form, source) if form in SOURCES[kind] else None
+    if fields is None:
+        return None
+    rest = source if form == "content" else SOURCE[form].carried(source)
+    carried = {**(MEDIA[kind].carried(native) or {}), **({"source": rest} if rest else {})}
+    name = native.get("title") or None if kind == "document" else None
+    return Media(kind, **fields, name=name, extras=extras_of(blocks.owner, carried))
+
+
+def _source_fields(form: str, source: Native) -> Native | None:
+    """The fields of media; None where a document holds more than text."""
+    if form == "content":
+        text = _text_of(source["content"])
+        return None if text is None else {"text": text}
+    return {FIELD[form]: source[VALUE[form]], "media_type": source.get("media_type") or None}
+
+
+def _text_of(content: Any) -> str | None:
+    """The text of a document that is given as content; None when it holds more than text."""
+    if isinstance(content, str):
+        return content
+    if all(block.get("type") == "text" for block in content):
+        return "\n".join(block["text"] for block in content)
+    return None
+
+
+def lift_call(blocks: Blocks, native: Native, context: LiftContext) -> ToolCall:
+    name = native["name"]
+    id_ = context.pairing.call(native["id"], name)
+    return ToolCall(id_, name, native["input"], extras=blocks.extras(TOOL_USE, native))
+
+
+READERS: Mapping[str, ReadBlock] = {
+    "text": lift_text,
+    "image": lift_media,
+    "document": lift_media,
+    "thinking": lift_thinking,
+    "redacted_thinking": lift_redacted,
+    "tool_use": lift_call,
+}
+"""By kind, without results: each of them is a message of its own."""
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_text(blocks: Blocks, part: Text) -> Native:
+    native = {"type": "text", "text": part.text}
+    return native if part.extras is None else TEXT.put(native, blocks.carried(part))
+
+
+def write_reasoning(blocks: Blocks, part: Reasoning) -> Native:
+    metadata, carried = part.metadata or {}, blocks.carried(part)
+    if "redactedData" in metadata:
+        return REDACTED.put({"type": "redacted_thinking", "data": metadata["redactedData"]}, carried)
+    signed = {"signature": metadata["signature"]} if "signature" in metadata else {}
+    return THINKING.put({"type": "thinking", "thinking": part.text, **signed}, carried)
+
+
+def write_media(blocks: Blocks, media: Media) -> Native | None:
+    carried = dict(blocks.carried(media))
+    source = _write_source(media, carried.pop("source", {}))
+    if media.type not in MEDIA or source is None:
+        return None
+    title = {"title": media.name} if media.type == "document" and media.name else {}
+    return MEDIA[media.type].put({"type": media.type, "source": source, **title}, carried)
+
+
+def _write_source(media: Media, carried: Native) -> Native | None:
+    form = next((form for form, field in FIELD.items() if getattr(media, field) is not None), None)
+    if form is None:
+        return None
+    if "type" in carried:
+        if _text_of(carried["content"]) == media.text:
+            return carried
+        carried = {}
+    typed = {} if media.media_type is None else {"media_type": media.media_type}
+    return SOURCE[form].put({"type": form, **typed, VALUE[form]: getattr(media, FIELD[form])}, carried)
+
+
+def write_call(blocks: Blocks, call: ToolCall) -> Native:
+    native = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+    return native if call.extras is None else TOOL_USE.put(native, blocks.carried(call))
+
+
+def write_result(blocks: Blocks, result: ToolResult) -> Native:
+    carried = dict(blocks.carried(result))
+    content = _carried_content(blocks, result, carried.pop("content", None))
+    native: Native = {"type": "tool_result", "tool_use_id": result.tool_call_id, "content": content}
+    if blocks.names:
+        native["name"] = result.name
+    if result.kind == "error" or result.is_error:
+        native["is_error"] = True
+    return TOOL_RESULT.put(native, carried)
+
+
+def _carried_content(blocks: Blocks, result: ToolResult, carried: Any) -> Any:
+    """The content with the blocks that a value cannot hold, where the rest of it is still the value."""
+    if carried and result.kind == "multimodal":
+        kind, value = blocks.value(carried, LiftContext(blocks.owner, None))
+        if kind == "multimodal" and value == result.value:
+            return carried
+    return blocks.content(result)
+
+
+def write_opaque(blocks: Blocks, part: Opaque) -> Native | None:
+    value: Native = part.value
+    return value if part.dialect == blocks.owner else None
+
+
+WRITERS: Mapping[type, WriteBlock] = {
+    Text: write_text,
+    Reasoning: write_reasoning,
+    Media: write_media,
+    ToolCall: write_call,
+    ToolResult: write_result,
+    Opaque: write_opaque,
+}

@@ -1,0 +1,151 @@
+"""The messages of Anthropic's API: roles, turns that hold results beside text, and what stands beside the content.
+
+A dialect borrows them as a `Turns`: its blocks, its table of keys, and the facts that stand beside the content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from convcli.families.anthropic.blocks import Blocks
+from convcli.families.anthropic.usage import lift_usage, write_usage
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.transcript import Message, Part, Path, Spots, Text
+
+ROLES = frozenset(("user", "assistant", "system"))
+MESSAGE = Keys("id role model content stop_reason stop_sequence usage", carried="stop_sequence")
+BARE = ("role", "content")
+"""The keys of nearly all messages."""
+
+FINISH = {
+    "end_turn": "stop",
+    "max_tokens": "length",
+    "tool_use": "tool_calls",
+    "pause_turn": "pause",
+    "refusal": "refusal",
+}
+FINISH_OF = {ours: theirs for theirs, ours in FINISH.items()}
+VERBATIM = frozenset(("stop_sequence", "model_context_window_exceeded"))
+"""Stop reasons of the vendor that are the same word on both sides."""
+
+
+def lift_facts(native: Native, message: Message, carried: Native) -> None:
+    """What stands beside the content: in responses, and where programs keep responses as messages."""
+    message.id, message.model = native.get("id") or None, native.get("model") or None
+    reason: str = native.get("stop_reason") or ""
+    message.stop_reason = FINISH.get(reason, reason) or None
+    if native.get("usage"):
+        usage, rest = lift_usage(native["usage"])
+        message.usage = usage or None
+        if rest:
+            carried["usage"] = rest
+
+
+def write_facts(message: Message, carried: Native) -> Native:
+    """The same, of what is carried only that which stands inside."""
+    counts = carried.pop("usage", {})
+    usage = write_usage(message.usage or {}, counts) if message.usage or counts else None
+    reason = message.stop_reason and FINISH_OF.get(message.stop_reason, message.stop_reason)
+    facts = {"id": message.id, "model": message.model, "stop_reason": reason, "usage": usage}
+    return {key: value for key, value in facts.items() if value is not None}
+
+
+def joins_results(message: Message, previous: Message) -> bool:
+    """Does it belong to the same message of the API? Results do, and what the user says right behind them."""
+    return previous.role == "tool" and message.role in ("tool", "user")
+
+
+class Turns(NamedTuple):
+    """The messages of one dialect.
+
+    `lift_facts` sets what stands beside the content, and adds to what is carried; `write_facts` is its inverse, and
+    takes out of what is carried that which stands inside of others · `joins`: is a message part of the one before it? ·
+    `strings`: is a single text written as a string?
+    """
+
+    blocks: Blocks
+    keys: Keys = MESSAGE
+    lift_facts: Callable[[Native, Message, Native], None] = lift_facts
+    write_facts: Callable[[Message, Native], Native] = write_facts
+    joins: Callable[[Message, Message], bool] = joins_results
+    strings: bool = True
+
+    # ------------------------------------------------------------ lift
+
+    def lift_each(self, natives: list[Native], prefix: Path, context: LiftContext) -> None:
+        """The messages of a list that stands at `prefix`."""
+        for i, native in enumerate(natives):
+            self.lift(native, (*prefix, i), context)
+
+    def lift(self, native: Native, path: Path, context: LiftContext) -> None:
+        """A message for each result and for each run of other blocks; the first has the facts."""
+        pieces = self._pieces(native, context)
+        for role, parts, spots in pieces:
+            context.add(Message(role, parts), path, spots)
+        if tuple(native) != BARE:
+            first, carried = context.messages[-len(pieces)], dict(self.keys.carried(native) or {})
+            self.lift_facts(native, first, carried)
+            first.extras = extras_of(self.blocks.owner, carried)
+
+    def _pieces(self, native: Native, context: LiftContext) -> list[tuple[str, list[Part], Spots]]:
+        """Roles, parts and their places of the messages that one message is; no places: all is in a string."""
+        content, role = native["content"], native["role"]
+        if isinstance(content, str):
+            return [(role, [Text(content)] if content else [], None)]
+        pieces: list[tuple[str, list[Part], list[Path]]] = []
+        for j, block in enumerate(content):
+            is_result = block["type"] == "tool_result"
+            if is_result or not pieces or pieces[-1][0] == "tool":
+                pieces.append(("tool" if is_result else role, [], []))
+            lifted = self.blocks.lift_result(block, context) if is_result else self.blocks.lift(block, context)
+            pieces[-1][1].append(lifted)
+            pieces[-1][2].append(("content", j))
+        return [*pieces] or [(role, [], [])]
+
+    # ------------------------------------------------------------ write
+
+    def write(self, messages: list[Message]) -> list[Native]:
+        """The messages, those in one that belong together; what is said of it is said by the first."""
+        turns = [[message] for message in messages[:1]]
+        for previous, message in pairwise(messages):
+            if self.joins(message, previous):
+                turns[-1].append(message)
+            else:
+                turns.append([message])
+        return [self._write(turn) for turn in turns]
+
+    def _write(self, turn: list[Message]) -> Native:
+        first = turn[0]
+        blocks = self.blocks.write([part for message in turn for part in message.parts])
+        role = "user" if first.role == "tool" else first.role
+        native: Native = {"role": role, "content": self.content(blocks)}
+        carried = dict(carried_by(first.extras, self.blocks.owner))
+        facts = self.write_facts(first, carried)
+        return self.keys.put({**native, **facts}, carried, sort=True) if facts or carried else native
+
+    def content(self, blocks: list[Native]) -> Any:
+        """A string where that says the same as the one block."""
+        is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"} and blocks[0]["type"] == "text"
+        return blocks[0]["text"] if is_text and self.strings else blocks
+
+
+# ---------------------------------------------------------------- system
+
+
+def lift_system(content: Any, key: str, context: LiftContext, blocks: Blocks) -> None:
+    """Instructions that stand under a key beside the messages are a message before them."""
+    if isinstance(content, str) and content:
+        context.add(Message("system", [Text(content)]), (key,), [()])
+    elif content:
+        spots: list[Path] = [(j,) for j in range(len(content))]
+        context.add(Message("system", [blocks.lift(block, context) for block in content]), (key,), spots)
+
+
+def split_system(messages: list[Message], turns: Turns) -> tuple[Any, list[Message]]:
+    """The instructions before all others, as they stand beside the messages, and the messages."""
+    if not messages or messages[0].role != "system":
+        return None, messages
+    return turns.content(turns.blocks.write(messages[0].parts)), messages[1:]

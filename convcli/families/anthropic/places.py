@@ -1,0 +1,43 @@
+"""Where the fields of a transcript stand in the documents of Anthropic's API, whole or assembled from a stream."""
+
+from __future__ import annotations
+
+from convcli.model.transcript import Path
+
+PLACES: dict[str, Path] = {
+    "id": ("id",),
+    "model": ("model",),
+    "message.usage": ("usage",),
+    "message.usage.inputTokens": ("usage", "input_tokens"),
+    "message.usage.outputTokens": ("usage", "output_tokens"),
+    "message.usage.cacheReadTokens": ("usage", "cache_read_input_tokens"),
+    "message.usage.cacheWriteTokens": ("usage", "cache_creation_input_tokens"),
+    "message.usage.reasoningTokens": ("usage", "output_tokens_details", "thinking_tokens"),
+    "message.error": ("error", "message"),
+    "tool_call.rawArguments": ("input",),
+    "message.stopReason": ("stop_reason",),
+    "tool_call.id": ("id",),
+    "tool_call.name": ("name",),
+    "tool_call.arguments": ("input",),
+    "tool_result.toolCallId": ("tool_use_id",),
+    "tool_result.value": ("content",),
+    "tool_result.kind": ("content",),
+    "reasoning.text": ("thinking",),
+    "reasoning.metadata.signature": ("signature",),
+    "reasoning.metadata.redactedData": ("data",),
+    "tool.name": ("name",),
+    "tool.parameters": ("input_schema",),
+    "toolChoice": ("tool_choice",),
+    "settings.maxOutputTokens": ("max_tokens",),
+    "settings.topP": ("top_p",),
+    "settings.topK": ("top_k",),
+    "settings.stop": ("stop_sequences",),
+    "settings.parallelToolCalls": ("tool_choice", "disable_parallel_tool_use"),
+    "settings.reasoningEffort": ("output_config", "effort"),
+    "settings.responseFormat": ("output_config", "format"),
+    "extras.tool": (),
+}
+
+ENVELOPE = frozenset(
+    ("type", "service_tier", "container", "diagnostics", "usage", "inference_geo", "events", "request_id")
+)

@@ -1,0 +1,290 @@
+"""What Anthropic's API takes, as passes for its dialects and for those that follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.families.anthropic.blocks import MEDIA_TYPES, WEB, Blocks, is_bare
+from convcli.families.anthropic.messages import FINISH_OF, VERBATIM
+from convcli.families.anthropic.request import CHOICE_OF, OUTPUT_SETTINGS, SETTINGS, write_format
+from convcli.families.anthropic.response import IDS, NAMES
+from convcli.families.anthropic.usage import USAGE, Counts, taken_usage
+from convcli.kit.fitting import (
+    MEDIA,
+    expressed,
+    is_foreign_builtin,
+    linear,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    on_tools,
+    parts_in_roles,
+    refusals_as_texts,
+    results_first,
+    shared,
+    single_results,
+)
+from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.renaming import Alphabet, distinct_ids, renaming
+from convcli.model.dialect import Convention, Pass
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+from convcli.validation.rules import turns
+from convcli.wire import exact_json
+
+PARTS_IN_ROLES = {
+    "reasoning": ("assistant",),
+    "refusal": ("assistant",),
+    "tool_call": ("assistant",),
+    "image": ("user",),
+    "document": ("user",),
+    "audio": (),
+    "video": (),
+    "opaque": ("user", "assistant"),
+}
+
+MAGIC = {
+    "iVBORw0KGgo": "image/png",
+    "/9j/": "image/jpeg",
+    "R0lGOD": "image/gif",
+    "UklGR": "image/webp",
+    "JVBERi": "application/pdf",
+}
+"""How the base64 of each of these types begins."""
+
+FAILED = "error"
+"""The words of a failed result that has none: the API does not take it without content."""
+
+EFFORTS = frozenset(("low", "medium", "high", "xhigh", "max"))
+
+
+# ---------------------------------------------------------------- parts
+
+
+def not_blank(part: Text) -> Text | None:
+    """The API takes no blank text."""
+    return part if part.text and not part.text.isspace() else None
+
+
+def signed(part: Reasoning) -> Reasoning | None:
+    """Thinking that Anthropic signed or redacted; it cannot be made up."""
+    metadata = part.metadata or {}
+    for key, text in (("signature", part.text), ("redactedData", "")):
+        value = metadata.get(key)
+        if value and isinstance(value, str):
+            return part if len(metadata) == 1 and text == part.text else replace(part, text=text, metadata={key: value})
+    return None
+
+
+def taken_media(media: Media, owner: str) -> Media | None:
+    """Media where the API takes them: known types of base64, plain text of a document, the web, uploaded files."""
+    if media.type not in MEDIA_TYPES:
+        return None
+    if media.text is not None:
+        is_content = "type" in carried_by(media.extras, owner).get("source", {})
+        return _typed(media, None if is_content else "text/plain") if media.type == "document" else None
+    if media.data is not None:
+        media_type = media.media_type or next((MAGIC[head] for head in MAGIC if media.data.startswith(head)), None)
+        return _typed(media, media_type) if media_type in MEDIA_TYPES[media.type] else None
+    is_taken = media.url.startswith(WEB) if media.url is not None else media.file_id is not None
+    return _typed(media, None) if is_taken else None
+
+
+def _typed(media: Media, media_type: str | None) -> Media:
+    return media if media.media_type == media_type else replace(media, media_type=media_type)
+
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How a result is read back for which the API has no field of its own."""
+    kind = "error" if result.is_error else "text"
+    if result.kind == "data":
+        return kind, exact_json.write_text(result.value)
+    if result.kind != "multimodal" or len(result.value) > 1:
+        return None
+    if not result.value:
+        return None if result.is_error else (kind, "")
+    part = result.value[0]
+    return (kind, part.text) if is_bare(part) and part.text.strip() else None
+
+
+RESULTS = Convention(
+    express,
+    {
+        "data": ("changed", "a result holds text or blocks: the data is written as JSON"),
+        "error": ("changed", "a result holds text or blocks: the data is written as JSON"),
+        "multimodal": ("changed", "a result of one text is the same as that text"),
+    },
+)
+
+
+def with_words(result: ToolResult) -> ToolResult:
+    """A failed result has content."""
+    is_empty = result.kind == "multimodal" and result.is_error and not result.value
+    if is_empty or (result.kind == "error" and not result.value.strip()):
+        return replace(result, kind="error", value=FAILED, is_error=None)
+    return result
+
+
+def taken_value(result: ToolResult, owner: str, media: Callable[[Media], Media | None]) -> ToolResult:
+    """Of the parts of a value, texts and media that the API takes, with what it has fields for."""
+    if result.kind != "multimodal":
+        return result
+    value = shared(result.value, [_inner(part, owner, media) for part in result.value])
+    return result if value is result.value else replace(result, value=value)
+
+
+def _inner(part: Part, owner: str, media: Callable[[Media], Media | None]) -> Part | None:
+    taken = not_blank(part) if isinstance(part, Text) else media(part) if isinstance(part, Media) else None
+    if taken is None:
+        return None
+    beside: dict[str, Any] = {"metadata": None, "extras": extras_of(owner, carried_by(taken.extras, owner))}
+    if isinstance(taken, Media):
+        beside |= {"name": taken.name if taken.type == "document" else None, "detail": None}
+    return taken if all(getattr(taken, key) == beside[key] for key in beside) else replace(taken, **beside)
+
+
+def taken_parts(blocks: Blocks) -> tuple[Pass, ...]:
+    """Parts that the API has blocks for, where it takes them."""
+    owner = blocks.owner
+
+    def media(part: Media) -> Media | None:
+        return taken_media(part, owner)
+
+    def opaque(part: Opaque, _: Message) -> Opaque | None:
+        return part if part.dialect == owner and blocks.is_unknown(part.value) else None
+
+    return (
+        parts_in_roles(PARTS_IN_ROLES),
+        refusals_as_texts,
+        on_parts(lambda part, _: not_blank(part), "text"),
+        on_parts(lambda part, _: signed(part), "reasoning"),
+        on_parts(lambda part, _: media(part), *MEDIA),
+        on_parts(opaque, "opaque"),
+        on_results(lambda result: taken_value(result, owner, media)),
+        expressed(RESULTS),
+        on_results(with_words),
+    )
+
+
+# ---------------------------------------------------------------- messages
+
+
+def leading_instructions(transcript: Transcript) -> Transcript:
+    """All instructions in one text before the messages: not all models take later ones."""
+    messages = transcript.messages
+    instructions = [message for message in messages if message.role in turns.INSTRUCTIONS]
+    if not instructions or (len(instructions) == 1 and messages[0].role == "system" and messages[0].parts):
+        return transcript
+    parts = [part for message in instructions for part in message.parts]
+    others = [message for message in messages if message.role not in turns.INSTRUCTIONS]
+    return replace(transcript, messages=[Message("system", parts), *others] if parts else others)
+
+
+def _says_nothing(message: Message) -> bool:
+    return message.role == "user" and not message.parts
+
+
+said_by_users = on_each_message(lambda message: None if _says_nothing(message) else message)
+"""A message of the user holds something."""
+
+
+def paired_turns(names: Alphabet = NAMES, ids: Alphabet = IDS) -> tuple[Pass, ...]:
+    """Names and ids that the API takes, each result behind its call."""
+    results = on_messages(results_first), on_messages(single_results)
+    return renaming(names, ids), linear, *results, distinct_ids(ids)
+
+
+def named_model(transcript: Transcript) -> Transcript:
+    """An empty name of a model is none."""
+    return replace(transcript, model=None) if transcript.model == "" else transcript
+
+
+def finished(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
+    """Stop reasons that the API has, or that are among `reasons`, and counts that it has."""
+    known = {*FINISH_OF, *VERBATIM, *reasons}
+
+    def fits(message: Message) -> Message:
+        reason = message.stop_reason if message.stop_reason in known else None
+        usage = taken_usage(message.usage or {}, table)
+        is_same = reason == message.stop_reason and usage == message.usage
+        return message if is_same else replace(message, stop_reason=reason, usage=usage)
+
+    return on_each_message(fits)
+
+
+# ---------------------------------------------------------------- tools and settings
+
+
+def typed_object(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema has a type."""
+    return schema if "type" in schema else {"type": "object", **schema}
+
+
+def typed_schemas(owner: str, typed: Callable[[dict[str, Any]], dict[str, Any]] = typed_object) -> Pass:
+    """Every function has a schema with a type, and no empty description; tools of other vendors are left out."""
+
+    def fits(tool: ToolDefinition) -> ToolDefinition | None:
+        if tool.parameters is None and "tool" in carried_by(tool.extras, owner):
+            return tool
+        if is_foreign_builtin(tool):
+            return None
+        schema = typed(tool.parameters or {})
+        if schema is tool.parameters and tool.description != "":
+            return tool
+        return replace(tool, parameters=schema, description=tool.description or None)
+
+    return on_tools(fits)
+
+
+def choice_of_tools(transcript: Transcript) -> Transcript:
+    """The tool choice: none without tools, and one of several names cannot be asked for.
+
+    It says too that calls must come one by one.
+    """
+    settings = dict(transcript.settings or {})
+    choice, parallel = transcript.tool_choice, settings.get("parallelToolCalls")
+    if choice is None and parallel is False:
+        choice = "auto"
+    if isinstance(choice, str):
+        choice = choice if choice in CHOICE_OF else "auto"
+    elif choice is not None:
+        names = choice.get("names") or [choice["name"]]
+        choice = {"name": names[0]} if len(names) == 1 else "required"
+    if not transcript.tools:
+        choice = None
+    if choice in (None, "none"):
+        settings.pop("parallelToolCalls", None)
+    if choice == transcript.tool_choice and settings == (transcript.settings or {}):
+        return transcript
+    return replace(transcript, tool_choice=choice, settings=settings or None)
+
+
+def taken_settings(transcript: Transcript) -> Transcript:
+    """Settings that the API has: efforts that it knows, and of formats only JSON by a schema, without a name."""
+    settings = {name: value for name, value in (transcript.settings or {}).items() if name in KNOWN_SETTINGS}
+    if settings.get("reasoningEffort") not in EFFORTS:
+        settings.pop("reasoningEffort", None)
+    format_ = write_format(settings.pop("responseFormat", None) or {})
+    settings |= {"responseFormat": format_} if format_ is not None else {}
+    return transcript if (settings or None) == transcript.settings else replace(transcript, settings=settings or None)
+
+
+KNOWN_SETTINGS = frozenset(
+    (
+        "parallelToolCalls",
+        *(name.partition(".")[2] for table in (SETTINGS, OUTPUT_SETTINGS) for name in table.places()),
+    )
+)

@@ -1,0 +1,38 @@
+"""Responses of Anthropic's API, whole or assembled from a stream, and what the API takes for names and ids."""
+
+from __future__ import annotations
+
+from convcli.families.anthropic.messages import Turns
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native
+from convcli.kit.renaming import identifiers
+from convcli.model.transcript import Transcript
+
+RESPONSE = Keys(
+    "id type role model content stop_reason stop_sequence stop_details usage container diagnostics",
+    carried="stop_sequence stop_details container diagnostics",
+)
+
+NAMES, IDS = identifiers(128), identifiers(256)
+"""Of tools and of calls. The API states a pattern for ids and no limit; longer ones are unheard of."""
+
+
+def lift_response(native: Native, context: LiftContext, turns: Turns) -> Transcript:
+    """The transcript of a response, whose id and model are those of the transcript."""
+    context.origin.form = "response"
+    _of_responses(turns).lift(native, (), context)
+    first = context.messages[0]
+    transcript = context.transcript(id=first.id, model=first.model)
+    first.id = first.model = None
+    return transcript
+
+
+def write_response(transcript: Transcript, turns: Turns) -> Native:
+    """The response that holds the last turn."""
+    natives = _of_responses(turns).write(transcript.messages) or [{"role": "assistant", "content": []}]
+    whole = {"id": transcript.id, "type": "message", "model": transcript.model, **natives[-1]}
+    return RESPONSE.put({key: value for key, value in whole.items() if value is not None}, None, sort=True)
+
+
+def _of_responses(turns: Turns) -> Turns:
+    return turns._replace(keys=RESPONSE, strings=False)

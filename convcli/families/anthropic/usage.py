@@ -1,0 +1,46 @@
+"""Counts of tokens where the vendor's count of the input leaves out what went through a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from convcli.kit.objects import Native
+from convcli.kit.values import put_counts, take_counts
+
+Counts = Mapping[tuple[str, ...], str]
+"""Our names of counts by their path in the vendor's object."""
+
+USAGE: Counts = {
+    ("input_tokens",): "inputTokens",
+    ("cache_creation_input_tokens",): "cacheWriteTokens",
+    ("cache_read_input_tokens",): "cacheReadTokens",
+    ("output_tokens",): "outputTokens",
+    ("output_tokens_details", "thinking_tokens"): "reasoningTokens",
+}
+
+
+def lift_usage(native: Native, table: Counts = USAGE) -> tuple[dict[str, int], Native]:
+    """The counts, with cached tokens among the input tokens, and what must be carried."""
+    usage, rest = take_counts(native, table)
+    if "inputTokens" in usage:
+        usage["inputTokens"] += _cached(usage)
+    return usage, rest
+
+
+def write_usage(usage: dict[str, int], carried: Native, table: Counts = USAGE) -> Native:
+    """The vendor's object: the inverse of `lift_usage`."""
+    if "inputTokens" in usage:
+        usage = {**usage, "inputTokens": usage["inputTokens"] - _cached(usage)}
+    return put_counts(usage, carried, table)
+
+
+def taken_usage(usage: dict[str, int], table: Counts = USAGE) -> dict[str, int] | None:
+    """The counts that the vendor has. There are not less input tokens than those that were cached."""
+    usage = {name: count for name, count in usage.items() if name in table.values()}
+    if "inputTokens" in usage:
+        usage["inputTokens"] = max(usage["inputTokens"], _cached(usage))
+    return usage or None
+
+
+def _cached(usage: Mapping[str, int]) -> int:
+    return usage.get("cacheReadTokens", 0) + usage.get("cacheWriteTokens", 0)

@@ -1,0 +1,140 @@
+"""What rides in extras between relatives: of it a service is given what it knows, and what nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from operator import is_
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from convcli.families.google import config
+from convcli.families.google import document as documents
+from convcli.families.google.contents import CONTENT
+from convcli.families.google.keys import Service, Shape, owned
+from convcli.families.google.parts import BLOB, CALL, FILE, PART
+from convcli.families.google.results import RESPONSE as ANSWER
+from convcli.families.google.schema import PARAMETERS
+from convcli.families.google.schema import RESPONSE as OUTPUT
+from convcli.kit.fitting import on_each_message, on_messages, on_parts, on_tools, shared
+from convcli.kit.objects import Native, carried_by
+from convcli.model.dialect import Pass
+from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefinition, ToolResult
+
+
+class Carried(NamedTuple):
+    """What extras of a record may hold: keys of an object, and objects under keys; without `shape` only these."""
+
+    shape: Shape | None
+    inside: Mapping[str, Carried | None] = {}
+    """None: what this form has no place for."""
+    switch: bool = False
+    """Does an empty object under a key say something?"""
+
+    def filtered(self, carried: Native, service: Service) -> Native:
+        """What the service knows of it, and what nobody knows."""
+        kept: Native = {}
+        for key, value in carried.items():
+            if key in self.inside:
+                inner = self.inside[key]
+                value = inner.filtered(value, service) if inner is not None and isinstance(value, dict) else None
+                kept |= {key: value} if value else {}
+            elif self.shape is not None and self.shape.comes_from_extras(key):
+                kept[key] = value
+        known = kept if self.shape is None else service.known(self.shape.name, kept)
+        return {key: value for key, value in known.items() if self.switch or value != {} or carried[key] == {}}
+
+
+OF_PART = Carried(PART, {shape.name: Carried(shape) for shape in (CALL, BLOB, FILE, ANSWER)})
+OF_TOOL = Carried(config.DECLARATION, {"tool": Carried(config.TOOL, switch=True)})
+OF_CHOICE = Carried(config.TOOL_CONFIG, {"functionCallingConfig": Carried(config.CALLING)})
+OF_REQUEST = Carried(
+    documents.REQUEST,
+    {"toolConfig": OF_CHOICE, "generationConfig": Carried(config.GENERATION), "response": None},
+)
+OF_RESPONSE = Carried(None, {"response": Carried(documents.RESPONSE)})
+OF_TURN = Carried(None, {"content": Carried(CONTENT)})
+OF_ANSWER = Carried(
+    None,
+    {
+        "content": Carried(CONTENT),
+        "candidate": Carried(documents.CANDIDATE),
+        "usageMetadata": Carried(config.USAGE),
+    },
+)
+
+
+def known(service: Service, of_whole: Carried, of_message: Carried) -> Pass:
+    """Of what is carried for the owner only what this service may know."""
+    in_messages = on_each_message(lambda message: _known(message, of_message, service))
+    in_parts = on_parts(lambda part, message: part if message.role == "event" else _known_part(part, service))
+    in_tools = on_tools(lambda tool: _known_tool(tool, service))
+    return lambda transcript: in_tools(in_parts(in_messages(_known(transcript, of_whole, service))))
+
+
+def _known(record: Any, carried: Carried, service: Service) -> Any:
+    mine = carried_by(record.extras, service.owner)
+    if not mine:
+        return record
+    known = carried.filtered(mine, service)
+    candidate = known.get("candidate", {})
+    if f"finishReason.{candidate.get('finishReason')}" in service.lacks:
+        known["candidate"] = {key: value for key, value in candidate.items() if key != "finishReason"}
+    return record if known == mine else replace(record, extras=with_extras(record.extras, service.owner, known))
+
+
+def _known_part(part: Part, service: Service) -> Any:
+    if isinstance(part, Opaque):
+        is_own = part.dialect == service.owner and isinstance(part.value, dict)
+        return part if is_own and service.known(PART.name, part.value) == part.value else None
+    if isinstance(part, ToolResult) and part.kind == "multimodal":
+        value = [_known(_own(one, service.owner), OF_PART, service) for one in part.value]
+        part = part if all(map(is_, value, part.value)) else replace(part, value=value)
+    return _known(part, OF_PART, service)
+
+
+def _own(part: Part, owner: str) -> Part:
+    others = part.extras is not None and part.extras.keys() - {owner}
+    return replace(part, extras=owned(owner, carried_by(part.extras, owner))) if others else part
+
+
+def _known_tool(tool: ToolDefinition, service: Service) -> ToolDefinition | None:
+    known: ToolDefinition = _known(tool, OF_TOOL, service)
+    if config.builtin_of(tool, service.owner) and not config.builtin_of(known, service.owner):
+        return None
+    return _with_one_schema(known, service.owner)
+
+
+def _with_one_schema(tool: ToolDefinition, owner: str) -> ToolDefinition:
+    """The service takes one of the two keys for a schema: what is carried of the other goes."""
+    carried = carried_by(tool.extras, owner)
+    schemas = {PARAMETERS.whole: tool.parameters, OUTPUT.whole: tool.output_schema}
+    others = {key: value for key, value in carried.items() if schemas.get(key) is None}
+    return tool if len(others) == len(carried) else replace(tool, extras=with_extras(tool.extras, owner, others))
+
+
+def with_extras(extras: Extras | None, owner: str, carried: Native) -> Extras | None:
+    """The extras with these of the owner, as far as they say something."""
+    others = {name: value for name, value in (extras or {}).items() if name != owner}
+    mine = {key: value for key, value in carried.items() if value is not None and value != {}}
+    return ({**others, owner: mine} if mine else others) or None
+
+
+def first_content_only(owner: str) -> Pass:
+    """What is carried of a content stands with the first answer in it."""
+
+    def fits(messages: list[Message]) -> list[Message]:
+        firsts = [
+            one if one.role != before.role or one.role != "tool" else bare(one) for before, one in pairwise(messages)
+        ]
+        return shared(messages, messages[:1] + firsts)
+
+    def bare(message: Message) -> Message:
+        carried = carried_by(message.extras, owner)
+        if "content" not in carried:
+            return message
+        others = {key: value for key, value in carried.items() if key != "content"}
+        return replace(message, extras=with_extras(message.extras, owner, others))
+
+    return on_messages(fits)

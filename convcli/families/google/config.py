@@ -1,0 +1,254 @@
+"""Tools, tool choice, settings and usage of the Gemini API and Vertex AI.
+
+What the intermediate format cannot say of these objects rides in extras under their own key.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.families.google.keys import Shape, Writer, listed, owned
+from convcli.families.google.schema import PARAMETERS, RESPONSE, lift_schema, read_subset, write_schema
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, merge
+from convcli.kit.settings import Settings
+from convcli.kit.values import put_counts, take_counts
+from convcli.model.transcript import Path, ToolChoice, ToolDefinition, Transcript
+
+BUILTIN = (
+    "googleSearch googleSearchRetrieval codeExecution urlContext googleMaps fileSearch computerUse mcpServers "
+    "retrieval enterpriseWebSearch parallelAiSearch exaAiSearch"
+)
+TOOL = Shape("tools", f"functionDeclarations {BUILTIN}")
+DECLARATION = Shape(
+    "functionDeclarations",
+    "name description parameters parametersJsonSchema response responseJsonSchema behavior",
+    carried="behavior",
+    partly="parametersJsonSchema responseJsonSchema",
+)
+TOOL_CONFIG = Shape("toolConfig", "functionCallingConfig retrievalConfig includeServerSideToolInvocations")
+CALLING = Shape("functionCallingConfig", "mode allowedFunctionNames streamFunctionCallArguments")
+
+
+# ---------------------------------------------------------------- tools
+
+
+def lift_tools(value: Any, path: Path, context: LiftContext) -> list[ToolDefinition] | None:
+    """A definition for each declared function and for each built-in tool; None where the request has no tools."""
+    if value is None:
+        return None
+    tools: list[ToolDefinition] = []
+    for i, native in enumerate(listed(value)):
+        tools += _lift_tool(native, path if isinstance(value, dict) else (*path, i), context)
+    return tools
+
+
+def _lift_tool(native: Native, path: Path, context: LiftContext) -> list[ToolDefinition]:
+    """What one object of `tools` holds."""
+    camel, _ = TOOL.camel(native)
+    tools: list[ToolDefinition] = []
+    for (key, value), written in zip(camel.items(), native, strict=True):
+        if key == "functionDeclarations" and value:
+            tools += [_lift_declaration(declaration, context) for declaration in value]
+            context.origin.tools += [(*path, written, i) for i in range(len(value))]
+        else:
+            tools.append(ToolDefinition(key, extras={context.dialect: {"tool": {key: value}}}))
+            context.origin.tools.append((*path, written))
+    return tools
+
+
+def _lift_declaration(native: Native, context: LiftContext) -> ToolDefinition:
+    """The definition of a function."""
+    native, carried = DECLARATION.read(native, context.origin)
+    for pair in (PARAMETERS, RESPONSE):
+        if isinstance(native.get(pair.whole), (dict, bool)) and not isinstance(native.get(pair.subset), dict):
+            context.origin.renamed[pair.subset] = pair.whole
+    parameters, beside = lift_schema(native, PARAMETERS)
+    output, beside_output = lift_schema(native, RESPONSE)
+    extras = owned(context.dialect, carried, beside, beside_output)
+    description = native.get("description") or None
+    return ToolDefinition(native["name"], description, parameters, output_schema=output, extras=extras)
+
+
+def write_tools(tools: list[ToolDefinition], writer: Writer) -> list[Native]:
+    """`tools`: all functions that stand in a row in one object, each built-in tool in one of its own."""
+    natives: list[Native] = []
+    last = False
+    for tool in tools:
+        builtin = builtin_of(tool, writer.service.owner)
+        if builtin:
+            natives.append(builtin)
+        elif last:
+            natives[-1]["functionDeclarations"].append(_write_declaration(tool, writer))
+        else:
+            natives.append({"functionDeclarations": [_write_declaration(tool, writer)]})
+        last = not builtin
+    return natives
+
+
+def builtin_of(tool: ToolDefinition, owner: str) -> Native:
+    """A tool that the service runs by itself, as the service writes it; of a function nothing."""
+    whole = carried_by(tool.extras, owner).get("tool")
+    return whole if isinstance(whole, dict) and list(whole) == [tool.name] else {}
+
+
+def _write_declaration(tool: ToolDefinition, writer: Writer) -> Native:
+    """The declaration of a function."""
+    native: Native = {"name": tool.name}
+    if tool.description is not None:
+        native["description"] = tool.description
+    native |= write_schema(tool.parameters, PARAMETERS, writer.service)
+    native |= write_schema(tool.output_schema, RESPONSE, writer.service)
+    return DECLARATION.put(native, writer.carried(tool.extras))
+
+
+# ---------------------------------------------------------------- choice
+
+MODES = {"AUTO": "auto", "NONE": "none", "ANY": "required", "VALIDATED": "auto"}
+MODE_OF = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
+
+
+def lift_choice(value: Native) -> tuple[ToolChoice | None, Native]:
+    """The choice that `toolConfig` makes, and what it says beside that."""
+    config, _ = TOOL_CONFIG.camel(value)
+    beside = {key: inner for key, inner in config.items() if key != "functionCallingConfig" and inner is not None}
+    native = config.get("functionCallingConfig")
+    if not native:
+        return None, beside
+    calling, _ = CALLING.camel(native)
+    choice = nearest_choice(calling)
+    stated = {key: inner for key, inner in calling.items() if inner not in (None, [])}
+    if choice is None or _write_calling(choice) != stated:
+        beside["functionCallingConfig"] = calling
+    return choice, TOOL_CONFIG.ordered(beside)
+
+
+def nearest_choice(calling: Native) -> ToolChoice | None:
+    """The choice that comes nearest to what `functionCallingConfig` says."""
+    names = calling.get("allowedFunctionNames") or []
+    if calling.get("mode") == "ANY" and names:
+        return {"name": names[0]} if len(names) == 1 else {"names": names}
+    return MODES.get(calling.get("mode") or "")
+
+
+def _write_calling(choice: ToolChoice) -> Native:
+    if isinstance(choice, str):
+        return {"mode": MODE_OF[choice]}
+    return {"mode": "ANY", "allowedFunctionNames": [choice["name"]] if "name" in choice else choice["names"]}
+
+
+def write_choice(transcript: Transcript, writer: Writer) -> Native:
+    """`toolConfig`. What was carried of the choice is written where it still says that choice."""
+    carried = writer.carried(transcript.extras, TOOL_CONFIG.name)
+    choice = transcript.tool_choice
+    native = {} if choice is None else {"functionCallingConfig": _write_calling(choice)}
+    calling = carried.get("functionCallingConfig")
+    if native and calling and nearest_choice(calling) != choice:
+        carried = {key: value for key, value in carried.items() if key != "functionCallingConfig"}
+    return TOOL_CONFIG.ordered({**native, **carried})
+
+
+# ---------------------------------------------------------------- settings
+
+SETTINGS = {
+    "temperature": "temperature",
+    "topP": "topP",
+    "topK": "topK",
+    "maxOutputTokens": "maxOutputTokens",
+    "stopSequences": "stop",
+    "presencePenalty": "presencePenalty",
+    "frequencyPenalty": "frequencyPenalty",
+    "seed": "seed",
+}
+"""Settings whose value is the same on both sides, in Google's order."""
+SAME = Settings(SETTINGS)
+
+GENERATION = Shape(
+    "generationConfig",
+    f"{' '.join(SETTINGS)} candidateCount responseLogprobs logprobs responseMimeType responseSchema responseJsonSchema "
+    "responseModalities mediaResolution speechConfig thinkingConfig imageConfig enableEnhancedCivicAnswers "
+    "audioTranscriptionConfig audioTimestamp enableAffectiveDialog responseFormat routingConfig translationConfig",
+)
+THINKING = Shape("thinkingConfig", "includeThoughts thinkingBudget thinkingLevel")
+EFFORTS = frozenset(("minimal", "low", "medium", "high", "xhigh"))
+JSON_TYPE = "application/json"
+
+
+def lift_settings(value: Native) -> tuple[Native, Native]:
+    """The settings that `generationConfig` makes, and what it says beside them."""
+    native, _ = GENERATION.camel(value)
+    settings, _ = SAME.lift(native)
+    beside = {key: inner for key, inner in native.items() if key not in SETTINGS and inner is not None}
+    format_, used = _lift_format(native)
+    if format_ is not None:
+        settings["responseFormat"] = format_
+    beside = {key: inner for key, inner in beside.items() if key not in used}
+    thinking, _ = THINKING.camel(beside.pop("thinkingConfig", {}))
+    level = thinking.get("thinkingLevel")
+    if isinstance(level, str) and level.isupper() and level.lower() in EFFORTS:
+        settings["reasoningEffort"] = level.lower()
+        thinking = {key: inner for key, inner in thinking.items() if key != "thinkingLevel"}
+    return settings, GENERATION.ordered({**beside, "thinkingConfig": thinking} if thinking else beside)
+
+
+def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
+    """The response format and the keys that say it; a combination that it cannot say is carried."""
+    kind, subset, whole = (native.get(key) for key in ("responseMimeType", "responseSchema", "responseJsonSchema"))
+    if kind == JSON_TYPE and isinstance(subset, dict) and whole is None:
+        return {"type": "json_schema", "schema": read_subset(subset)}, ("responseMimeType", "responseSchema")
+    if kind == JSON_TYPE and isinstance(whole, dict) and subset is None:
+        return {"type": "json_schema", "schema": whole}, ("responseMimeType", "responseJsonSchema")
+    if subset is None and whole is None and kind in (JSON_TYPE, "text/plain"):
+        return {"type": "json" if kind == JSON_TYPE else "text"}, ("responseMimeType",)
+    return None, ()
+
+
+def write_settings(transcript: Transcript, writer: Writer) -> Native:
+    """`generationConfig`."""
+    settings = transcript.settings or {}
+    carried = writer.carried(transcript.extras, GENERATION.name)
+    native = SAME.write(settings, {})
+    if "reasoningEffort" in settings:
+        native["thinkingConfig"] = {"thinkingLevel": settings["reasoningEffort"].upper()}
+    if "responseFormat" in settings and "responseMimeType" not in carried:
+        native |= _write_format(settings["responseFormat"])
+    return GENERATION.ordered(merge(native, carried))
+
+
+def _write_format(format_: Native) -> Native:
+    schema = {"responseJsonSchema": format_["schema"]} if isinstance(format_.get("schema"), dict) else {}
+    return {"responseMimeType": "text/plain" if format_.get("type") == "text" else JSON_TYPE, **schema}
+
+
+# ---------------------------------------------------------------- usage
+
+COUNTS: dict[tuple[str, ...], str] = {
+    ("promptTokenCount",): "inputTokens",
+    ("cachedContentTokenCount",): "cacheReadTokens",
+    ("candidatesTokenCount",): "outputTokens",
+    ("thoughtsTokenCount",): "reasoningTokens",
+    ("totalTokenCount",): "totalTokens",
+}
+"""Counts by their key. What was read from a cache is part of the prompt; thoughts are not part of the candidates."""
+
+USAGE = Shape(
+    "usageMetadata",
+    "promptTokenCount cachedContentTokenCount candidatesTokenCount toolUsePromptTokenCount thoughtsTokenCount "
+    "totalTokenCount promptTokensDetails cacheTokensDetails candidatesTokensDetails toolUsePromptTokensDetails "
+    "trafficType",
+)
+
+
+def lift_usage(value: Native) -> tuple[dict[str, int], Native]:
+    """The usage, in which the output holds the thoughts too, and what else was counted."""
+    usage, beside = take_counts(USAGE.camel(value)[0], COUNTS)
+    if "reasoningTokens" in usage and "outputTokens" in usage:
+        usage["outputTokens"] += usage["reasoningTokens"]
+    return usage, USAGE.ordered(beside)
+
+
+def write_usage(usage: dict[str, int], beside: Native) -> Native:
+    """`usageMetadata`."""
+    if "reasoningTokens" in usage and "outputTokens" in usage:
+        usage = {**usage, "outputTokens": usage["outputTokens"] - usage["reasoningTokens"]}
+    return USAGE.ordered(put_counts(usage, beside, COUNTS))

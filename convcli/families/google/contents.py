@@ -1,0 +1,120 @@
+"""Contents and messages: who spoke, and how answers are grouped into turns."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from convcli.families.google.keys import Shape, Writer, listed, owned
+from convcli.families.google.parts import Piece, lift_part, read_part, write_part
+from convcli.families.google.results import lift_result, stated, write_result
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native
+from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
+
+CONTENT = Shape("content", "role parts")
+ROLE_OF = {"assistant": "model"}
+"""The role of a content by that of its first message; in a conversation every other one is the user's."""
+SPEAKERS = (None, "", "user", "model", "function", "system")
+"""Roles that say nothing new of a content whose place says who speaks; any other is carried."""
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_contents(value: Any, path: Path, context: LiftContext) -> None:
+    """The messages of all contents."""
+    for i, native in enumerate(listed(value)):
+        _lift_content(native, path if isinstance(value, dict) else (*path, i), context)
+
+
+def adopt(context: LiftContext) -> None:
+    """Give calls without an id the one that their result has."""
+    adopted = context.pairing.adopted
+    for message in context.messages if adopted else ():
+        for part in message.parts:
+            if isinstance(part, ToolCall) and part.id in adopted:
+                part.id = adopted[part.id]
+
+
+def _lift_content(native: Native, path: Path, context: LiftContext) -> None:
+    """One turn: a message for each answer in it, and one for all that stands between two answers."""
+    native, carried = CONTENT.read(native, context.origin)
+    pieces = [read_part(part, context) for part in listed(native.get("parts"))]
+    role = "assistant" if native.get("role") == "model" else "user"
+    first = len(context.messages)
+    at = 0
+    for message in _messages(pieces, role, context):
+        context.add(message, path, _spots(native, at, len(message.parts)))
+        at += len(message.parts)
+    context.messages[first].extras = owned(context.dialect, {"content": carried} if carried else {})
+
+
+def _messages(pieces: list[Piece], role: str, context: LiftContext) -> list[Message]:
+    answers = [stated(piece) for piece in pieces if piece.kind == "functionResponse"]
+    paired = iter(context.pairing.results(answers) if answers else ())
+    messages: list[Message] = []
+    for is_answer, group in groupby(pieces, lambda piece: piece.kind == "functionResponse"):
+        if is_answer:
+            messages += [Message("tool", [lift_result(piece, *next(paired), context)]) for piece in group]
+        else:
+            messages.append(Message(role, [lift_part(piece, context) for piece in group]))
+    return messages or [Message(role, [])]
+
+
+def _spots(native: Native, start: int, count: int) -> list[Path]:
+    """Where so many parts stand, relative to their content."""
+    single = isinstance(native.get("parts"), dict)
+    return [("parts",) if single else ("parts", j) for j in range(start, start + count)]
+
+
+def lift_system(value: Any, path: Path, context: LiftContext) -> None:
+    """The instruction: a content, or what programs also write: a string, a list of parts, or one part."""
+    if isinstance(value, str):
+        context.add(Message("system", [Text(value)]), path, [()])
+    elif isinstance(value, dict) and ("parts" in value or "role" in value or not value):
+        lift_whole(value, "system", path, context)
+    else:
+        lift_whole({"parts": value}, "system", path, context)
+        place, spots = context.origin.places.pop()
+        context.origin.places.append((place, [spot[1:] for spot in spots or ()]))
+
+
+def lift_whole(native: Native, role: str, path: Path, context: LiftContext) -> Message:
+    """A content that is one message, whatever stands in it."""
+    native, carried = CONTENT.read(native, context.origin)
+    parts = [lift_part(read_part(part, context), context) for part in listed(native.get("parts"))]
+    if native.get("role") not in (ROLE_OF.get(role), *SPEAKERS):
+        carried["role"] = native["role"]
+    message = Message(role, parts, extras=owned(context.dialect, {"content": carried} if carried else {}))
+    context.add(message, path, _spots(native, 0, len(parts)))
+    return message
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_contents(messages: list[Message], writer: Writer) -> list[Native]:
+    """A content for each turn; the answers to one turn are one turn."""
+    natives: list[Native] = []
+    for is_answer, group in groupby(messages, lambda message: message.role == "tool"):
+        run = list(group)
+        turns = [run] if is_answer else [[message] for message in run]
+        natives += [_write_content(turn, ROLE_OF.get(turn[0].role, "user"), writer) for turn in turns]
+    return natives
+
+
+def write_message(message: Message, writer: Writer) -> Native:
+    """One message as a content, whose place says who speaks."""
+    return _write_content([message], ROLE_OF.get(message.role), writer)
+
+
+def _write_content(turn: list[Message], role: str | None, writer: Writer) -> Native:
+    native: Native = {} if role is None else {"role": role}
+    parts = [_write_one(part, writer) for message in turn for part in message.parts]
+    native["parts"] = [part for part in parts if part is not None]
+    return CONTENT.put(native, writer.carried(turn[0].extras, CONTENT.name))
+
+
+def _write_one(part: Part, writer: Writer) -> Native | None:
+    return write_result(part, writer) if isinstance(part, ToolResult) else write_part(part, writer)

@@ -1,0 +1,236 @@
+"""The documents of the Gemini API and Vertex AI: requests, responses, and bare lists of contents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.families.google import config
+from convcli.families.google.contents import (
+    adopt,
+    lift_contents,
+    lift_system,
+    lift_whole,
+    write_contents,
+    write_message,
+)
+from convcli.families.google.keys import CHOICE, Service, Shape, Writer, owned, words
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import is_response
+from convcli.kit.objects import Native, carried_by
+from convcli.model.dialect import Options
+from convcli.model.transcript import Message, Transcript
+from convcli.wire import exact_json
+
+ASIDE = "safetySettings cachedContent labels serviceTier continuationToken store modelArmorConfig outputConfig"
+REQUEST = Shape(
+    "request",
+    f"model systemInstruction contents tools toolConfig generationConfig {ASIDE}",
+    carried=ASIDE,
+    partly="toolConfig generationConfig",
+)
+RESPONSE = Shape(
+    "response",
+    "candidates promptFeedback usageMetadata modelVersion createTime responseId modelStatus",
+    carried="promptFeedback modelStatus",
+    partly="usageMetadata",
+)
+JUDGED = (
+    "finishMessage safetyRatings citationMetadata tokenCount groundingMetadata avgLogprobs logprobsResult "
+    "urlContextMetadata continuationToken"
+)
+CANDIDATE = Shape("candidates", f"content finishReason index {JUDGED}", carried=JUDGED, partly="finishReason index")
+
+FINISH = {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter"}
+FILTERED = words(
+    "RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION "
+    "MODEL_ARMOR"
+)
+"""Other reasons for which the service withholds an answer; which one it was is carried."""
+REASONS = FILTERED | words(
+    "FINISH_REASON_UNSPECIFIED OTHER MALFORMED_FUNCTION_CALL IMAGE_OTHER NO_IMAGE UNEXPECTED_TOOL_CALL "
+    "TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE ESCALATION PUP_LIMITED_DISABLED CONTINUATION"
+)
+REASON_OF = {
+    "stop": "STOP",
+    "tool_calls": "STOP",
+    "length": "MAX_TOKENS",
+    "content_filter": "SAFETY",
+    "refusal": "SAFETY",
+}
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any, service: Service) -> Transcript:
+    """The transcript of a request, a response or a list of contents."""
+    context = LiftContext(service.name, document, owner=service.owner)
+    if isinstance(document, list):
+        context.origin.form = "list"
+        lift_contents(document, (), context)
+        transcript = context.transcript()
+    elif "contents" in document:
+        transcript = _lift_request(document, service, context)
+    else:
+        transcript = _lift_response(document, context)
+    adopt(context)
+    return transcript
+
+
+def _lift_request(document: Native, service: Service, context: LiftContext) -> Transcript:
+    native, carried = REQUEST.read(document, context.origin)
+    context.origin.form = "request"
+    if native.get("systemInstruction"):
+        key = context.origin.renamed.get("systemInstruction", "systemInstruction")
+        lift_system(native["systemInstruction"], (key,), context)
+    lift_contents(native["contents"], ("contents",), context)
+    transcript = context.transcript(model=native.get("model"))
+    if transcript.model is not None:
+        transcript.model = _bare(transcript.model, service)
+    transcript.tools = config.lift_tools(native.get("tools"), ("tools",), context)
+    if native.get("toolConfig"):
+        transcript.tool_choice, carried["toolConfig"] = config.lift_choice(native["toolConfig"])
+    if native.get("generationConfig"):
+        settings, carried["generationConfig"] = config.lift_settings(native["generationConfig"])
+        transcript.settings = settings or None
+    beside = {key: value for key, value in carried.items() if key not in ("toolConfig", "generationConfig") or value}
+    transcript.extras = owned(context.dialect, beside)
+    return transcript
+
+
+def _bare(name: str, service: Service) -> str:
+    """The name of the model without the path that leads to it."""
+    bare = name.removeprefix(service.models)
+    return bare if bare and "/" not in bare else name
+
+
+def _lift_response(document: Native, context: LiftContext) -> Transcript:
+    native, carried = RESPONSE.read(document, context.origin)
+    context.origin.form = "response"
+    context.origin.renamed["model"] = context.origin.renamed.get("modelVersion", "modelVersion")
+    candidates = native.get("candidates") or []
+    for i, candidate in enumerate(candidates):
+        _lift_candidate(candidate, i, len(candidates), context)
+    transcript = context.transcript(
+        id=native.get("responseId") or None,
+        model=native.get("modelVersion") or None,
+        created_at=native.get("createTime") or None,
+        head=f"{CHOICE}1" if len(candidates) > 1 else None,
+    )
+    usage = native.get("usageMetadata")
+    if usage and context.messages:
+        _lift_usage(usage, context.messages[0], context)
+    elif usage:
+        carried = RESPONSE.ordered({**carried, "usageMetadata": usage})
+    transcript.extras = owned(context.dialect, {"response": carried} if carried else {})
+    return transcript
+
+
+def _lift_usage(native: Native, message: Message, context: LiftContext) -> None:
+    usage, beside = config.lift_usage(native)
+    message.usage = usage or None
+    _carry(message, {"usageMetadata": beside} if beside else {}, context)
+
+
+def _carry(message: Message, carried: Native, context: LiftContext) -> None:
+    if carried:
+        message.extras = owned(context.dialect, carried_by(message.extras, context.dialect), carried)
+
+
+def _lift_candidate(document: Native, index: int, count: int, context: LiftContext) -> None:
+    """One answer; several are alternatives: siblings of a tree of which the first is the head."""
+    native, carried = CANDIDATE.read(document, context.origin)
+    message = lift_whole(native.get("content") or {}, "assistant", ("candidates", index, "content"), context)
+    finish = native.get("finishReason")
+    if finish:
+        message.stop_reason = read_reason(finish, message)
+        if write_reason(message.stop_reason) != finish:
+            carried["finishReason"] = finish
+    if native.get("index") is not None and not exact_json.exact(native["index"], index):
+        carried["index"] = native["index"]
+    _carry(message, {"candidate": CANDIDATE.ordered(carried)} if carried else {}, context)
+    if count > 1:
+        message.id = f"{CHOICE}{index + 1}"
+        context.origin.invented.add(message.id)
+
+
+def read_reason(finish: str, message: Message) -> str:
+    """The stop reason; an answer that calls stopped for its calls, which Google does not say."""
+    if finish == "STOP" and any(part.type == "tool_call" for part in message.parts):
+        return "tool_calls"
+    return "content_filter" if finish in FILTERED else FINISH.get(finish, finish)
+
+
+def write_reason(stop: str) -> str:
+    """The finish reason."""
+    return REASON_OF.get(stop, stop)
+
+
+# ---------------------------------------------------------------- write
+
+
+def form_of(transcript: Transcript, owner: str) -> str:
+    """A response when the transcript holds only what a model answered, else a request."""
+    answered = is_response(transcript) or "response" in carried_by(transcript.extras, owner)
+    return "response" if answered else "request"
+
+
+def write(transcript: Transcript, options: Options, service: Service) -> Any:
+    """A request, a response or a list of contents."""
+    writer = Writer.of(transcript, service)
+    if options.form == "response":
+        return _write_response(transcript, writer)
+    if options.form == "list":
+        return write_contents(transcript.messages, writer)
+    return _write_request(transcript, writer)
+
+
+def _write_request(transcript: Transcript, writer: Writer) -> Native:
+    native: Native = {}
+    model = transcript.model
+    if model is not None:
+        native["model"] = writer.service.models + model if model and "/" not in model else model
+    system = [message for message in transcript.messages if message.role == "system"]
+    if system:
+        native["systemInstruction"] = write_message(system[0], writer)
+    native["contents"] = write_contents([one for one in transcript.messages if one.role != "system"], writer)
+    if transcript.tools is not None:
+        native["tools"] = config.write_tools(transcript.tools, writer)
+    for key, value in (
+        ("toolConfig", config.write_choice(transcript, writer)),
+        ("generationConfig", config.write_settings(transcript, writer)),
+    ):
+        if value:
+            native[key] = value
+    outside = ("toolConfig", "generationConfig", "response")
+    carried = writer.carried(transcript.extras)
+    return REQUEST.put(native, {key: value for key, value in carried.items() if key not in outside})
+
+
+def _write_response(transcript: Transcript, writer: Writer) -> Native:
+    messages = transcript.messages
+    native: Native = {"candidates": [_write_candidate(one, i, len(messages), writer) for i, one in enumerate(messages)]}
+    beside = writer.carried(messages[0].extras, "usageMetadata") if messages else {}
+    usage = messages[0].usage if messages else None
+    if usage or beside:
+        native["usageMetadata"] = config.write_usage(usage or {}, beside)
+    for key, value in (
+        ("modelVersion", transcript.model),
+        ("createTime", transcript.created_at),
+        ("responseId", transcript.id),
+    ):
+        if value is not None:
+            native[key] = value
+    return RESPONSE.put(native, writer.carried(transcript.extras, "response"))
+
+
+def _write_candidate(message: Message, index: int, count: int, writer: Writer) -> Native:
+    native: Native = {"content": write_message(message, writer)}
+    if message.stop_reason is not None:
+        native["finishReason"] = write_reason(message.stop_reason)
+    if count > 1:
+        native["index"] = index
+    carried = writer.carried(message.extras, "candidate")
+    if "finishReason" in carried and read_reason(carried["finishReason"], message) != message.stop_reason:
+        carried = {key: value for key, value in carried.items() if key != "finishReason"}
+    return CANDIDATE.put(native, carried)

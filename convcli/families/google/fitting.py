@@ -1,0 +1,296 @@
+"""What the services of Google take: passes that make of any transcript one that has a place in their documents."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Collection
+from operator import is_
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.families.google import config, turns
+from convcli.families.google import document as documents
+from convcli.families.google.carried import (
+    OF_ANSWER,
+    OF_REQUEST,
+    OF_RESPONSE,
+    OF_TURN,
+    Carried,
+    first_content_only,
+    known,
+    with_extras,
+)
+from convcli.families.google.keys import Service
+from convcli.families.google.parts import SIGNATURE, kind_of
+from convcli.families.google.results import read_response, with_media, write_response
+from convcli.kit.fitting import (
+    answers_only,
+    is_foreign_builtin,
+    linear,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_tools,
+    results_behind_calls,
+    roles,
+    separate_results,
+    shared,
+    without,
+)
+from convcli.kit.objects import Native, carried_by, says_something
+from convcli.kit.renaming import renaming
+from convcli.model.dialect import Pass
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Part,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolChoice,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+
+# ---------------------------------------------------------------- parts
+
+MEDIA_TYPES = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}
+"""The media type of media that have none, for Google wants one: it keeps at least the kind. Documents are of any."""
+ENDINGS = {
+    "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "heic": "image/heic",
+    "mp3": "audio/mpeg", "flac": "audio/flac", "ogg": "audio/ogg", "webm": "video/webm", "mov": "video/quicktime",
+}  # fmt: skip
+"""Media types by the end of a URL, where they differ from the first table."""
+
+ONLY_MODEL = (Reasoning, Refusal, ToolCall)
+INSTRUCTIONS = ("system", "developer")
+
+
+def _part(part: Part, message: Message) -> Part | None:
+    """A part as it can stand in a turn of this role; None where Google has no field for it there."""
+    if isinstance(part, ONLY_MODEL) and message.role != "assistant":
+        return None
+    if isinstance(part, Media):
+        return None if message.role in INSTRUCTIONS else _media(part)
+    if isinstance(part, Refusal):
+        return Text(part.text, part.metadata, part.extras)
+    return _reasoning(part) if isinstance(part, Reasoning) else part
+
+
+def _reasoning(part: Reasoning) -> Reasoning | None:
+    """A thought is one text; one without words says nothing to Google unless its own signature goes with it."""
+    if not part.text and part.summary:
+        part = replace(part, text="\n\n".join(part.summary))
+    signed = isinstance((part.metadata or {}).get(SIGNATURE), str)
+    return part if part.text or signed else None
+
+
+def _media(media: Media) -> Media | None:
+    """Media with a type; None for what only its owner can find."""
+    if media.text is not None:
+        data = b64encode(media.text.encode("utf-8", "surrogatepass")).decode("ascii")
+        return replace(media, text=None, data=data, media_type=media.media_type or "text/plain")
+    if media.data is None and media.url is None:
+        return None
+    if media.media_type:
+        return media
+    if media.type == "document":
+        return media if media.media_type is None else replace(media, media_type=None)
+    guess = ENDINGS.get((media.url or "").rpartition(".")[2].lower(), "")
+    return replace(media, media_type=guess if kind_of(guess) == media.type else MEDIA_TYPES[media.type])
+
+
+def _result(result: ToolResult) -> ToolResult:
+    """A result as it reads when it is written as one object with media beside it."""
+    kept = [_media(part) for part in result.value if isinstance(part, Media)] if result.kind == "multimodal" else []
+    media = [one for one in kept if one is not None]
+    response = write_response(result)
+    kind, value, failed = with_media(response, media) if media else read_response(response)
+    if (kind, failed or None) == (result.kind, result.is_error) and value == result.value:
+        return result
+    return replace(result, kind=kind, value=value, is_error=failed or None)
+
+
+def with_signature(part: Any, _: Any = None) -> Any:
+    """The part with nothing beside it but a signature of Google."""
+    if isinstance(part, ToolResult) and part.kind == "multimodal":
+        value = [with_signature(one) for one in part.value]
+        part = part if all(map(is_, value, part.value)) else replace(part, value=value)
+    metadata = part.metadata
+    if metadata is None:
+        return part
+    signature = metadata.get(SIGNATURE)
+    if len(metadata) == 1 and isinstance(signature, str):
+        return part
+    return replace(part, metadata={SIGNATURE: signature} if isinstance(signature, str) else None)
+
+
+def _fitted_part(part: Part, message: Message) -> Part | None:
+    if isinstance(part, ToolResult):
+        return _result(part) if message.role == "tool" else None
+    return _part(part, message)
+
+
+expressible_parts = on_parts(_fitted_part)
+"""Parts that Google has fields for, in the turns where it takes them."""
+
+only_signed = on_parts(with_signature)
+"""Nothing stands beside a part but a signature of Google."""
+
+
+# ---------------------------------------------------------------- tools and settings
+
+
+def _fitted_tools(service: Service) -> Pass:
+    """No tools that another vendor runs by itself, and a choice among those that are left."""
+
+    def fits(tool: ToolDefinition) -> ToolDefinition | None:
+        is_own = bool(config.builtin_of(tool, service.owner))
+        is_foreign = is_foreign_builtin(tool) or "tool" in carried_by(tool.extras, service.owner)
+        return None if is_foreign and not is_own else tool
+
+    of_tools = on_tools(fits)
+
+    def fitted(transcript: Transcript) -> Transcript:
+        left = of_tools(transcript)
+        declared = {tool.name for tool in left.tools or () if not config.builtin_of(tool, service.owner)}
+        choice = _usable(left.tool_choice, declared)
+        return left if choice is left.tool_choice else replace(left, tool_choice=choice)
+
+    return fitted
+
+
+def _usable(choice: ToolChoice | None, declared: set[str]) -> ToolChoice | None:
+    """The choice as far as it is one among declared functions."""
+    if not isinstance(choice, dict):
+        return choice if declared else None
+    if "name" in choice:
+        return choice if choice["name"] in declared else None
+    names = [name for name in choice["names"] if name in declared]
+    if len(names) < 2:
+        return {"name": names[0]} if names else None
+    return choice if names == choice["names"] else {"names": names}
+
+
+def _fitted_settings(service: Service) -> Pass:
+    """Settings that Google has, with values that it takes."""
+
+    def fitted(transcript: Transcript) -> Transcript:
+        fit = {name: _setting(name, value, service) for name, value in (transcript.settings or {}).items()}
+        settings = {name: value for name, value in fit.items() if value is not None} or None
+        return transcript if settings == transcript.settings else replace(transcript, settings=settings)
+
+    return fitted
+
+
+def _setting(name: str, value: Any, service: Service) -> Any:
+    if name == "reasoningEffort":
+        return value if value in config.EFFORTS and f"thinkingLevel.{value.upper()}" not in service.lacks else None
+    if name == "responseFormat":
+        return _format(value)
+    return value if name in config.SETTINGS.values() and says_something(value) else None
+
+
+def _format(value: Native) -> Native | None:
+    kind = value.get("type")
+    if kind == "json_schema" and isinstance(value.get("schema"), dict):
+        return {"type": kind, "schema": value["schema"]}
+    return {"json_schema": {"type": "json"}, "json": {"type": "json"}, "text": {"type": "text"}}.get(str(kind))
+
+
+# ---------------------------------------------------------------- answers
+
+
+def _reasons(service: Service, others: Collection[str]) -> Pass:
+    """Reasons to stop that Google has, or that are said in another way; one of another vendor is `OTHER`."""
+
+    def fits(message: Message) -> Message:
+        stop = message.stop_reason
+        if stop is None or stop in others:
+            return message
+        is_own = stop in documents.REASONS and f"finishReason.{stop}" not in service.lacks
+        finish = documents.write_reason(stop) if stop in documents.REASON_OF or is_own else "OTHER"
+        reason = documents.read_reason(finish, message)
+        return message if reason == stop else replace(message, stop_reason=reason)
+
+    return on_each_message(fits)
+
+
+def _one_usage(service: Service) -> Pass:
+    """The counts of a response are one object, which reads as those of its first answer."""
+
+    def fits(messages: list[Message]) -> list[Message]:
+        first = next((i for i, one in enumerate(messages) if one.usage or _counted(one)), None)
+        if first is None:
+            return messages
+        usage, beside = messages[first].usage, _counted(messages[first])
+        counts = {name: n for name, n in (usage or {}).items() if name in config.COUNTS.values()} or None
+        with_counts = [
+            _with_counts(one, counts if i == 0 else None, beside if i == 0 else {}) for i, one in enumerate(messages)
+        ]
+        return shared(messages, with_counts)
+
+    def _counted(message: Message) -> Native:
+        carried: Native = carried_by(message.extras, service.owner).get("usageMetadata") or {}
+        return carried
+
+    def _with_counts(message: Message, usage: dict[str, int] | None, beside: Native) -> Message:
+        if message.usage == usage and _counted(message) == beside:
+            return message
+        carried = {**carried_by(message.extras, service.owner), "usageMetadata": beside}
+        return replace(message, usage=usage, extras=with_extras(message.extras, service.owner, carried))
+
+    return on_messages(fits)
+
+
+# ---------------------------------------------------------------- the forms
+
+TURNS: tuple[Pass, ...] = (
+    linear,
+    separate_results,
+    on_each_message(turns.user_without_result),
+    results_behind_calls,
+    roles({"developer": "system"}),
+    expressible_parts,
+    only_signed,
+    on_messages(turns.one_system),
+    on_messages(turns.joined),
+    on_messages(turns.in_order_of_calls),
+    on_each_message(lambda message: message if message.parts else None),
+    turns.tied,
+)
+"""One instruction, and turns that say something: all answers to a turn behind it."""
+
+
+def fit(service: Service) -> dict[str, tuple[Pass, ...]]:
+    """What the service takes, by form."""
+    request = (
+        renaming(service.names),
+        known(service, OF_REQUEST, OF_TURN),
+        *TURNS,
+        first_content_only(service.owner),
+        _fitted_tools(service),
+        _fitted_settings(service),
+    )
+    return {
+        "request": request,
+        "response": answer(service, OF_ANSWER),
+        "list": (*request, on_each_message(lambda message: None if message.role == "system" else message)),
+    }
+
+
+def answer(service: Service, of_answer: Carried, reasons: Collection[str] = ()) -> tuple[Pass, ...]:
+    """What a model answered, as a response holds it; `reasons` to stop have a place of their own there."""
+    return (
+        renaming(service.names),
+        answers_only,
+        without("tools", "tool_choice", "settings"),
+        known(service, OF_RESPONSE, of_answer),
+        expressible_parts,
+        only_signed,
+        _reasons(service, reasons),
+        _one_usage(service),
+    )

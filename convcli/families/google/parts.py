@@ -1,0 +1,150 @@
+"""The parts of a content of the Gemini API and Vertex AI, except the answers to calls."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from convcli.families.google.keys import Shape, Writer, owned
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native
+from convcli.model.transcript import Media, Opaque, Part, Reasoning, Refusal, Text, ToolCall
+
+DATA = (
+    "text", "inlineData", "fileData", "functionCall", "functionResponse",
+    "executableCode", "codeExecutionResult", "toolCall", "toolResponse",
+)  # fmt: skip
+"""The fields of which a part sets exactly one."""
+
+ASIDE = "videoMetadata mediaResolution partMetadata audioTranscription mediaProcessing speechMetadata"
+
+PART = Shape("parts", f"{' '.join(DATA)} thought thoughtSignature {ASIDE}", carried=ASIDE, partly="thought")
+CALL = Shape("functionCall", "id name args partialArgs willContinue", carried="partialArgs willContinue")
+BLOB = Shape("inlineData", "mimeType data displayName")
+FILE = Shape("fileData", "mimeType fileUri displayName")
+
+SIGNATURE = "thoughtSignature"
+MediaKind = Literal["image", "audio", "video", "document"]
+KINDS: tuple[MediaKind, ...] = ("image", "audio", "video")
+
+
+class Piece(NamedTuple):
+    """One part as it stands in the document: in camel case, with what is carried, and its data field."""
+
+    native: Native
+    carried: Native
+    kind: str | None
+
+    @property
+    def metadata(self) -> Native | None:
+        """The signature, where there is one."""
+        signature = self.native.get(SIGNATURE)
+        return {SIGNATURE: signature} if isinstance(signature, str) else None
+
+    def extras(self, inner: Native) -> Native:
+        """What is carried beside and inside its data; a mark that only text has is carried too."""
+        thought = {"thought": self.native["thought"]} if self.native.get("thought") is not None else {}
+        return {**self.carried, **thought, **({str(self.kind): inner} if inner else {})}
+
+
+# ---------------------------------------------------------------- lift
+
+
+def read_part(native: Native, context: LiftContext) -> Piece:
+    """A part, ready to be lifted."""
+    native, carried = PART.read(native, context.origin)
+    kinds = [key for key in DATA if native.get(key) is not None]
+    if not kinds and (native.get("thought") is True or isinstance(native.get(SIGNATURE), str)):
+        return Piece(native, carried, "text")
+    return Piece(native, carried, kinds[0] if len(kinds) == 1 else None)
+
+
+def lift_part(piece: Piece, context: LiftContext) -> Part:
+    """A part of any kind; one that is not known, or that sets two data fields, is kept as it is."""
+    if piece.kind == "text":
+        return _lift_text(piece, context)
+    if piece.kind == "functionCall":
+        return _lift_call(piece, context)
+    if piece.kind in ("inlineData", "fileData"):
+        return lift_media(piece, context)
+    return Opaque(context.dialect, piece.native)
+
+
+def _lift_text(piece: Piece, context: LiftContext) -> Part:
+    text, extras = piece.native.get("text") or "", owned(context.dialect, piece.carried)
+    if piece.native.get("thought") is True:
+        return Reasoning(text, metadata=piece.metadata, extras=extras)
+    return Text(text, piece.metadata, extras)
+
+
+def _lift_call(piece: Piece, context: LiftContext) -> ToolCall:
+    native, inner = CALL.read(piece.native["functionCall"], context.origin)
+    id_ = context.pairing.call(native.get("id") or None, native["name"])
+    extras = owned(context.dialect, piece.extras(inner))
+    return ToolCall(id_, native["name"], native.get("args") or {}, metadata=piece.metadata, extras=extras)
+
+
+def lift_media(piece: Piece, context: LiftContext) -> Media:
+    """Media by value or by reference; the media type says of which kind they are."""
+    shape = BLOB if piece.kind == "inlineData" else FILE
+    native, inner = shape.read(piece.native[shape.name], context.origin)
+    media_type = native.get("mimeType") or None
+    media = Media(kind_of(media_type), media_type=media_type, name=native.get("displayName") or None)
+    if shape is BLOB:
+        media.data = native["data"]
+    else:
+        media.url = native["fileUri"]
+    media.metadata = piece.metadata
+    media.extras = owned(context.dialect, piece.extras(inner))
+    return media
+
+
+def kind_of(media_type: str | None) -> MediaKind:
+    """The kind of media of this type: what is neither seen nor heard is a document."""
+    main = (media_type or "").partition("/")[0].lower()
+    return next((kind for kind in KINDS if kind == main), "document")
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_part(part: Part, writer: Writer) -> Native | None:
+    """A part; None for one that Google has no field for, or that another vendor owns."""
+    if isinstance(part, (Text, Refusal)):
+        return finish(part, {"text": part.text}, writer)
+    if isinstance(part, Reasoning):
+        return finish(part, {"text": part.text, "thought": True}, writer)
+    if isinstance(part, ToolCall):
+        return _write_call(part, writer)
+    if isinstance(part, Media):
+        body = media_body(part, writer)
+        return None if body is None else finish(part, body, writer)
+    if isinstance(part, Opaque) and part.dialect == writer.service.owner and isinstance(part.value, dict):
+        return part.value
+    return None
+
+
+def finish(part: Part, native: Native, writer: Writer) -> Native:
+    """The part with its signature and with what stands beside its data."""
+    signature = (part.metadata or {}).get(SIGNATURE)
+    if isinstance(signature, str):
+        native[SIGNATURE] = signature
+    carried = writer.carried(part.extras)
+    return PART.put(native, {key: value for key, value in carried.items() if key not in DATA})
+
+
+def _write_call(call: ToolCall, writer: Writer) -> Native:
+    native: Native = {} if call.id in writer.made_up else {"id": call.id}
+    native |= {"name": call.name, "args": call.arguments}
+    return finish(call, {"functionCall": CALL.put(native, writer.carried(call.extras, CALL.name))}, writer)
+
+
+def media_body(media: Media, writer: Writer) -> Native | None:
+    """The data field of media; None for what only its owner can find."""
+    shape = BLOB if media.data is not None else FILE
+    place = {"data": media.data} if shape is BLOB else {"fileUri": media.url}
+    if None in place.values():
+        return None
+    unknown = "" if shape is BLOB else None  # of data the service wants the key
+    native = {"mimeType": media.media_type or unknown, **place, "displayName": media.name}
+    native = {key: value for key, value in native.items() if value is not None}
+    return {shape.name: shape.put(native, writer.carried(media.extras, shape.name))}

@@ -1,0 +1,110 @@
+"""What the reports say about the Gemini API and Vertex AI: reasons, places, conventions."""
+
+from __future__ import annotations
+
+from convcli.families.google import config
+from convcli.families.google.keys import words
+from convcli.families.google.results import express
+from convcli.model.dialect import Convention
+from convcli.model.transcript import Path
+
+CONVENTIONS = (
+    Convention(
+        express,
+        {
+            "data": ("changed", "a string in a response is read as text"),
+            "error": ("changed", "a string under error is read as the text of the error"),
+            "multimodal": ("changed", "an answer without media is text"),
+        },
+    ),
+)
+
+LOSSES = {
+    "refusal": "Google has no field for a refusal: the words are written as text",
+    "message.grouping": "a turn that calls must not follow a turn of the model, and the system speaks once",
+    "message.role": "Google knows one system instruction, the user and the model",
+    "message.name": "turns have no name",
+    "message.id": "turns have no id",
+    "message.parentId": "turns have no parent",
+    "message.createdAt": "turns have no time",
+    "message.model": "turns have no model of their own",
+    "message.usage": "only a response has usage",
+    "message.stopReason": "only a response has a finish reason, and it has a list of them",
+    "message.error": "a turn has no field for its failure",
+    "reasoning.summary": "a thought is one text",
+    "tool_call.rawArguments": "arguments are an object, never text",
+    "tool_call.name": "the name of a function is short and has few characters",
+    "tool_result.name": "the name of a function is short and has few characters",
+    "tool.name": "the name of a function is short and has few characters",
+    "tool_result.value": "the texts of an answer stand in one string before its media",
+    "tool_result.status": "an answer has no status",
+    "tool_result.isError": "the key error says it",
+    "tool.strict": "declarations have no strict mode",
+    "tool.title": "declarations have no title",
+    "tool.annotations": "declarations have no annotations",
+    "toolChoice": "a choice needs declared functions",
+    "settings.parallelToolCalls": "Google has no setting for parallel calls",
+    "settings.stream": "the method streams, not a field of the request",
+    "mediaType": "Google wants a media type",
+    "metadata": "only a provider itself takes its context back",
+    "title": "there is no place for a title",
+    "cwd": "there is no place for a directory",
+}
+
+LACKS = words(
+    "title cwd updatedAt message.id message.parentId message.createdAt message.name message.model message.error "
+    "reasoning.summary tool_call.rawArguments tool_result.status tool.strict tool.title tool.annotations image.detail"
+)
+"""What no form has a place for."""
+LACKS_BY_FORM = {
+    "request": LACKS | words("id createdAt message.usage message.stopReason"),
+    "response": LACKS | words("tools tool toolChoice settings head"),
+    "list": LACKS | words("id createdAt message.usage message.stopReason model tools tool toolChoice settings"),
+}
+
+SETTING_KEYS = {
+    **{ours: theirs for theirs, ours in config.SETTINGS.items()},
+    "responseFormat": "responseMimeType",
+    "reasoningEffort": "thinkingConfig",
+}
+COUNT_KEYS = {ours: path[0] for path, ours in config.COUNTS.items()}
+SIGNED = ("text", "reasoning", "image", "audio", "video", "document", "tool_call", "tool_result")
+
+PLACES: dict[str, Path] = {
+    "id": ("responseId",),
+    "model": ("model",),
+    "createdAt": ("createTime",),
+    "tools": ("tools",),
+    "toolChoice": ("toolConfig", "functionCallingConfig"),
+    "settings": ("generationConfig",),
+    **{f"settings.{ours}": ("generationConfig", theirs) for ours, theirs in SETTING_KEYS.items()},
+    "message.stopReason": ("..", "finishReason"),
+    "message.error": ("error", "message"),
+    "message.usage": ("..", "..", "..", "usageMetadata"),
+    **{f"message.usage.{ours}": ("..", "..", "..", "usageMetadata", theirs) for ours, theirs in COUNT_KEYS.items()},
+    "extras.content": (),
+    "extras.response": (),
+    "extras.candidate": ("..",),
+    "extras.usageMetadata": ("..", "..", "..", "usageMetadata"),
+    "extras.tool": (),
+    **{f"{kind}.metadata.thoughtSignature": ("thoughtSignature",) for kind in SIGNED},
+    "text.text": ("text",),
+    "reasoning.text": ("text",),
+    "tool_call.id": ("functionCall", "id"),
+    "tool_call.name": ("functionCall", "name"),
+    "tool_call.arguments": ("functionCall", "args"),
+    "tool_result.toolCallId": ("functionResponse", "id"),
+    "tool_result.name": ("functionResponse", "name"),
+    "tool_result.kind": ("functionResponse", "response"),
+    "tool_result.value": ("functionResponse", "response"),
+    "tool_result.isError": ("functionResponse", "response"),
+    "tool.name": ("name",),
+    "tool.description": ("description",),
+    "tool.parameters": ("parameters",),
+    "tool.outputSchema": ("response",),
+}
+
+ENVELOPE = words("response candidate usageMetadata")
+
+REPEATS = frozenset(("/candidates/*/index", "/usageMetadata/candidatesTokenCount"))
+"""Values that say where they stand, or are said in a sum."""

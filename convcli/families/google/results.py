@@ -1,0 +1,116 @@
+"""The answers to calls: `functionResponse.response` is an object, and its only key may say what the answer is.
+
+As the SDK documents it, `output` holds the output and `error` the error, and an object without these is the output
+itself. `result`, which many programs write, is read as `output`. Media ride beside it, in `functionResponse.parts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.families.google.keys import Shape, Writer, owned
+from convcli.families.google.parts import Piece, finish, lift_media, media_body, read_part
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native
+from convcli.model.transcript import Media, Text, ToolResult
+
+OUTPUTS = ("output", "result")
+
+RESPONSE = Shape(
+    "functionResponse",
+    "id name response parts willContinue scheduling",
+    carried="willContinue scheduling",
+    partly="response parts",
+)
+
+
+def read_response(response: Native) -> tuple[str, Any, bool]:
+    """Kind and value of an answer, and whether it is an error that is no text."""
+    if len(response) != 1:
+        return "data", response, False
+    key, value = next(iter(response.items()))
+    if key in OUTPUTS:
+        return ("text" if isinstance(value, str) else "data"), value, False
+    if key == "error":
+        return ("error", value, False) if isinstance(value, str) else ("data", value, True)
+    return "data", response, False
+
+
+def write_response(result: ToolResult) -> Native:
+    """The object that says an answer; one that would read as a wrapper is wrapped itself."""
+    value = result.value
+    if result.kind == "multimodal":
+        texts = [part.text for part in value if isinstance(part, Text)]
+        if not texts and value and not result.is_error:
+            return {}
+        return {"error" if result.is_error else "output": "\n".join(texts)}
+    if result.kind == "error" or result.is_error:
+        return {"error": value}
+    bare = result.kind == "data" and isinstance(value, dict)
+    return value if bare and read_response(value)[1] is value else {"output": value}
+
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How a result reads that says in another kind what comes back."""
+    if result.kind == "multimodal":
+        first = result.value[0] if len(result.value) == 1 else None
+        bare = isinstance(first, Text) and first == Text(first.text)
+        return read_response(write_response(result))[:2] if bare else None
+    if result.kind != "data" or not isinstance(result.value, str):
+        return None
+    return ("error" if result.is_error else "text"), result.value
+
+
+# ---------------------------------------------------------------- lift
+
+
+def stated(piece: Piece) -> tuple[str | None, str | None]:
+    """The id and name that an answer itself gives."""
+    native = piece.native["functionResponse"]
+    return native.get("id") or None, native["name"]
+
+
+def lift_result(piece: Piece, id_: str, name: str, context: LiftContext) -> ToolResult:
+    """The answer to the call with this id."""
+    native, inner = RESPONSE.read(piece.native["functionResponse"], context.origin)
+    response = native.get("response") or {}
+    kind, value, failed = read_response(response)
+    media = _lift_media(native.get("parts"), inner, context)
+    if media:
+        kind, value, failed = with_media(response, media)
+        if response and read_response(response)[0] == "data":  # there is no part for an object
+            inner["response"] = response
+    extras = owned(context.dialect, piece.extras(inner))
+    return ToolResult(id_, name, kind, value, failed or None, metadata=piece.metadata, extras=extras)  # type: ignore[arg-type]
+
+
+def _lift_media(natives: Any, inner: Native, context: LiftContext) -> list[Media]:
+    """The media of an answer; when something else is among them all are carried as they are."""
+    pieces = [read_part(native, context) for native in natives or ()]
+    if not all(piece.kind in ("inlineData", "fileData") for piece in pieces):
+        inner["parts"] = natives
+        return []
+    return [lift_media(piece, context) for piece in pieces]
+
+
+def with_media(response: Native, media: list[Media]) -> tuple[str, Any, bool]:
+    """The parts of an answer that has media."""
+    kind, value, failed = read_response(response)
+    texts = [Text(value)] if kind == "text" or (kind == "error" and value) else []
+    return "multimodal", [*texts, *media], failed or kind == "error"
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_result(result: ToolResult, writer: Writer) -> Native:
+    """The part that answers a call. The id is written where the source has one."""
+    native: Native = {} if result.tool_call_id in writer.made_up else {"id": result.tool_call_id}
+    native |= {"name": result.name, "response": write_response(result)}
+    media = [part for part in result.value if isinstance(part, Media)] if result.kind == "multimodal" else []
+    bodies = [(part, media_body(part, writer)) for part in media]
+    parts = [finish(part, body, writer) for part, body in bodies if body is not None]
+    if parts:
+        native["parts"] = parts
+    inner = writer.carried(result.extras, RESPONSE.name)
+    return finish(result, {"functionResponse": RESPONSE.put(native, inner)}, writer)

@@ -1,0 +1,162 @@
+"""The schemas of functions: the OpenAPI subset of Google (`parameters`) and JSON Schema (`parametersJsonSchema`).
+
+The subset reads as JSON Schema one-to-one: types in capitals become small, `nullable` becomes the type `null`, `defs`
+and `ref` get their dollar. What the subset cannot say is written as the JSON Schema that it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from convcli.families.google.keys import Service, Shape, words
+from convcli.kit.objects import Native
+from convcli.model.transcript import Path
+from convcli.wire import exact_json
+
+TYPES = frozenset(("string", "number", "integer", "boolean", "array", "object", "null"))
+SUBSET = Shape(
+    "parameters",
+    "type format title description nullable enum items properties required propertyOrdering anyOf minItems maxItems "
+    "minProperties maxProperties minLength maxLength pattern minimum maximum default example "
+    "additionalProperties defs ref",
+)
+COUNTS = words("minItems maxItems minProperties maxProperties minLength maxLength")
+"""64-bit integers, which Google also writes as strings."""
+
+NAMED = ("properties", "defs")
+SINGLE = ("items", "additionalProperties")
+NEEDS = {"object": "properties", "array": "items"}
+"""What Google wants of a schema of this type, or it rejects the request."""
+
+
+class Pair(NamedTuple):
+    """The two keys of a declaration under which one schema can stand."""
+
+    subset: str
+    whole: str
+
+
+PARAMETERS = Pair("parameters", "parametersJsonSchema")
+RESPONSE = Pair("response", "responseJsonSchema")
+
+
+def lift_schema(native: Native, pair: Pair) -> tuple[Any, Native]:
+    """The JSON Schema, and what of the two keys must be carried beside it."""
+    subset, whole = native.get(pair.subset), native.get(pair.whole)
+    if isinstance(subset, dict):
+        return read_subset(subset), {} if whole is None else {pair.whole: whole}
+    if isinstance(whole, dict) or (pair is RESPONSE and isinstance(whole, bool)):
+        return whole, {}
+    return None, {} if whole is None else {pair.whole: whole}
+
+
+def write_schema(schema: Any, pair: Pair, service: Service) -> Native:
+    """The schema under one of the two keys: the subset where the service prefers it and it says the same."""
+    if schema is None:
+        return {}
+    subset = write_subset(schema) if service.subset and isinstance(schema, dict) else None
+    return {pair.whole: schema} if subset is None or not _is_sayable(schema, subset) else {pair.subset: subset}
+
+
+def _is_sayable(schema: Native, subset: Native) -> bool:
+    """Does the subset say the same, in a way that the service takes?"""
+    if not exact_json.exact(read_subset(subset), schema) or not isinstance(subset.get("defs", {}), dict):
+        return False
+    roots = [subset, *subset.get("defs", {}).values()]
+    return all(isinstance(root, dict) and all(_is_accepted(one) for _, one in subschemas(root)) for root in roots)
+
+
+def _is_accepted(schema: Native) -> bool:
+    kind, need = schema.get("type", ""), NEEDS.get(str(schema.get("type")).lower())
+    properties, choice = schema.get("properties", {}), schema.get("anyOf", [])
+    shaped = isinstance(properties, dict) and isinstance(choice, list) and isinstance(schema.get("items", {}), dict)
+    strings = [kind, schema.get("ref", ""), *(schema.get("enum") or ())]
+    return (
+        schema.keys() <= SUBSET.known
+        and shaped
+        and all(isinstance(child, dict) for child in (*properties.values(), *choice))
+        and all(isinstance(value, str) for value in strings)
+        and (need is None or bool(schema.get(need)))
+        and ("enum" not in schema or kind in ("STRING", ""))
+    )
+
+
+def subschemas(root: Native) -> Iterator[tuple[Path, Native]]:
+    """The schema objects of a subset with their paths, from the outside in."""
+    stack: list[tuple[Path, Native]] = [((), root)]
+    while stack:
+        path, schema = stack.pop()
+        yield path, schema
+        inner: list[tuple[Path, Any]] = [((*path, key), schema.get(key)) for key in SINGLE]
+        named, choice = schema.get("properties"), schema.get("anyOf")
+        inner += [((*path, "properties", key), one) for key, one in named.items()] if isinstance(named, dict) else []
+        inner += [((*path, "anyOf", i), one) for i, one in enumerate(choice)] if isinstance(choice, list) else []
+        stack += reversed([(place, one) for place, one in inner if isinstance(one, dict)])
+
+
+# ---------------------------------------------------------------- subset to JSON Schema
+
+
+def read_subset(native: Native) -> Native:
+    """The JSON Schema that says the same as a schema of the subset."""
+    native, _ = SUBSET.camel(native)
+    kind = native.get("type")
+    known = kind.lower() if isinstance(kind, str) and kind.lower() in TYPES else None
+    nullable = known is not None and native.get("nullable") is True and known != "null"
+    out: Native = {}
+    for key, value in native.items():
+        if key == "type" and known is not None:
+            out["type"] = [known, "null"] if nullable else known
+        elif not (key == "nullable" and nullable):
+            _read_key(key, value, native, out)
+    return out
+
+
+def _read_key(key: str, value: Any, native: Native, out: Native) -> None:
+    if key in ("defs", "ref") and f"${key}" not in native:
+        out[f"${key}"] = _moved(value, "#/defs/", "#/$defs/") if key == "ref" else _children(key, value, read_subset)
+    elif key in COUNTS and isinstance(value, str) and value.isascii() and value.isdigit():
+        out[key] = int(value)
+    else:
+        out[key] = _children(key, value, read_subset)
+
+
+def _children(key: str, value: Any, convert: Callable[[Native], Native]) -> Any:
+    """The value of a keyword with the schemas inside it converted."""
+    if key in NAMED and isinstance(value, dict):
+        return {name: convert(child) if isinstance(child, dict) else child for name, child in value.items()}
+    if key in SINGLE and isinstance(value, dict):
+        return convert(value)
+    if key == "anyOf" and isinstance(value, list):
+        return [convert(child) if isinstance(child, dict) else child for child in value]
+    return value
+
+
+def _moved(value: Any, old: str, new: str) -> Any:
+    return new + value[len(old) :] if isinstance(value, str) and value.startswith(old) else value
+
+
+# ---------------------------------------------------------------- JSON Schema to subset
+
+
+def write_subset(schema: Native) -> Native:
+    """The schema in the words of the subset; keywords that it has no word for stay as they are."""
+    out: Native = {}
+    for key, value in schema.items():
+        if key == "type":
+            out |= _write_type(value)
+        elif key == "$ref":
+            out["ref"] = _moved(value, "#/$defs/", "#/defs/")
+        else:
+            name = "defs" if key == "$defs" else key
+            out[name] = _children(name, value, write_subset)
+    return out
+
+
+def _write_type(kind: Any) -> Native:
+    """A type in capitals, with `nullable` where null is another."""
+    kinds = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
+    if not kinds or kinds[0] not in TYPES or kinds[1:] not in ([], ["null"]):
+        return {"type": kind}
+    return {"type": kinds[0].upper(), **({"nullable": True} if len(kinds) > 1 else {})}

@@ -1,0 +1,84 @@
+"""Turns as the services of Google take them: one instruction, and all answers to a turn in one turn behind it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from msgspec.structs import replace
+
+from convcli.kit.fitting import shared
+from convcli.kit.pairing import Pairing
+from convcli.kit.renaming import call_ids
+from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
+
+
+def one_system(messages: list[Message]) -> list[Message]:
+    """The system speaks once, before everything else."""
+    system = [message for message in messages if message.role == "system"]
+    if not system or (len(system) == 1 and messages[0] is system[0]):
+        return messages
+    first = replace(system[0], parts=[part for message in system for part in message.parts])
+    return [first, *(message for message in messages if message.role != "system")]
+
+
+def joined(messages: list[Message]) -> list[Message]:
+    """A turn that calls joins the turns of the model before it."""
+    turns: list[Message] = []
+    for message in messages:
+        turns.append(message)
+        while len(turns) > 1 and _goes_on(turns[-2], turns[-1]):
+            last = turns.pop()
+            turns[-1] = replace(turns[-1], parts=[*turns[-1].parts, *last.parts])
+    return shared(messages, turns)
+
+
+def _goes_on(before: Message, after: Message) -> bool:
+    return before.role == after.role == "assistant" and any(isinstance(part, ToolCall) for part in after.parts)
+
+
+def in_order_of_calls(messages: list[Message]) -> list[Message]:
+    """All answers to one turn in the order of the calls; answers to no call come last."""
+    calls = [part.id for message in messages for part in message.parts if isinstance(part, ToolCall)]
+    order = {id_: i for i, id_ in enumerate(calls)}
+    turns: list[Message] = []
+    for is_answer, group in groupby(messages, lambda message: message.role == "tool"):
+        turn = list(group)
+        turns += sorted(turn, key=lambda message: _rank(message.parts, order)) if is_answer else turn
+    return shared(messages, turns)
+
+
+def _rank(parts: list[Part], order: dict[str, int]) -> int:
+    ranks = [order.get(part.tool_call_id) for part in parts if isinstance(part, ToolResult)]
+    return len(order) if None in ranks or not ranks else min(rank for rank in ranks if rank is not None)
+
+
+def tied(transcript: Transcript) -> Transcript:
+    """Ids that nobody wrote are written where the order of calls and results would tie others."""
+    origin = transcript.origin
+    if origin is None or not origin.invented:
+        return transcript
+    needed = _untied(transcript.messages, origin.invented)
+    return replace(transcript, origin=replace(origin, invented=origin.invented - needed)) if needed else transcript
+
+
+def _untied(messages: list[Message], invented: set[str]) -> set[str]:
+    """The made-up ids of results that would be read as those of other calls."""
+    pairing = Pairing([{"id": id_} for id_ in call_ids(Transcript(messages))])
+    calls: dict[str, str] = {}
+    untied: set[str] = set()
+    for is_answer, group in groupby(messages, lambda message: message.role == "tool"):
+        parts = [part for message in group for part in message.parts]
+        if is_answer:
+            results = [part for part in parts if isinstance(part, ToolResult)]
+            stated = [(None if one.tool_call_id in invented else one.tool_call_id, one.name) for one in results]
+            read = [calls.get(id_) for id_, _ in pairing.results(stated)]
+            right = [one.tool_call_id if one.tool_call_id in calls.values() else None for one in results]
+            untied |= {one.tool_call_id for one, x, y in zip(results, read, right, strict=True) if x != y}
+        for call in (part for part in parts if isinstance(part, ToolCall)):
+            calls[pairing.call(None if call.id in invented else call.id, call.name)] = call.id
+    return untied & invented
+
+
+def user_without_result(message: Message) -> Message:
+    is_answer = message.role != "tool" or any(isinstance(part, ToolResult) for part in message.parts)
+    return message if is_answer else replace(message, role="user")

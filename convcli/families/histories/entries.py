@@ -1,0 +1,98 @@
+"""What the histories of small chat programs share: results among other parts, which name their calls late or never."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import bare_system
+from convcli.kit.objects import Native, extras_of
+from convcli.model.rule import At, Breach, Rule
+from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.validation.survey import Survey, when_sent
+
+
+class Entries:
+    """The entries of one history while they are lifted. Their results find their calls when an entry is whole."""
+
+    __slots__ = ("_waiting", "context")
+
+    def __init__(self, dialect: str, document: Any, spot: Path = ()) -> None:
+        self.context = LiftContext(dialect, document, spot=spot)
+        self.context.origin.form = "list" if isinstance(document, list) else ""
+        self._waiting: list[ToolResult] = []
+
+    def extras(self, carried: Native | None) -> dict[str, Any] | None:
+        """What is carried, as extras of the dialect."""
+        return extras_of(self.context.dialect, carried)
+
+    def call(self, id_: Any, name: str, arguments: Any, carried: Native | None) -> ToolCall:
+        """A call; without an id it may get that of its result."""
+        id_ = self.context.pairing.call(id_ or None, name)
+        return ToolCall(id_, name, arguments or {}, extras=self.extras(carried))
+
+    def result(self, id_: Any, name: Any, value: Any, carried: Native | None) -> ToolResult:
+        """A result with what it says of its call: a string is text, any other value data."""
+        kind: Any = "text" if isinstance(value, str) else "data"
+        result = ToolResult(id_ or "", name or "", kind, value, extras=self.extras(carried))
+        self._waiting.append(result)
+        return result
+
+    def pair(self) -> None:
+        """Give the results that wait the ids and names of their calls."""
+        stated = [(result.tool_call_id or None, result.name or None) for result in self._waiting]
+        paired = self.context.pairing.results(stated) if stated else ()
+        for result, (id_, name) in zip(self._waiting, paired, strict=True):
+            result.tool_call_id, result.name = id_, name
+        self._waiting.clear()
+
+    def system(self, text: str | None, key: str) -> None:
+        """An instruction that stands beside the entries."""
+        if text:
+            self.context.add(Message("system", [Text(text)]), (key,), [()])
+
+    def add(self, message: Message, parts: Sequence[Part], spots: Sequence[Path], place: Path) -> None:
+        """One entry, with what `message` says of it: a result is a message of its own, what is between is another."""
+        self.pair()
+        for at, run in enumerate(_runs(parts)):
+            is_result = run.start < run.stop and isinstance(parts[run.start], ToolResult)
+            one = Message("tool" if is_result else message.role, list(parts[run]))
+            one.name = None if is_result else message.name
+            one.extras = message.extras if at == 0 else None
+            self.context.add(one, place, list(spots[run]))
+
+    def transcript(self, **fields: Any) -> Transcript:
+        """The transcript of the entries so far. Calls without an id have those that their results name."""
+        adopted = self.context.pairing.adopted
+        for message in self.context.messages if adopted else ():
+            for part in message.parts:
+                if isinstance(part, ToolCall):
+                    part.id = adopted.get(part.id, part.id)
+        return self.context.transcript(**fields)
+
+
+def _runs(parts: Sequence[Part]) -> list[slice]:
+    cuts = [0]
+    for at, part in enumerate(parts):
+        if isinstance(part, ToolResult):
+            cuts += [at, at + 1]
+    cuts = sorted({*cuts, len(parts)})
+    return [slice(start, end) for start, end in pairwise(cuts)] or [slice(0, 0)]
+
+
+def system_apart() -> Rule:
+    """A file keeps its instruction apart from the entries: one among them, at their head, is one text that could be."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if survey.form != "list" and bare_system(survey.messages) is not survey.messages:
+            yield Breach("misplaced-system", At(0), "the instruction stands among the entries")
+
+    return when_sent(Rule(("misplaced-system",), check))
+
+
+def renamed(native: Native, names: dict[str, str]) -> Native:
+    """The object under today's names of keys; a key under both names keeps its own."""
+    old = [key for key in native if key in names and names[key] not in native]
+    return {names[key] if key in old else key: value for key, value in native.items()} if old else native

@@ -1,0 +1,196 @@
+"""The calls, results and entries of a chat program, in all the forms that it ever wrote: aoitan/multi-llm-chat.
+
+Specification: doc/specs/structured_content_format_spec.md and src/multi_llm_chat of
+https://github.com/aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from convcli.families.histories.entries import Entries, renamed
+from convcli.kit.fitting import ResultTexts
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, says_something
+from convcli.kit.pairing import UNKNOWN, Pairing
+from convcli.model.errors import ContentError
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult
+from convcli.wire import exact_json
+
+AUTHORS = ("gemini", "chatgpt")
+RESULTS = ResultTexts("[ERROR] ", data=True)
+"""The mark is what the program writes before the text of a call that failed."""
+CONVENTION = RESULTS.convention('"[ERROR] " stands before its text')
+
+ENTRY = Keys("role name content tool_calls invalid", carried="invalid")
+TEXT = Keys("type content")
+NESTED = Keys("type content")
+CALL = Keys("type name arguments tool_call_id")
+RESULT = Keys("type name content tool_call_id")
+OLD_NAMES = {"tool_name": "name", "result": "content"}
+
+
+# ---------------------------------------------------------------- calls and results
+
+
+def lift_call(native: Native, nested: bool, pairing: Pairing, owner: str) -> ToolCall:
+    """A call, flat or under `content`; its arguments may be a list."""
+    body, carried = _body(native, CALL, nested)
+    name, arguments = body.get("name") or "", body.get("arguments") or {}
+    raw = exact_json.write_text(arguments) if isinstance(arguments, list) else None
+    id_ = pairing.call(body.get("tool_call_id") or None, name)
+    return ToolCall(id_, name, {} if raw is not None else arguments, raw, extras=extras_of(owner, carried))
+
+
+class ResultBody(NamedTuple):
+    """A result as it is stated: without the id and the name of its call where it does not know them."""
+
+    id: str | None
+    name: str | None
+    value: Any
+    carried: Native
+
+
+def result_body(native: Native, nested: bool, pairing: Pairing) -> ResultBody:
+    """A result, flat or under `content`. Where the service gave no id, its tool's name stands there: it is none."""
+    body, carried = _body(native, RESULT, nested)
+    name, id_ = body.get("name") or None, body.get("tool_call_id") or None
+    if id_ is not None and id_ == (name or UNKNOWN) and not pairing.knows(id_):
+        id_ = None
+    return ResultBody(id_, name, body.get("content"), carried)
+
+
+def _body(native: Native, keys: Keys, nested: bool) -> tuple[Native, Native]:
+    """The object with the keys of a call or a result, under today's names, and what it carries."""
+    names = OLD_NAMES if keys is RESULT else {"tool_name": "name"}
+    body = renamed(native["content"] if nested else native, names)
+    carried = dict(keys.carried(body) or {})
+    if nested:
+        outer = NESTED.carried(native)
+        carried |= {"outer": outer} if outer else {}
+        carried |= {"type": body["type"]} if says_something(body.get("type")) and body["type"] != native["type"] else {}
+    return body, carried
+
+
+def write_part(part: ToolCall | ToolResult, owner: str, *, nested: bool = False) -> Native:
+    """A call or a result: flat, or with its body under `content` where something stands beside it there."""
+    carried = dict(carried_by(part.extras, owner))
+    outer = carried.pop("outer", None)
+    if isinstance(part, ToolCall):
+        kind, keys = "tool_call", CALL
+        body = {"name": part.name, "arguments": _arguments(part), "tool_call_id": part.id}
+    else:
+        kind, keys = "tool_result", RESULT
+        body = {"name": part.name, "content": part.value, "tool_call_id": part.tool_call_id}
+    if nested or outer or "type" in carried:
+        beside = outer if isinstance(outer, dict) else {}
+        return NESTED.put({"type": kind, "content": keys.put(body, carried)}, beside)
+    return keys.put({"type": kind, **body}, carried)
+
+
+def _arguments(call: ToolCall) -> Any:
+    """The arguments; a list, which the program stores too, from the text that keeps it."""
+    try:
+        value = None if call.raw_arguments is None else exact_json.parse(call.raw_arguments)
+    except ContentError:
+        value = None
+    return value if isinstance(value, list) and value else call.arguments
+
+
+# ---------------------------------------------------------------- entries
+
+
+def lift_entries(natives: Sequence[Native], prefix: Path, entries: Entries) -> None:
+    """The messages of all entries."""
+    for i, native in enumerate(natives):
+        _lift_entry(native, (*prefix, i), entries)
+
+
+def _lift_entry(native: Native, place: Path, entries: Entries) -> None:
+    """The author of an answer is the name of its message."""
+    role, name = native["role"], native.get("name") or None
+    carried = dict(ENTRY.carried(native) or {})
+    if role in AUTHORS and name is None:
+        entries.context.origin.routes[*place, "name"] = (*place, "role")
+    if role == "tool" and isinstance(native["content"], str):
+        parts: list[Part] = [entries.result(None, name, native["content"], None)]
+        spots: list[Path] = [("content",)]
+    else:
+        parts, spots = _lift_content(native, entries)
+        carried |= {"name": name} if name is not None and role in (*AUTHORS, "tool") else {}
+    message = Message("assistant", [], name=role) if role in AUTHORS else Message(role, [], name=name)
+    message.extras = entries.extras(carried)
+    entries.add(message, parts, spots, place)
+
+
+def _lift_content(native: Native, entries: Entries) -> tuple[list[Part], list[Path]]:
+    content = native.get("content")
+    if isinstance(content, str):
+        parts: list[Part] = [Text(content)] if content else []
+        spots: list[Path] = [("content",)] * len(parts)
+    else:
+        items = [content] if isinstance(content, dict) else content or []
+        parts = [_lift_part(item, entries) for item in items]
+        spots = [_spot(item, ("content",) if item is content else ("content", j)) for j, item in enumerate(items)]
+    for j, call in enumerate(native.get("tool_calls") or ()):
+        parts.append(lift_call(call, _is_nested(call), entries.context.pairing, entries.context.dialect))
+        spots.append(("tool_calls", j))
+    return parts, spots
+
+
+def _spot(item: Any, path: Path) -> Path:
+    """Where the body of an item stands."""
+    nested = isinstance(item, dict) and item["type"] in ("tool_call", "tool_result") and _is_nested(item)
+    return (*path, "content") if nested else path
+
+
+def _is_nested(native: Native) -> bool:
+    """A call whose content is an object is nested; a result, as it is streamed, when its content has content.
+
+    Data with the same keys is not taken for that: it has the name or the id of the tool beside it.
+    """
+    content = native.get("content")
+    if not isinstance(content, dict) or not {"name", "tool_name"}.isdisjoint(native):
+        return False
+    return native.get("type") != "tool_result" or ("content" in content and "tool_call_id" not in native)
+
+
+def _lift_part(native: Any, entries: Entries) -> Part:
+    if isinstance(native, str):
+        return Text(native)
+    if native["type"] == "text":
+        return Text(native["content"], extras=entries.extras(TEXT.carried(native)))
+    if native["type"] == "tool_call":
+        return lift_call(native, _is_nested(native), entries.context.pairing, entries.context.dialect)
+    if native["type"] == "tool_result":
+        return entries.result(*result_body(native, _is_nested(native), entries.context.pairing))
+    return Opaque(entries.context.dialect, native)
+
+
+def write_entries(messages: Sequence[Message], owner: str) -> list[Native]:
+    """An entry for each message, but one for all results of a turn."""
+    natives: list[Native] = []
+    last: Message | None = None
+    for message in messages:
+        items = [item for part in message.parts if (item := _write_item(part, owner)) is not None]
+        carried = carried_by(message.extras, owner)
+        if last is not None and last.role == message.role == "tool" and not carried:
+            natives[-1]["content"] += items
+        else:
+            entry: Native = {"role": message.role, "content": items}
+            if message.role == "assistant":
+                entry["role"] = message.name
+            elif message.name:
+                entry["name"] = message.name
+            natives.append(ENTRY.put(entry, carried, sort=True))
+        last = message
+    return natives
+
+
+def _write_item(part: Part, owner: str) -> Native | None:
+    """One item of the content; None for what the program has no part for."""
+    if isinstance(part, Text):
+        return TEXT.put({"type": "text", "content": part.text}, carried_by(part.extras, owner))
+    if isinstance(part, (ToolCall, ToolResult)):
+        return write_part(part, owner)
+    return part.value if isinstance(part, Opaque) else None

@@ -1,0 +1,151 @@
+"""Calls as Chat Completions and its relatives write them, and what a result says where only text can stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.values import read_arguments, write_arguments
+from convcli.model.transcript import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
+from convcli.wire import exact_json
+
+CALL = Keys("id type function custom")
+ARGUMENTS = Keys("name arguments")
+CUSTOM = Keys("name input")
+USUAL_CALL = ("id", "type", "function")
+USUAL_FUNCTION = ("name", "arguments")
+BODY = {"function": ARGUMENTS, "custom": CUSTOM}
+"""The member of a call that holds its name and arguments, by the type of the call."""
+
+
+def lift_call(native: Native, context: LiftContext) -> Part:
+    """A call of a function or of a custom tool; one of another type is opaque."""
+    if _is_usual(native):
+        return read_call(native["function"], native["id"], context)
+    kind = native.get("type") or "function"
+    body = native.get(kind)
+    if kind not in BODY or not isinstance(body, dict):
+        return Opaque(context.dialect, {"type": kind, **native} if "type" not in native else native)
+    call = (_read_custom if kind == "custom" else read_call)(body, native.get("id") or None, context)
+    inner = BODY[kind].carried(body)
+    carried = {key: native[key] for key in BODY if key != kind and native.get(key)}
+    carried |= CALL.carried(native) or {}
+    type_ = {"type": kind} if kind == "custom" else {}
+    call.extras = extras_of(context.dialect, {**type_, **carried, **({kind: inner} if inner else {})})
+    return call
+
+
+def _is_usual(native: Native) -> bool:
+    """What nearly every call looks like: all its keys, in order, and arguments as text."""
+    if tuple(native) != USUAL_CALL or not native["id"] or native["type"] != "function":
+        return False
+    function = native["function"]
+    return isinstance(function, dict) and tuple(function) == USUAL_FUNCTION and isinstance(function["arguments"], str)
+
+
+def read_call(function: Native, id_: str | None, context: LiftContext) -> ToolCall:
+    """The call of a function; its arguments are JSON in a string, or an object."""
+    written, name = function.get("arguments"), function["name"]
+    arguments, raw = read_arguments(written) if isinstance(written, str) else (written or {}, None)
+    return ToolCall(context.pairing.call(id_, name), name, arguments, raw)
+
+
+def _read_custom(custom: Native, id_: str | None, context: LiftContext) -> ToolCall:
+    """A call whose input is free text: it is the raw text of the arguments, whatever it looks like."""
+    name = custom["name"]
+    return ToolCall(context.pairing.call(id_, name), name, {}, raw_arguments=custom.get("input") or "")
+
+
+CUSTOM_TYPES = ("custom", "custom_tool_call")
+
+
+def is_custom(call: ToolCall) -> bool:
+    """Is it the call of a custom tool, whose input is free text?"""
+    return any(carried.get("type") in CUSTOM_TYPES for carried in (call.extras or {}).values())
+
+
+def kind_in_turn(part: Part) -> str:
+    """The type of a part, as its place in a turn shows it: a call of an unknown kind has an id, as calls have."""
+    is_call = isinstance(part, Opaque) and isinstance(part.value, dict) and "id" in part.value
+    return ToolCall.type if is_call else part.type
+
+
+def write_call(call: ToolCall, dialect: str) -> Native:
+    """The call with its arguments as JSON in a string."""
+    carried = carried_by(call.extras, dialect)
+    kind = "custom" if carried.get("type") == "custom" else "function"
+    if kind == "custom":
+        custom = {"name": call.name, "input": call.raw_arguments or ""}
+        body = CUSTOM.put(custom, carried.get("custom"))
+    else:
+        body = write_function(call, dialect)
+    outer = {key: value for key, value in carried.items() if key not in ("type", kind)}
+    return CALL.put({"id": call.id, "type": kind, kind: body}, outer)
+
+
+def write_function(call: ToolCall, dialect: str) -> Native:
+    """The member of a call that holds its name and arguments."""
+    native: Native = {"name": call.name, "arguments": write_arguments(call.arguments, call.raw_arguments)}
+    return ARGUMENTS.put(native, carried_by(call.extras, dialect).get("function"))
+
+
+AROUND_MESSAGE = ("choice", "usage")
+"""What is carried of a message but stood in the choice or the response around it."""
+
+
+def of_message(carried: Native) -> Native:
+    """What was carried of the message itself."""
+    if any(key in carried for key in AROUND_MESSAGE):
+        return {key: value for key, value in carried.items() if key not in AROUND_MESSAGE}
+    return carried
+
+
+def is_bare_text(part: Part) -> bool:
+    """Text that says nothing else."""
+    return isinstance(part, Text) and part.extras is None
+
+
+def text_of_result(result: ToolResult) -> str:
+    """The text of a result that is not multimodal: text has no field for data or failure."""
+    if result.kind == "error" or result.is_error:
+        return exact_json.write_text({"error": result.value})
+    return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
+
+
+def media_behind_results(is_written: Callable[[Media], bool]) -> Callable[[list[Message]], list[Message]]:
+    """A pass over messages: the media of results, which a tool message cannot hold, follow in a user message behind
+    all results of the turn. Media that the target cannot write anywhere are left out."""
+
+    def fits(messages: list[Message]) -> list[Message]:
+        if not any(
+            part.__class__ is ToolResult and part.kind == "multimodal" for message in messages for part in message.parts
+        ):
+            return messages
+        fitted: list[Message] = []
+        waiting: list[Message] = []
+        for message in messages:
+            if message.role != "tool":
+                fitted += waiting
+                waiting = []
+            fitted.append(message)
+            waiting += _attached(message, is_written)
+        return fitted + waiting
+
+    return fits
+
+
+def _attached(message: Message, is_written: Callable[[Media], bool]) -> list[Message]:
+    """A user message with the media of each result of a message."""
+    attached = []
+    for result in message.parts if message.role == "tool" else ():
+        if isinstance(result, ToolResult) and result.kind == "multimodal":
+            media: list[Part] = [part for part in result.value if isinstance(part, Media) and is_written(part)]
+            if media:
+                attached.append(Message("user", [Text(attachment_of(result)), *media]))
+    return attached
+
+
+def attachment_of(result: ToolResult) -> str:
+    """The text before media that belong to a result."""
+    return f"Attached to the result of {result.name} ({result.tool_call_id}):"

@@ -1,0 +1,332 @@
+"""The messages of Chat Completions: content parts, calls, results, and what only an assistant says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from convcli.families.openai.calls import (
+    ARGUMENTS,
+    is_bare_text,
+    kind_in_turn,
+    lift_call,
+    of_message,
+    read_call,
+    text_of_result,
+    write_call,
+)
+from convcli.families.openai.parts import (
+    lift_answer_audio,
+    lift_part,
+    write_answer_audio,
+    write_media,
+    write_text,
+)
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import PartPass, on_each_message, on_parts
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.dialect import Pass
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Refusal,
+    Spots,
+    Step,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+
+REASONING_KEYS = ("reasoning_content", "reasoning")
+
+MESSAGE = Keys(
+    "role tool_call_id name reasoning_content reasoning content refusal annotations audio tool_calls function_call",
+    carried="tool_call_id annotations",
+)
+RESULT = Keys("role tool_call_id name content")
+RESULT_ROLES = ("tool", "function")
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_any(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    """A message of a request: a turn or a result. What nearly all messages look like is read without detours."""
+    is_text = native.get("content").__class__ is str and native["content"]
+    lift_usual = USUAL.get(tuple(native)) if is_text else None
+    return (lift_usual or _lift_unusual)(native, context)
+
+
+def _lift_unusual(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    if native["role"] in RESULT_ROLES:
+        return _lift_result(native, context), None
+    return lift_message(native, context)
+
+
+def _lift_text(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    if native["role"] in RESULT_ROLES:
+        return _lift_unusual(native, context)
+    return Message(native["role"], [Text(native["content"])]), None
+
+
+def _lift_text_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    if native["role"] != "tool" or not native["tool_call_id"]:
+        return _lift_unusual(native, context)
+    id_, name = context.pairing.result(native["tool_call_id"], None)
+    return Message("tool", [ToolResult(id_, name, "text", native["content"])]), None
+
+
+def _lift_text_and_calls(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    calls = native["tool_calls"]
+    if native["role"] in RESULT_ROLES or not calls:
+        return _lift_unusual(native, context)
+    parts: list[Part] = [Text(native["content"])]
+    parts += [lift_call(call, context) for call in calls]
+    return Message(native["role"], parts), _spots_of_calls(len(calls))
+
+
+@lru_cache(maxsize=64)
+def _spots_of_calls(count: int) -> Spots:
+    return ("content",), *(("tool_calls", j) for j in range(count))
+
+
+USUAL: dict[tuple[str, ...], Callable[[Native, LiftContext], tuple[Message, Spots]]] = {
+    ("role", "content"): _lift_text,
+    ("role", "tool_call_id", "content"): _lift_text_result,
+    ("role", "content", "tool_calls"): _lift_text_and_calls,
+}
+"""By the keys of a message with text."""
+
+
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    """A message that is no result: its parts in the order in which they were made, and where they stand."""
+    lifting = _Lifting([], [], context)
+    for key in MESSAGE.sorted(native):
+        if key in SAYING and native[key]:
+            SAYING[key](native[key], key, lifting)
+    carried = MESSAGE.carried(native)
+    name = native.get("name") or None
+    return Message(native["role"], lifting.parts, name=name, extras=extras_of(context.dialect, carried)), lifting.spots
+
+
+class _Lifting(NamedTuple):
+    """What the lift of one message adds to."""
+
+    parts: list[Part]
+    spots: list[Path]
+    context: LiftContext
+
+    def add(self, part: Part, *spot: Step) -> None:
+        self.parts.append(part)
+        self.spots.append(spot)
+
+
+def _content(content: str | list[Native], key: str, lifting: _Lifting) -> None:
+    if isinstance(content, str):
+        lifting.add(Text(content), key)
+        return
+    for j, native in enumerate(content):
+        lifting.add(lift_part(native, lifting.context.dialect), key, j)
+
+
+def _reasoning(text: str, key: str, lifting: _Lifting) -> None:
+    """Servers that write the same reasoning under both keys say it once."""
+    before = lifting.parts[-1] if lifting.parts else None
+    if not (isinstance(before, Reasoning) and before.text == text):
+        lifting.add(Reasoning(text), key)
+
+
+def _calls(calls: list[Native], key: str, lifting: _Lifting) -> None:
+    for j, call in enumerate(calls):
+        lifting.add(lift_call(call, lifting.context), key, j)
+
+
+def _older_call(native: Native, key: str, lifting: _Lifting) -> None:
+    carried = ARGUMENTS.carried(native)
+    call = read_call(native, None, lifting.context)
+    call.extras = extras_of(lifting.context.dialect, {"function": carried} if carried else None)
+    lifting.add(call, key)
+
+
+SAYING: dict[str, Callable[[Any, str, _Lifting], None]] = {
+    "reasoning_content": _reasoning,
+    "reasoning": _reasoning,
+    "content": _content,
+    "refusal": lambda text, key, lifting: lifting.add(Refusal(text), key),
+    "audio": lambda native, key, lifting: lifting.add(lift_answer_audio(native, lifting.context.dialect), key),
+    "tool_calls": _calls,
+    "function_call": _older_call,
+}
+"""The keys of a message that hold its parts."""
+
+
+def _lift_result(native: Native, context: LiftContext) -> Message:
+    id_, name = context.pairing.result(native.get("tool_call_id") or None, native.get("name") or None)
+    content = native.get("content")
+    kind, value = _lift_value(content, context.dialect) if isinstance(content, list) else ("text", content or "")
+    result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
+    return Message("tool", [result], extras=extras_of(context.dialect, RESULT.carried(native)))
+
+
+def _lift_value(content: list[Native], dialect: str) -> tuple[str, Any]:
+    parts = [lift_part(part, dialect) for part in content]
+    only = parts[0] if len(parts) == 1 else None
+    return ("text", only.text) if isinstance(only, Text) and is_bare_text(only) else ("multimodal", parts)
+
+
+# ---------------------------------------------------------------- write
+
+
+class Draft:
+    """The keys of one message while its parts are written."""
+
+    __slots__ = ("audio", "calls", "content", "dialect", "reasoning", "refusal", "role")
+
+    def __init__(self, role: str, dialect: str) -> None:
+        self.role, self.dialect = role, dialect
+        self.content: list[Native] = []
+        self.calls: list[Native] = []
+        self.reasoning: list[str] = []
+        self.refusal: Refusal | None = None
+        self.audio: Native | None = None
+
+    def add(self, part: Part) -> None:
+        """One part, where the format has a place for it."""
+        if isinstance(part, Text):
+            self.content.append(write_text(part, self.dialect))
+        elif isinstance(part, ToolCall):
+            self.calls.append(write_call(part, self.dialect))
+        elif isinstance(part, Media):
+            self._add_media(part)
+        elif isinstance(part, Reasoning):
+            self.reasoning.append(part.text)
+        elif isinstance(part, Refusal):
+            self._add_refusal(part)
+        elif isinstance(part, Opaque):
+            (self.calls if kind_in_turn(part) == ToolCall.type else self.content).append(part.value)
+
+    def _add_media(self, media: Media) -> None:
+        is_answer = self.role == "assistant" and media.type == "audio" and self.audio is None
+        self.audio = write_answer_audio(media, self.dialect) if is_answer else self.audio
+        if not is_answer or self.audio is None:
+            native = write_media(media, self.dialect)
+            self.content += [] if native is None else [native]
+
+    def _add_refusal(self, refusal: Refusal) -> None:
+        """The last one has a key of its own, unless it carries something; those before it are parts of the content."""
+        if self.refusal is not None:
+            self.content.append(write_text(self.refusal, self.dialect))
+        self.refusal = refusal
+
+    def native(self) -> Native:
+        """The message so far."""
+        native: Native = {"role": self.role, **dict(zip(REASONING_KEYS, self.reasoning, strict=False))}
+        if self.refusal is not None and carried_by(self.refusal.extras, self.dialect):
+            self.content.append(write_text(self.refusal, self.dialect))
+            self.refusal = None
+        native["content"] = self._content()
+        refusal = None if self.refusal is None else self.refusal.text
+        for key, value in (("refusal", refusal), ("audio", self.audio), ("tool_calls", self.calls)):
+            if value:
+                native[key] = value
+        return native
+
+    def _content(self) -> Any:
+        content = self.content
+        if not content:
+            return None if self.calls or self.refusal or self.audio else ""
+        return content[0]["text"] if len(content) == 1 and tuple(content[0]) == USUAL_TEXT else content
+
+
+USUAL_TEXT = ("type", "text")
+
+
+def write_message(message: Message, dialect: str) -> Native:
+    """One message; a result stands in a message of its own."""
+    if message.role == "tool":
+        return _write_result(message, dialect)
+    draft = Draft(message.role, dialect)
+    for part in message.parts:
+        draft.add(part)
+    native = draft.native()
+    if message.name is not None:
+        native["name"] = message.name
+    carried = carried_by(message.extras, dialect)
+    return MESSAGE.put(native, of_message(carried), sort=message.name is not None)
+
+
+def _write_result(message: Message, dialect: str) -> Native:
+    result = message.parts[0]
+    assert isinstance(result, ToolResult)
+    native = {"role": "tool", "tool_call_id": result.tool_call_id, "content": _write_value(result, dialect)}
+    return RESULT.put(native, carried_by(message.extras, dialect))
+
+
+def _write_value(result: ToolResult, dialect: str) -> Any:
+    if result.kind != "multimodal":
+        return text_of_result(result)
+    draft = Draft("tool", dialect)
+    for part in result.value:
+        draft.add(part)
+    return draft.content or ""
+
+
+# ---------------------------------------------------------------- fit
+
+
+def texts_only(result: ToolResult) -> ToolResult:
+    """A tool message holds text: media follow in a user message, and one text is the text itself."""
+    if result.kind != "multimodal":
+        return result
+    parts = [part for part in result.value if not isinstance(part, Media)]
+    if not parts:
+        return ToolResult(result.tool_call_id, result.name, "text", "", extras=result.extras)
+    if len(parts) == 1 and is_bare_text(parts[0]) and isinstance(parts[0], Text):
+        return ToolResult(result.tool_call_id, result.name, "text", parts[0].text, extras=result.extras)
+    if len(parts) == len(result.value):
+        return result
+    return ToolResult(result.tool_call_id, result.name, "multimodal", parts, extras=result.extras)
+
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How `lift` reads back a result for which the API has no field of its own."""
+    if result.kind != "multimodal":
+        return ("text", text_of_result(result)) if result.kind != "text" else None
+    media = [part for part in result.value if isinstance(part, Media)]
+    if not media or any(write_media(file, "") is None for file in media):
+        return None  # the API has a field for texts, and no convention keeps what it cannot say
+    fitted = texts_only(result)
+    return fitted.kind, fitted.value
+
+
+def without_empty_refusal(owner: str) -> PartPass:
+    """A refusal without words is none, unless it carries something of the owner's."""
+    return on_parts(lambda part, _: part if part.text or carried_by(part.extras, owner) else None, "refusal")
+
+
+def without_empty_text(owner: str) -> Pass:
+    """A text that is empty and alone is no part, unless it carries something of the owner's."""
+
+    def fits(message: Message) -> Message:
+        if not any(map(_is_empty, message.parts)):
+            return message
+        contents = [part for part in message.parts if part.type in CONTENT_TYPES]
+        if len(contents) != 1 or not _is_empty(contents[0]) or carried_by(contents[0].extras, owner):
+            return message
+        return replace(message, parts=[part for part in message.parts if part is not contents[0]])
+
+    return on_each_message(fits)
+
+
+def _is_empty(part: Part) -> bool:
+    return part.__class__ is Text and not part.text
+
+
+CONTENT_TYPES = ("text", "image", "document", "opaque")

@@ -1,0 +1,134 @@
+"""The content parts of Chat Completions: text, refusal, images, audio, files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from convcli.families.openai import request as common
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.renaming import Alphabet, identifiers
+from convcli.model.transcript import Extras, Media, Opaque, Part, Refusal, Text
+
+NAMES, IDS = identifiers(64), Alphabet("", "", 40)
+"""Of tools and of calls."""
+
+AUDIO = Keys("id data expires_at transcript", carried="expires_at transcript")
+
+
+def lift_part(native: Native, dialect: str) -> Part:
+    """A content part; opaque where its type or its body is none that we know."""
+    kind = native["type"]
+    body: Any = native.get(kind) if kind in LIFT_PART else None
+    if not isinstance(body, dict if kind in BODY_KEYS else str):
+        return Opaque(dialect, native)
+    carried = PART_KEYS[kind].carried(native) or {}
+    inner = BODY_KEYS[kind].carried(native[kind]) if kind in BODY_KEYS else None
+    part = LIFT_PART[kind](body, extras_of(dialect, {**carried, **({kind: inner} if inner else {})}))
+    return Opaque(dialect, native) if part is None else part
+
+
+def _lift_image(body: Native, extras: Extras | None) -> Part | None:
+    if not isinstance(body.get("url"), str):
+        return None
+    return common.media_of_url("image", body["url"], detail=body.get("detail") or None, extras=extras)
+
+
+def _lift_audio(body: Native, extras: Extras | None) -> Part | None:
+    media_type = common.AUDIO_FORMATS.get(body.get("format") or "")
+    if media_type is None or not isinstance(body.get("data"), str):
+        return None
+    return Media("audio", data=body["data"], media_type=media_type, extras=extras)
+
+
+def _lift_file(body: Native, extras: Extras | None) -> Part | None:
+    """A file has its data, as a URL, or an id; one with neither or both is carried as it is."""
+    name = body.get("filename") or None
+    if bool(body.get("file_data")) == bool(body.get("file_id")):
+        return None
+    if not (body.get("file_data") or "data:").startswith("data:"):
+        return None
+    if body.get("file_data"):
+        return common.media_of_url("document", body["file_data"], name=name, extras=extras)
+    return Media("document", file_id=body["file_id"], name=name, extras=extras)
+
+
+TEXT = Keys("type text refusal")
+PART_KEYS = {
+    "text": TEXT,
+    "refusal": TEXT,
+    "image_url": Keys("type image_url"),
+    "input_audio": Keys("type input_audio"),
+    "file": Keys("type file"),
+}
+BODY_KEYS = {
+    "image_url": Keys("url detail"),
+    "input_audio": Keys("data format"),
+    "file": Keys("file_data file_id filename"),
+}
+"""Of the parts whose body is an object, its keys."""
+LIFT_PART: dict[str, Callable[[Any, Extras | None], Part | None]] = {
+    "text": lambda text, extras: Text(text, extras=extras),
+    "refusal": lambda text, extras: Refusal(text, extras=extras),
+    "image_url": _lift_image,
+    "input_audio": _lift_audio,
+    "file": _lift_file,
+}
+
+
+def write_text(part: Text | Refusal, dialect: str) -> Native:
+    """The content part of a text or a refusal, whose body has the name of its type."""
+    return TEXT.put({"type": part.type, part.type: part.text}, carried_by(part.extras, dialect))
+
+
+def write_media(media: Media, dialect: str) -> Native | None:
+    """A content part; None where the API has no way to say it."""
+    written = WRITE_MEDIA[media.type](media) if media.type in WRITE_MEDIA else None
+    if written is None:
+        return None
+    kind, body = written
+    carried = carried_by(media.extras, dialect)
+    outer = {key: value for key, value in carried.items() if key != kind}
+    return PART_KEYS[kind].put({"type": kind, kind: BODY_KEYS[kind].put(body, carried.get(kind))}, outer)
+
+
+def _write_image(media: Media) -> tuple[str, Native] | None:
+    url = common.url_of_media(media)
+    if url is None:
+        return None
+    return "image_url", {"url": url} if media.detail is None else {"url": url, "detail": media.detail}
+
+
+def _write_audio(media: Media) -> tuple[str, Native] | None:
+    format_ = common.AUDIO_TYPES.get(media.media_type or "")
+    return None if media.data is None or format_ is None else ("input_audio", {"data": media.data, "format": format_})
+
+
+def _write_file(media: Media) -> tuple[str, Native] | None:
+    named: Native = {} if media.name is None else {"filename": media.name}
+    if media.data is not None:
+        return "file", {"file_data": common.url_of_media(media), **named}
+    if media.url is not None and media.url.startswith("data:"):
+        return "file", {"file_data": media.url, **named}
+    return None if media.file_id is None else ("file", {"file_id": media.file_id, **named})
+
+
+WRITE_MEDIA = {"image": _write_image, "audio": _write_audio, "document": _write_file}
+
+
+def lift_answer_audio(native: Native, dialect: str) -> Media:
+    """Audio that was answered, or only its id; the id is a fact beside the data."""
+    carried = AUDIO.carried(native) or {}
+    if not native.get("data"):
+        return Media("audio", file_id=native["id"], extras=extras_of(dialect, {"audio": carried} if carried else None))
+    carried = {"id": native["id"], **carried}
+    return Media("audio", data=native["data"], extras=extras_of(dialect, {"audio": carried}))
+
+
+def write_answer_audio(media: Media, dialect: str) -> Native | None:
+    """What an assistant said, which always has an id; None for audio that was never answered."""
+    carried = dict(carried_by(media.extras, dialect).get("audio", {}))
+    id_ = carried.pop("id", None) if media.data is not None else media.file_id
+    if id_ is None:
+        return None
+    return AUDIO.put({"id": id_} if media.data is None else {"id": id_, "data": media.data}, carried)

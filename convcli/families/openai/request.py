@@ -1,0 +1,254 @@
+"""What Chat Completions shares with the dialects that follow its shapes: tools, choice, media, finish reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from msgspec.structs import replace
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import is_foreign_builtin
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.settings import Setting, Settings
+from convcli.kit.values import DATA_URL, put_counts, split_data_url, take_counts
+from convcli.model.transcript import Media, Message, Path, ToolChoice, ToolDefinition, Transcript
+from convcli.wire import exact_json
+
+FINISH = {
+    "stop": "stop",
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "content_filter": "content_filter",
+}
+"""`finish_reason` of a choice; what is not here is the same word on both sides."""
+
+AUDIO_FORMATS = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+AUDIO_TYPES = {media_type: name for name, media_type in AUDIO_FORMATS.items()} | {
+    "audio/mp3": "mp3",
+    "audio/x-wav": "wav",
+}
+
+TOOL = Keys("type function")
+FUNCTION = Keys("name description parameters strict")
+
+
+def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinition:
+    """A tool definition; one that is no function is kept whole in extras."""
+    context.origin.tools.append(path)
+    function = native.get("function")
+    if native.get("type", "function") != "function" or not isinstance(function, dict) or "name" not in function:
+        return _lift_builtin(native, context.dialect)
+    inner = FUNCTION.carried(function)
+    carried = {**(TOOL.carried(native) or {}), **({"function": inner} if inner else {})}
+    return ToolDefinition(
+        function["name"],
+        function.get("description") or None,
+        function.get("parameters"),
+        function.get("strict"),
+        extras=extras_of(context.dialect, carried),
+    )
+
+
+def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
+    kind = native.get("type", "function")
+    inner = native.get(kind)
+    named = inner.get("name") if isinstance(inner, dict) else native.get("name")
+    return ToolDefinition(named if isinstance(named, str) else str(kind), extras={dialect: {"tool": native}})
+
+
+def write_tool(tool: ToolDefinition, dialect: str, *, strict: bool = True) -> Native | None:
+    """The definition as the vendor writes it, `strict` where it says so there; None for another's built-in tool."""
+    carried = carried_by(tool.extras, dialect)
+    if "tool" in carried:
+        whole: Native = carried["tool"]
+        return whole
+    if is_foreign_builtin(tool):
+        return None
+    native: Native = {"name": tool.name}
+    for key, value in (("description", tool.description), ("parameters", tool.parameters), ("strict", tool.strict)):
+        if value is not None and (strict or key != "strict"):
+            native[key] = value
+    outer = {key: value for key, value in carried.items() if key != "function"}
+    return TOOL.put({"type": "function", "function": FUNCTION.put(native, carried.get("function"))}, outer)
+
+
+def lift_choice(native: Any) -> ToolChoice | None:
+    """A tool choice; None for a form that the intermediate format cannot say."""
+    if isinstance(native, str):
+        return native if native in ("auto", "none", "required") else None
+    kind = native.get("type")
+    if kind == "allowed_tools":
+        return _lift_allowed(native)
+    named = native.get(kind) if isinstance(kind, str) else None
+    name = named.get("name") if isinstance(named, dict) else None
+    return {"name": name} if isinstance(name, str) else None
+
+
+def _lift_allowed(native: Native) -> ToolChoice | None:
+    tools = (native.get("allowed_tools") or {}).get("tools") or []
+    bodies = [tool.get("function") or tool.get("custom") for tool in tools if isinstance(tool, dict)]
+    names = [body.get("name") for body in bodies if isinstance(body, dict)]
+    return {"names": names} if names and all(isinstance(name, str) for name in names) else None
+
+
+def write_choice(choice: ToolChoice) -> Any:
+    """A tool choice as Chat Completions writes it."""
+    if isinstance(choice, str):
+        return choice
+    if "name" in choice:
+        return {"type": "function", "function": {"name": choice["name"]}}
+    tools = [{"type": "function", "function": {"name": name}} for name in choice["names"]]
+    return {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": tools}}
+
+
+def media_of_url(kind: Any, url: str, **fields: Any) -> Media:
+    """Media by URL; a base64 data URL becomes data and media type."""
+    split = split_data_url(url)
+    if split is None:
+        return Media(kind, url=url, **fields)
+    return Media(kind, data=split[1], media_type=split[0], **fields)
+
+
+def url_of_media(media: Media) -> str | None:
+    """The URL of media that has one or can be written as a data URL."""
+    if media.url is not None:
+        return media.url
+    if media.data is not None:
+        return DATA_URL.format(media.media_type or "application/octet-stream", media.data)
+    return None
+
+
+# ---------------------------------------------------------------- tools, choice, settings, usage of a request
+
+FINISH_OF = {ours: theirs for theirs, ours in FINISH.items()} | {"refusal": "content_filter"}
+
+SETTINGS = {
+    "temperature": "temperature",
+    "top_p": "topP",
+    "seed": "seed",
+    "presence_penalty": "presencePenalty",
+    "frequency_penalty": "frequencyPenalty",
+    "parallel_tool_calls": "parallelToolCalls",
+    "reasoning_effort": "reasoningEffort",
+    "stream": "stream",
+}
+"""Settings whose value is the same on both sides."""
+
+LIMITS = {"max_completion_tokens": "maxOutputTokens", "max_tokens": "maxOutputTokens"}
+"""The names of the limit on output tokens, today's first."""
+
+
+def lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | None:
+    """`tools` and the older `functions`; None where the request has neither."""
+    if native.get("tools") is None and native.get("functions") is None:
+        return None
+    tools = [lift_tool(tool, context, ("tools", i)) for i, tool in enumerate(native.get("tools") or ())]
+    for i, function in enumerate(native.get("functions") or ()):
+        tools.append(lift_tool({"type": "function", "function": function}, context, ("functions", i)))
+    return tools
+
+
+def write_tools(transcript: Transcript, dialect: str, *, strict: bool = True) -> Native:
+    """`tools`, without those that the vendor cannot say."""
+    if transcript.tools is None:
+        return {}
+    written = [write_tool(tool, dialect, strict=strict) for tool in transcript.tools]
+    return {"tools": [tool for tool in written if tool is not None]}
+
+
+CHOICES = ("tool_choice", "function_call")
+
+
+def lift_choices(native: Native) -> tuple[ToolChoice | None, Native]:
+    """The tool choice, and what the intermediate format cannot say of it, which is carried."""
+    carried: Native = {}
+    choice: ToolChoice | None = None
+    for key in CHOICES:
+        value = native.get(key)
+        if value is None:
+            continue
+        lifted = _lift_choice_of(key, value)
+        choice = lifted if choice is None else choice
+        if key == "function_call" or lifted is None or not exact_json.exact(write_choice(lifted), value):
+            carried[key] = value
+    return choice, carried
+
+
+def _lift_choice_of(key: str, value: Any) -> ToolChoice | None:
+    is_older = key == "function_call" and isinstance(value, dict)
+    return lift_choice({"type": "function", "function": value} if is_older else value)
+
+
+def write_choices(choice: ToolChoice | None, carried: Native) -> Native:
+    """The tool choice: what was carried of it where that still says the same."""
+    kept = {key: carried[key] for key in CHOICES if key in carried}
+    readings = [_lift_choice_of(key, value) for key, value in kept.items()]
+    if kept and next((reading for reading in readings if reading is not None), None) == choice:
+        return kept
+    return {} if choice is None else {"tool_choice": write_choice(choice)}
+
+
+def _lift_response_format(native: Any) -> Any:
+    known = isinstance(native, dict) and native.get("type") in ("text", "json_object", "json_schema")
+    return lift_format(native) if known else None
+
+
+STOP = Setting("stop", lambda stop: [stop] if isinstance(stop, str) else stop, lambda stop: stop)
+
+
+def lift_format(native: Native) -> dict[str, Any]:
+    """`{"type": "text" | "json" | "json_schema"}`, for the last with `name`, `description`, `schema`, `strict`."""
+    kind = native.get("type")
+    inner = native.get("json_schema")
+    if kind == "json_schema" and isinstance(inner, dict):
+        return {"type": "json_schema", **{key: inner[key] for key in inner if key != "type" and inner[key] is not None}}
+    return {"type": "json" if kind == "json_object" else kind}
+
+
+def write_format(format_: dict[str, Any]) -> Native:
+    """The response format as Chat Completions writes it."""
+    kind = format_.get("type")
+    if kind != "json_schema":
+        return {"type": "json_object" if kind == "json" else kind}
+    return {"type": "json_schema", "json_schema": {key: value for key, value in format_.items() if key != "type"}}
+
+
+def named_format(transcript: Transcript) -> Transcript:
+    """The schema of a response format has a name."""
+    format_ = (transcript.settings or {}).get("responseFormat")
+    if not isinstance(format_, dict) or format_.get("type") != "json_schema" or "name" in format_:
+        return transcript
+    named = {"type": "json_schema", "name": "response", **format_}
+    return replace(transcript, settings={**(transcript.settings or {}), "responseFormat": named})
+
+
+RESPONSE_FORMAT = Setting("responseFormat", _lift_response_format, write_format, partial=True)
+
+REQUEST_SETTINGS = Settings({**SETTINGS, **LIMITS, "stop": STOP, "response_format": RESPONSE_FORMAT})
+"""The settings of a request to Chat Completions."""
+
+Counts: TypeAlias = Mapping[tuple[str, ...], str]
+
+USAGE: Counts = {
+    ("prompt_tokens",): "inputTokens",
+    ("completion_tokens",): "outputTokens",
+    ("total_tokens",): "totalTokens",
+    ("prompt_tokens_details", "cached_tokens"): "cacheReadTokens",
+    ("prompt_tokens_details", "cache_write_tokens"): "cacheWriteTokens",
+    ("completion_tokens_details", "reasoning_tokens"): "reasoningTokens",
+}
+"""Counts by their path in `usage`. `inputTokens` includes what was read from or written to a cache."""
+
+
+def lift_usage(native: Native, message: Message, dialect: str, counts: Counts) -> None:
+    """Set the usage of `message`; counts that the intermediate format does not have are carried."""
+    usage, rest = take_counts(native, counts)
+    message.usage = usage or None
+    if rest:
+        message.extras = {**(message.extras or {}), dialect: {**carried_by(message.extras, dialect), "usage": rest}}
+
+
+def write_usage(message: Message, dialect: str, counts: Counts) -> Native:
+    """The usage of `message`, with the counts that were carried."""
+    return put_counts(message.usage or {}, carried_by(message.extras, dialect).get("usage", {}), counts)

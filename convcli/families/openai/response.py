@@ -1,0 +1,182 @@
+"""Responses with choices, as Chat Completions and its relatives answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from convcli.families.openai import request as common
+from convcli.families.openai.messages import CONTENT_TYPES
+from convcli.kit.contexts import LiftContext, LiftOne
+from convcli.kit.fitting import on_each_message
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.values import epoch_of_time, time_of_epoch
+from convcli.model.dialect import Pass
+from convcli.model.transcript import Message, Text, Transcript
+from convcli.wire import exact_json
+
+RESPONSE = Keys(
+    "id object created model choices usage service_tier system_fingerprint", carried="service_tier system_fingerprint"
+)
+CHOICE = Keys("index message logprobs finish_reason", carried="logprobs")
+OBJECT = "chat.completion"
+
+
+class Answers(NamedTuple):
+    """What the responses of one dialect say in words of its own; `dialect` names the owner of its extras."""
+
+    dialect: str
+    lift_message: LiftOne
+    write_message: Callable[[Message, str], Native]
+    finish: Mapping[str, str]
+    """Our stop reason for a `finish_reason`; one that is not here is the same word."""
+    finish_of: Mapping[str, str]
+    """The `finish_reason` for a stop reason; one that is not here is the same word."""
+    usage: common.Counts
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_response(native: Native, context: LiftContext, answers: Answers) -> Transcript:
+    """The answer of a response; several choices are alternatives of each other."""
+    context.origin.form = "response"
+    for index, choice in enumerate(native["choices"]):
+        _lift_choice(choice, index, context, answers)
+    extras = dict(RESPONSE.carried(native) or {})
+    head = _name_siblings(context)
+    if context.messages and native.get("usage"):
+        common.lift_usage(native["usage"], context.messages[0], context.dialect, answers.usage)
+    elif native.get("usage"):
+        extras["usage"] = native["usage"]
+    if native.get("object") not in (None, OBJECT):
+        extras["object"] = native["object"]
+    created = native.get("created")
+    created_at = time_of_epoch(created) if isinstance(created, int) else None
+    if created is not None and created_at is None:
+        extras["created"] = created
+    return context.transcript(
+        id=native.get("id"),
+        model=native.get("model"),
+        created_at=created_at,
+        head=head,
+        extras=extras_of(context.dialect, extras),
+    )
+
+
+def _name_siblings(context: LiftContext) -> str | None:
+    """Several choices are alternatives: siblings of a tree, of which the first is the head."""
+    if len(context.messages) < 2:
+        return None
+    for i, message in enumerate(context.messages):
+        message.id = f"choice_{i + 1}"
+        context.origin.invented.add(message.id)
+    return "choice_1"
+
+
+def _lift_choice(native: Native, index: int, context: LiftContext, answers: Answers) -> None:
+    message, spots = answers.lift_message(native["message"], context)
+    context.add(message, ("choices", index, "message"), spots)
+    carried = dict(CHOICE.carried(native) or {})
+    if not exact_json.exact(native.get("index", index), index):
+        carried["index"] = native["index"]
+    finish = native.get("finish_reason")
+    if finish:
+        message.stop_reason = answers.finish.get(finish, finish)
+        if answers.finish_of.get(message.stop_reason, finish) != finish:
+            carried["finish_reason"] = finish
+    if carried:
+        message.extras = extras_of(context.dialect, {**carried_by(message.extras, context.dialect), "choice": carried})
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_response(transcript: Transcript, answers: Answers) -> Native:
+    """A response with one choice for each message."""
+    native: Native = {} if transcript.id is None else {"id": transcript.id}
+    native["object"] = OBJECT
+    created = None if transcript.created_at is None else epoch_of_time(transcript.created_at)
+    if created is not None:
+        native["created"] = created
+    if transcript.model is not None:
+        native["model"] = transcript.model
+    native["choices"] = [_write_choice(message, i, answers) for i, message in enumerate(transcript.messages)]
+    counted = next((message for message in transcript.messages if _has_usage(message, answers)), None)
+    if counted is not None:
+        native["usage"] = common.write_usage(counted, answers.dialect, answers.usage)
+    return RESPONSE.put(native, carried_by(transcript.extras, answers.dialect))
+
+
+def _has_usage(message: Message, answers: Answers) -> bool:
+    return bool(message.usage or carried_by(message.extras, answers.dialect).get("usage"))
+
+
+def _write_choice(message: Message, index: int, answers: Answers) -> Native:
+    native: Native = {"index": index, "message": answers.write_message(message, answers.dialect)}
+    if message.stop_reason is not None:
+        native["finish_reason"] = answers.finish_of.get(message.stop_reason, message.stop_reason)
+    return CHOICE.put(native, carried_by(message.extras, answers.dialect).get("choice"))
+
+
+# ---------------------------------------------------------------- fit
+
+
+def created_in_seconds(transcript: Transcript) -> Transcript:
+    """The time of a response is a count of seconds."""
+    created = transcript.created_at
+    if created is None or epoch_of_time(created) is not None:
+        return transcript
+    return replace(transcript, created_at=None)
+
+
+def known_finish(answers: Answers, kept: Collection[str] = ()) -> Pass:
+    """A stop reason that the vendor has no word for is an ordinary stop, unless it is `kept`."""
+
+    def fits(message: Message) -> Message:
+        reason = message.stop_reason
+        if (
+            reason is None
+            or reason in kept
+            or "finish_reason" in carried_by(message.extras, answers.dialect).get("choice", {})
+        ):
+            return message
+        written = answers.finish_of.get(reason, "stop")
+        ours = answers.finish.get(written, written)
+        return message if ours == reason else replace(message, stop_reason=ours)
+
+    return on_each_message(fits)
+
+
+def joined_text(message: Message) -> Message:
+    """The content of an answer is one text: unlike a request, a response has no list of texts."""
+    texts = [part for part in message.parts if isinstance(part, Text)]
+    if len(texts) < 2 or len(texts) < sum(part.type in CONTENT_TYPES for part in message.parts):
+        return message
+    joined = Text("".join(text.text for text in texts))
+    others = [part for part in message.parts if part is texts[0] or not isinstance(part, Text)]
+    return replace(message, parts=[joined if part is texts[0] else part for part in others])
+
+
+def usage_of_response(transcript: Transcript) -> Transcript:
+    """Usage stands once in a response, and is read with its first choice; its sum is required."""
+    counted = next((message.usage for message in transcript.messages if message.usage), None)
+    if counted is None:
+        return transcript
+    usage = _with_sum(counted)
+    messages = [_with_usage(message, None if i else usage) for i, message in enumerate(transcript.messages)]
+    same = all(a is b for a, b in zip(messages, transcript.messages, strict=True))
+    return transcript if same else replace(transcript, messages=messages)
+
+
+def _with_sum(usage: dict[str, int]) -> dict[str, int]:
+    """Services that do not give the sum give what it sums."""
+    if "totalTokens" in usage or not {"inputTokens", "outputTokens"} <= usage.keys():
+        return usage
+    return {**usage, "totalTokens": usage["inputTokens"] + usage["outputTokens"]}
+
+
+def _with_usage(message: Message, usage: dict[str, int] | None) -> Message:
+    return message if message.usage == usage else replace(message, usage=usage)

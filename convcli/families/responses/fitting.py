@@ -1,0 +1,348 @@
+"""What the Responses API takes, as passes: of messages as input, as a response, and as the items of both.
+
+Rules of the service: ids of items begin with the prefix of their kind and are unique, reasoning must be its own and be
+followed by what came of it ([guide](https://platform.openai.com/docs/guides/reasoning), read 2026-11-20). All passes
+are lent: `owner` is the name under which a dialect carries extras and opaque parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.families.openai.response import created_in_seconds
+from convcli.families.responses import response
+from convcli.families.responses.items import MARKS
+from convcli.families.responses.parts import AUTO, RESULTS, object_in
+from convcli.families.responses.turns import is_content
+from convcli.kit.fitting import (
+    expressed,
+    functions_only,
+    on_messages,
+    on_parts,
+    on_results,
+    on_tools,
+    separate_results,
+    shared,
+    without,
+)
+from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
+from convcli.model.branches import branch
+from convcli.model.dialect import Pass
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+
+NAMES, IDS = identifiers(128), Alphabet("", "", 64)
+"""Of tools and of calls."""
+PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+"""How the ids of items begin; the service refuses others."""
+LONGEST_ID = 64
+UNTYPED = "application/octet-stream"
+
+
+# ---------------------------------------------------------------- messages
+
+
+def line_of(owner: str) -> Pass:
+    """Of a tree only the active branch, and of the events only those that are items."""
+
+    def is_kept(message: Message) -> bool:
+        return message.role != "event" or (bool(message.parts) and all(_is_mark(part, owner) for part in message.parts))
+
+    def fits(transcript: Transcript) -> Transcript:
+        messages = branch(transcript)
+        kept = shared(messages, [message if is_kept(message) else None for message in messages])
+        is_linear = kept is transcript.messages and transcript.head is None
+        return transcript if is_linear else replace(transcript, messages=kept, head=None)
+
+    return fits
+
+
+def _is_mark(part: Part, owner: str) -> bool:
+    is_object = isinstance(part, Opaque) and part.dialect == owner and isinstance(part.value, dict)
+    return is_object and part.value.get("type") in MARKS  # type: ignore[union-attr]
+
+
+def answered(messages: list[Message]) -> list[Message]:
+    """What a response holds: the turns of the assistant and the results between them."""
+    return shared(messages, [message if message.role in ANSWERED else None for message in messages])
+
+
+ANSWERED = ("assistant", "tool", "event")
+
+
+# ---------------------------------------------------------------- parts
+
+
+def takes_part(owner: str) -> Callable[[Part, Message], Part | None]:
+    """A part as the service takes it in a message of its role."""
+
+    def fits(part: Part, message: Message) -> Part | None:
+        if isinstance(part, Opaque):
+            return part if part.dialect == owner else None
+        if isinstance(part, Media):
+            return None if message.role == "assistant" else _media(part)
+        if isinstance(part, (ToolCall, Reasoning, Refusal)) and message.role != "assistant":
+            return None
+        return part
+
+    return fits
+
+
+def _media(media: Media) -> Media | None:
+    """An image or a file, of which only data has a type; the service lists audio no more."""
+    if media.type not in ("image", "document") or (media.data is None and not media.url and media.file_id is None):
+        return None
+    is_image = media.type == "image"
+    fitted = replace(
+        media,
+        media_type=None if media.data is None else media.media_type or UNTYPED,
+        name=None if is_image else media.name,
+        detail=None if is_image and media.detail == AUTO else media.detail,
+    )
+    return media if fitted == media else fitted
+
+
+def takes_output(owner: str) -> Callable[[ToolResult], ToolResult]:
+    """A result with those texts, images and files that an output can hold."""
+
+    def fits(result: ToolResult) -> ToolResult:
+        if result.kind != "multimodal":
+            return result
+        parts = shared(result.value, [_of_output(part, owner) for part in result.value])
+        return result if parts is result.value else replace(result, value=parts)
+
+    return fits
+
+
+def _of_output(part: Part, owner: str) -> Part | None:
+    fitted = _media(part) if isinstance(part, Media) else part
+    is_known = isinstance(fitted, (Text, Media)) or (isinstance(fitted, Opaque) and fitted.dialect == owner)
+    if fitted is None or not is_known:
+        return None
+    only_its_own = replace(fitted, metadata=None, extras=extras_of(owner, carried_by(part.extras, owner)))
+    return fitted if fitted == only_its_own else only_its_own
+
+
+# ---------------------------------------------------------------- items
+
+
+def own_items(owner: str, *, is_input: bool) -> Pass:
+    """No reasoning but that of the service; as input no ids of items that it cannot have made."""
+    return on_messages(lambda messages: _OwnItems(owner, is_input).fitted(messages))
+
+
+class _OwnItems:
+    """Which ids have been used while the messages are gone through."""
+
+    def __init__(self, owner: str, is_input: bool) -> None:
+        self._owner, self._is_input = owner, is_input
+        self._used: set[str] = set()
+        self._open: tuple[Any, str | None] | None = None
+        """The message item to which content is added: its id before and after."""
+
+    def fitted(self, messages: list[Message]) -> list[Message]:
+        return shared(messages, [self._message(message) for message in messages])
+
+    def _message(self, message: Message) -> Message:
+        self._open = None
+        parts = shared(message.parts, [self._part(part, message.role) for part in message.parts])
+        return message if parts is message.parts else replace(message, parts=parts)
+
+    def _part(self, part: Part, role: str) -> Part | None:
+        metadata = part.metadata or {}
+        if is_content(part, role, self._owner):
+            id_ = self._id_of_content(part, metadata.get("itemId")) if role == "assistant" else None
+            return _with_metadata(part, itemId=id_)
+        kind = "function_call" if isinstance(part, ToolCall) else part.type
+        id_ = self._known(metadata.get("itemId"), carried_by(part.extras, self._owner).get("type", kind))
+        encrypted = metadata.get("encryptedContent") if isinstance(part, Reasoning) else None
+        if isinstance(part, Reasoning) and id_ is None and encrypted is None:
+            return None
+        self._open = None
+        return _with_metadata(part, itemId=id_, encryptedContent=encrypted)
+
+    def _id_of_content(self, part: Part, id_: Any) -> str | None:
+        if self._open is None or id_ != self._open[0] or "item" in carried_by(part.extras, self._owner):
+            self._open = id_, self._known(id_, "message")
+        return self._open[1]
+
+    def _known(self, id_: Any, kind: str) -> str | None:
+        """The id, where the service would take it."""
+        if not isinstance(id_, str) or not self._is_input:
+            return id_ if isinstance(id_, str) else None
+        is_its_own = id_.startswith(PREFIXES.get(kind, "")) and len(id_) <= LONGEST_ID and id_ not in self._used
+        self._used.add(id_)
+        return id_ if is_its_own else None
+
+
+def _with_metadata(part: Part, **known: str | None) -> Part:
+    """The part with only this metadata: items have no place for other."""
+    metadata = {key: value for key, value in known.items() if value is not None} or None
+    return part if metadata == part.metadata else replace(part, metadata=metadata)
+
+
+def followed_reasoning(messages: list[Message]) -> list[Message]:
+    """No reasoning behind which nothing of the same answer follows: the service refuses that."""
+    is_followed = False
+    kept: list[Message] = []
+    for message in reversed(messages):
+        parts: list[Part | None] = []
+        for part in reversed(message.parts):
+            parts.append(None if isinstance(part, Reasoning) and not is_followed else part)
+            is_followed = is_followed if isinstance(part, Reasoning) else message.role in FOLLOWING
+        is_followed = is_followed if message.parts else message.role in FOLLOWING
+        left = shared(message.parts, parts[::-1])
+        kept.append(message if left is message.parts else replace(message, parts=left))
+    return shared(messages, kept[::-1])
+
+
+FOLLOWING = ("assistant", "event")
+
+
+def not_emptied(*passes: Pass) -> Pass:
+    """What the passes make of messages, without those of which they leave nothing."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        fitted = transcript
+        for one in passes:
+            fitted = one(fitted)
+        pairs = zip(transcript.messages, fitted.messages, strict=True)
+        kept = shared(fitted.messages, [after if after.parts or not before.parts else None for before, after in pairs])
+        return fitted if kept is fitted.messages else replace(fitted, messages=kept)
+
+    return fits
+
+
+def no_empty_beside(messages: list[Message]) -> list[Message]:
+    """No empty answer beside another: they are one when they are read back."""
+    kept: list[Message | None] = []
+    for at, message in enumerate(messages):
+        beside = messages[at + 1 : at + 2] + [before for before in kept[-1:] if before is not None]
+        is_empty = not message.parts and message.role == "assistant"
+        kept.append(None if is_empty and any(other.role == "assistant" for other in beside) else message)
+    return shared(messages, kept)
+
+
+# ---------------------------------------------------------------- responses
+
+
+def ended(owner: str, *, always: bool = False) -> Pass:
+    """Only the response as a whole has usage, an error, and a reason why it ended, which it has `always` in a stream.
+
+    An answer without parts is no item: what its end says is on the last one that has some.
+    """
+
+    def fits(transcript: Transcript) -> Transcript:
+        last = next((message for message in reversed(transcript.messages) if message.role == "assistant"), None)
+        left = [message for message in transcript.messages if message.parts]
+        home = response.last_answer(left) or last
+        if last is None or home is None:
+            return transcript
+        left = left if home.parts else [*left, home]
+        native = response.end_of(last, carried_by(transcript.extras, owner))
+        native |= {"status": "completed"} if always and "status" not in native else {}
+        reason = response.read_stop_reason(native, response.parts_of_last_answer(left))
+        fitted = [_ended(each, last, reason, owner) if each is home else _without_end(each) for each in left]
+        messages = shared(transcript.messages, [each for each in fitted if each.parts or _says_end(each)])
+        return transcript if messages is transcript.messages else replace(transcript, messages=messages)
+
+    return fits
+
+
+def _says_end(message: Message) -> bool:
+    return message.stop_reason is not None or message.usage is not None or message.error is not None
+
+
+def _without_end(message: Message) -> Message:
+    return replace(message, stop_reason=None, usage=None, error=None) if _says_end(message) else message
+
+
+def _ended(home: Message, last: Message, reason: str | None, owner: str) -> Message:
+    usage = carried_by(last.extras, owner).get("usage")
+    extras = {**carried_by(home.extras, owner), **({"usage": usage} if usage else {})}
+    fitted = replace(
+        home,
+        stop_reason=reason,
+        usage=last.usage,
+        error=last.error or None,
+        extras={**(home.extras or {}), owner: extras} if extras else home.extras,
+    )
+    return home if fitted == home else fitted
+
+
+def echoed(owner: str) -> Pass:
+    """What was carried of a request, as a response repeats it."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        carried = carried_by(transcript.extras, owner)
+        repeated = {key: value for key, value in carried.items() if key in response.ECHO and key != "request"}
+        if not repeated:
+            return transcript
+        beside = {key: value for key, value in carried.items() if key not in repeated}
+        request = {**object_in(carried, "request"), **repeated}
+        beside["request"] = {key: request[key] for key in response.RESPONSE.sorted(request)}
+        return replace(transcript, extras={**(transcript.extras or {}), owner: beside})
+
+    return fits
+
+
+# ---------------------------------------------------------------- all of it
+
+
+def _known_schema(tool: ToolDefinition) -> ToolDefinition:
+    is_written = tool.output_schema is None or isinstance(tool.output_schema, dict)
+    return tool if is_written else replace(tool, output_schema=None)
+
+
+def _items(owner: str, *, is_input: bool) -> tuple[Pass, ...]:
+    return (
+        on_parts(takes_part(owner)),
+        on_results(takes_output(owner)),
+        expressed(RESULTS),
+        own_items(owner, is_input=is_input),
+    )
+
+
+def as_input(owner: str) -> tuple[Pass, ...]:
+    """Messages as items of a request."""
+    return (
+        renaming(NAMES, IDS),
+        line_of(owner),
+        distinct_ids(IDS),
+        separate_results,
+        on_messages(no_empty_beside),
+        not_emptied(*_items(owner, is_input=True), on_messages(followed_reasoning)),
+        functions_only(owner),
+        on_tools(_known_schema),
+    )
+
+
+def as_response(owner: str, *, always: bool = False) -> tuple[Pass, ...]:
+    """Messages as the items of a response; `always`: it says that it has ended."""
+    return (
+        renaming(NAMES, IDS),
+        line_of(owner),
+        on_messages(answered),
+        distinct_ids(IDS),
+        separate_results,
+        *_items(owner, is_input=False),
+        ended(owner, always=always),
+        echoed(owner),
+        without("tools"),
+        created_in_seconds,
+    )

@@ -1,0 +1,153 @@
+"""Items of the Responses API, one by one: calls, reasoning and outputs; facts of an item ride on its part.
+
+Specification: `ResponseInputItem` and `ResponseOutputItem` of the
+[API reference](https://platform.openai.com/docs/api-reference/responses), Python SDK `openai` 3.51.0; read 2026-11-20.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.families.responses.parts import carried_beside, lift_output, write_output
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.values import read_arguments, write_arguments
+from convcli.model.transcript import Part, Reasoning, ToolCall, ToolResult
+from convcli.wire import exact_json
+
+REASONING = Keys("type id summary content encrypted_content status", carried="status")
+OUTPUT = Keys("type id call_id name namespace caller status output", carried="namespace caller status")
+CALLS = {
+    "function_call": Keys(
+        "type id call_id namespace name arguments status caller async", carried="namespace status caller async"
+    ),
+    "custom_tool_call": Keys(
+        "type id call_id namespace name input status caller async", carried="namespace status caller async"
+    ),
+}
+OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
+MARKS = frozenset(("additional_tools", "configuration_update", "compaction_trigger"))
+"""Items by which a client changes the settings of what follows: nobody said them."""
+
+COMPLETED = {"status": "completed"}
+"""What an item is that does not say otherwise."""
+
+PIECES = {"summary": "summary_text", "content": "reasoning_text"}
+BETWEEN = "\n\n"
+"""What stands between the pieces of reasoning when they are one text."""
+
+
+def kind_of(native: Native) -> str:
+    """The type of an item: without `type` it is a message or a reference."""
+    kind: str | None = native.get("type")
+    return kind if kind is not None else "message" if "role" in native else "item_reference"
+
+
+def _lift_id(native: Native) -> Native | None:
+    return {"itemId": native["id"]} if native.get("id") else None
+
+
+def _write_id(part: Part) -> Native:
+    id_ = (part.metadata or {}).get("itemId")
+    return {} if id_ is None else {"id": id_}
+
+
+# ---------------------------------------------------------------- calls
+
+
+def lift_call(native: Native, kind: str, context: LiftContext) -> ToolCall:
+    """The input of a custom tool is free text: it is the raw text of the arguments, whatever it looks like."""
+    carried = carried_beside(COMPLETED, CALLS[kind], native)
+    name, id_ = native["name"], native.get("call_id") or None
+    arguments: dict[str, Any] = {}
+    if kind == "custom_tool_call":
+        raw: str | None = native["input"]
+        carried = {"type": kind, **carried}
+    else:
+        arguments, raw = read_arguments(native["arguments"])
+    extras = extras_of(context.dialect, carried)
+    return ToolCall(context.pairing.call(id_, name), name, arguments, raw, _lift_id(native), extras)
+
+
+def write_call(call: ToolCall, dialect: str) -> Native:
+    """The item of a call of a function, or of a custom tool."""
+    carried = dict(carried_by(call.extras, dialect))
+    is_custom = carried.pop("type", None) == "custom_tool_call"
+    kind = "custom_tool_call" if is_custom else "function_call"
+    native = {"type": kind, **_write_id(call), "call_id": call.id, "name": call.name}
+    if is_custom:
+        native["input"] = call.raw_arguments or ""
+    else:
+        native["arguments"] = write_arguments(call.arguments, call.raw_arguments)
+    return CALLS[kind].put(native, carried)
+
+
+# ---------------------------------------------------------------- reasoning
+
+
+def lift_reasoning(native: Native, dialect: str) -> Reasoning:
+    """Several pieces of content are one text; pieces that hold more than text are carried whole."""
+    carried = carried_beside(COMPLETED, REASONING, native)
+    texts = {key: _texts(native.get(key) or []) for key in PIECES}
+    for key, kind in PIECES.items():
+        if not exact_json.exact(native.get(key) or [], _pieces(kind, texts[key])):
+            carried[key] = native[key]
+    metadata = _lift_id(native) or {}
+    if native.get("encrypted_content"):
+        metadata["encryptedContent"] = native["encrypted_content"]
+    text = BETWEEN.join(texts["content"])
+    return Reasoning(text, texts["summary"] or None, metadata or None, extras_of(dialect, carried))
+
+
+def write_reasoning(part: Reasoning, dialect: str) -> Native:
+    """The item of reasoning; pieces that were carried, where they still say its text."""
+    native: Native = {"type": "reasoning", **_write_id(part), "summary": _pieces(PIECES["summary"], part.summary or [])}
+    if part.text:
+        native["content"] = _pieces(PIECES["content"], [part.text])
+    encrypted = (part.metadata or {}).get("encryptedContent")
+    if encrypted is not None:
+        native["encrypted_content"] = encrypted
+    carried = dict(carried_by(part.extras, dialect))
+    if "summary" in carried and _texts(carried["summary"]) != (part.summary or []):
+        del carried["summary"]
+    if "content" in carried and BETWEEN.join(_texts(carried["content"])) != part.text:
+        del carried["content"]
+    return REASONING.put(native, carried)
+
+
+def _texts(pieces: Any) -> list[str]:
+    return [piece["text"] for piece in pieces if isinstance(piece.get("text"), str)]
+
+
+def _pieces(kind: str, texts: list[str]) -> list[Native]:
+    return [{"type": kind, "text": text} for text in texts]
+
+
+# ---------------------------------------------------------------- outputs
+
+
+def lift_result(native: Native, kind: str, context: LiftContext) -> ToolResult:
+    """The answer to a call. Calls do not say which of them it is but by id."""
+    carried = carried_beside(COMPLETED, OUTPUT, native)
+    id_, name = context.pairing.result(native.get("call_id") or None, native.get("name") or None)
+    (form, value), is_whole = lift_output(native["output"], context.dialect)
+    if not is_whole:
+        carried["output"] = native["output"]
+    if kind == "custom_tool_call_output":
+        carried = {"type": kind, **carried}
+    extras = extras_of(context.dialect, carried)
+    return ToolResult(id_, name, form, value, metadata=_lift_id(native), extras=extras)
+
+
+def write_result(result: ToolResult, dialect: str, *, named: bool) -> Native:
+    """The item of an answer; `named`: with the name of its tool, where no call says it."""
+    carried = dict(carried_by(result.extras, dialect))
+    kind = carried.pop("type", None)
+    native = {"type": kind if kind in OUTPUTS else "function_call_output", **_write_id(result)}
+    native["call_id"] = result.tool_call_id
+    if named:
+        native["name"] = result.name
+    native["output"] = write_output(result, dialect)
+    if "output" in carried and lift_output(carried["output"], dialect)[0] != (result.kind, result.value):
+        del carried["output"]
+    return OUTPUT.put(native, carried)

@@ -1,0 +1,230 @@
+"""Content parts of the Responses API, in messages and in the outputs of tools.
+
+Specification: `ResponseInputContent`, `ResponseOutputMessage.content` and `FunctionCallOutput.output` of the
+[API reference](https://platform.openai.com/docs/api-reference/responses), Python SDK `openai` 3.51.0; read 2026-11-20.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from convcli.families.openai import request as common
+from convcli.families.openai.calls import text_of_result
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.values import DATA_URL
+from convcli.model.dialect import Convention
+from convcli.model.transcript import Media, Opaque, Part, Refusal, Text, ToolResult
+from convcli.wire import exact_json
+
+TEXT = Keys(
+    "type text annotations logprobs prompt_cache_breakpoint", carried="annotations logprobs prompt_cache_breakpoint"
+)
+REFUSAL = Keys("type refusal")
+IMAGE = Keys("type image_url file_id detail prompt_cache_breakpoint", carried="prompt_cache_breakpoint")
+FILE = Keys(
+    "type file_data file_url file_id filename detail prompt_cache_breakpoint", carried="prompt_cache_breakpoint"
+)
+AUDIO = Keys("type input_audio")
+
+AUTO = "auto"
+"""The detail of an image in a message: the service wants the key, and this value says nothing."""
+PLACEMENT = ("item", "in")
+"""Keys of extras that say in which item a part stands: they are of the item, not of the part."""
+
+
+def carried_beside(usual: Native, keys: Keys, native: Native) -> Native:
+    """What must be carried of an object, in which the `usual` values say nothing either."""
+    carried = keys.carried(native) or {}
+    return {key: value for key, value in carried.items() if key not in usual or not exact_json.exact(value, usual[key])}
+
+
+def object_in(carried: Native, key: str) -> Native:
+    """An object inside what is carried; empty where it is none, for what others put there is not checked."""
+    value = carried.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def bare_text(part: Part) -> str | None:
+    """The text of a part that is nothing but text, and not empty: a string could say the same."""
+    is_bare = isinstance(part, Text) and part.extras is None and part.metadata is None
+    return part.text or None if is_bare else None  # type: ignore[union-attr]
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_content(content: str | list[Native], dialect: str) -> list[Part]:
+    """The parts of a message."""
+    if isinstance(content, str):
+        return [Text(content)] if content else []
+    return [lift_part(part, dialect) for part in content]
+
+
+def lift_part(native: Native, dialect: str) -> Part:
+    """One part; one of an unknown kind, or without what its kind is about, is opaque."""
+    lift_one = LIFT.get(native["type"])
+    part = None if lift_one is None else lift_one(native, dialect)
+    return Opaque(dialect, native) if part is None else part
+
+
+def _lift_text(native: Native, dialect: str) -> Part:
+    return Text(native["text"], extras=extras_of(dialect, TEXT.carried(native)))
+
+
+def _lift_refusal(native: Native, dialect: str) -> Part:
+    return Refusal(native["refusal"], extras=extras_of(dialect, REFUSAL.carried(native)))
+
+
+def _lift_image(native: Native, dialect: str) -> Part | None:
+    """The URL is the image; an id beside it is carried."""
+    carried = IMAGE.carried(native) or {}
+    url, file_id, detail = (native.get(key) or None for key in ("image_url", "file_id", "detail"))
+    if url is None and file_id is None:
+        return None
+    if url is None:
+        media = Media("image", file_id=file_id)
+    else:
+        media = common.media_of_url("image", url)
+        carried |= {"file_id": file_id} if file_id is not None else {}
+    media.detail = None if detail == AUTO else detail
+    media.extras = extras_of(dialect, carried)
+    return media
+
+
+def _lift_file(native: Native, dialect: str) -> Part | None:
+    """The first of data, URL and id is the file; others beside it are carried."""
+    sources = [key for key in ("file_data", "file_url", "file_id") if native.get(key)]
+    if not sources:
+        return None
+    media = _file_of(sources[0], native[sources[0]])
+    media.name, media.detail = native.get("filename") or None, native.get("detail") or None
+    beside = {key: native[key] for key in sources[1:]}
+    media.extras = extras_of(dialect, {**(FILE.carried(native) or {}), **beside})
+    return media
+
+
+def _file_of(key: str, value: str) -> Media:
+    if key == "file_id":
+        return Media("document", file_id=value)
+    if key == "file_url" or value.startswith("data:"):
+        return common.media_of_url("document", value)
+    return Media("document", data=value)
+
+
+def _lift_audio(native: Native, dialect: str) -> Part | None:
+    body = native.get("input_audio")
+    if not isinstance(body, dict) or body.keys() != {"data", "format"} or body["format"] not in common.AUDIO_FORMATS:
+        return None
+    media_type = common.AUDIO_FORMATS[body["format"]]
+    return Media("audio", data=body["data"], media_type=media_type, extras=extras_of(dialect, AUDIO.carried(native)))
+
+
+LIFT: dict[str, Callable[[Native, str], Part | None]] = {
+    "input_text": _lift_text,
+    "output_text": _lift_text,
+    "text": _lift_text,
+    "refusal": _lift_refusal,
+    "input_image": _lift_image,
+    "input_file": _lift_file,
+    "input_audio": _lift_audio,
+}
+
+
+Output = tuple[Literal["text", "multimodal"], Any]
+
+
+def lift_output(output: str | list[Native], dialect: str) -> tuple[Output, bool]:
+    """Kind and value of what a tool answered, and whether they say all: other parts than texts and media they cannot.
+
+    One bare text in a list is the same as that text.
+    """
+    if isinstance(output, str):
+        return ("text", output), True
+    parts = [lift_part(part, dialect) for part in output]
+    known: list[Part] = [part for part in parts if isinstance(part, (Text, Media))]
+    text = bare_text(known[0]) if len(known) == 1 else None
+    return ("multimodal", known) if text is None else ("text", text), len(known) == len(parts)
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_part(part: Part, role: str, dialect: str) -> Native | None:
+    """A content part of a message of this role, or of an output; None for what is no content."""
+    if isinstance(part, Opaque):
+        return part.value if part.dialect == dialect else None
+    carried = {key: value for key, value in carried_by(part.extras, dialect).items() if key not in PLACEMENT}
+    if isinstance(part, Text):
+        type_ = "output_text" if role == "assistant" else "input_text"
+        return TEXT.put({"type": type_, "text": part.text}, carried)
+    if isinstance(part, Refusal):
+        return REFUSAL.put({"type": "refusal", "refusal": part.text}, carried)
+    write_one = WRITE_MEDIA.get(part.type)
+    return None if write_one is None else write_one(part, carried)  # type: ignore[arg-type]
+
+
+def _write_image(media: Media, carried: Native) -> Native | None:
+    url = common.url_of_media(media)
+    if url is None and media.file_id is None:
+        return None
+    source = {"image_url": url} if url is not None else {"file_id": media.file_id}
+    return IMAGE.put({"type": "input_image", **source, "detail": media.detail or AUTO}, carried)
+
+
+def _write_file(media: Media, carried: Native) -> Native | None:
+    source = _source_of_file(media)
+    if source is None:
+        return None
+    beside = {"filename": media.name, "detail": media.detail}
+    native = {"type": "input_file", **source, **{key: value for key, value in beside.items() if value is not None}}
+    return FILE.put(native, carried)
+
+
+def _source_of_file(media: Media) -> Native | None:
+    if media.data is not None:
+        is_typed = media.media_type is not None
+        return {"file_data": DATA_URL.format(media.media_type, media.data) if is_typed else media.data}
+    if media.url is not None:
+        return {"file_data" if media.url.startswith("data:") else "file_url": media.url}
+    return None if media.file_id is None else {"file_id": media.file_id}
+
+
+def _write_audio(media: Media, carried: Native) -> Native | None:
+    format_ = common.AUDIO_TYPES.get(media.media_type or "")
+    if media.data is None or format_ is None:
+        return None
+    return AUDIO.put({"type": "input_audio", "input_audio": {"data": media.data, "format": format_}}, carried)
+
+
+WRITE_MEDIA: dict[str, Callable[[Media, Native], Native | None]] = {
+    "image": _write_image,
+    "document": _write_file,
+    "audio": _write_audio,
+}
+
+
+def write_output(result: ToolResult, dialect: str) -> str | list[Native]:
+    """What a tool answered: text, or a list of parts."""
+    if result.kind != "multimodal":
+        return text_of_result(result)
+    parts = (write_part(part, "tool", dialect) for part in result.value)
+    return [part for part in parts if part is not None]
+
+
+def _express(result: ToolResult) -> tuple[str, Any] | None:
+    """How `lift` reads back a result for which the service has no field of its own."""
+    if result.kind == "multimodal":
+        text = bare_text(result.value[0]) if len(result.value) == 1 else None
+        return None if text is None else ("text", text)
+    return ("text", text_of_result(result)) if result.kind != "text" else None
+
+
+RESULTS = Convention(
+    _express,
+    {
+        "error": ("encoded", 'an output has no field for a failure: written as {"error": …}'),
+        "data": ("changed", "an output is text or parts: the data is written as JSON"),
+        "multimodal": ("changed", "one part of text is the same as text"),
+    },
+)

@@ -1,0 +1,169 @@
+"""Responses of the Responses API: the answer, what it cost, why it ended, and what is repeated of the request.
+
+Specification: `Response` of the [API reference](https://platform.openai.com/docs/api-reference/responses/object),
+Python SDK `openai` 3.51.0; read 2026-11-20.
+"""
+
+from __future__ import annotations
+
+from itertools import dropwhile, takewhile
+
+from convcli.families.openai import request as common
+from convcli.families.responses.parts import carried_beside, object_in
+from convcli.families.responses.turns import ItemReader, ItemWriter
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.values import epoch_of_time, time_of_epoch
+from convcli.model.transcript import Message, Part, ToolCall, Transcript
+from convcli.wire import exact_json
+
+RESPONSE = Keys(
+    "id object created_at status background billing completed_at error frequency_penalty incomplete_details "
+    "instructions max_output_tokens max_tool_calls model moderation output parallel_tool_calls presence_penalty "
+    "previous_response_id conversation prompt prompt_cache_key prompt_cache_retention reasoning safety_identifier "
+    "service_tier store temperature text tool_choice tools tool_usage top_logprobs top_p truncation usage user "
+    "metadata output_text",
+    carried="background billing completed_at frequency_penalty instructions max_output_tokens max_tool_calls "
+    "moderation parallel_tool_calls presence_penalty previous_response_id conversation prompt prompt_cache_key "
+    "prompt_cache_retention reasoning safety_identifier service_tier store temperature text tool_choice tools "
+    "tool_usage top_logprobs top_p truncation user metadata output_text",
+)
+ECHO = frozenset(
+    (
+        "frequency_penalty", "instructions", "max_output_tokens", "max_tool_calls", "parallel_tool_calls",
+        "presence_penalty", "previous_response_id", "conversation", "prompt", "reasoning", "request", "temperature",
+        "text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation",
+    )
+)  # fmt: skip
+"""What a response repeats of its request; carried together, under `request`."""
+DEFAULTS = {"parallel_tool_calls": True, "tool_choice": "auto"}
+"""What a response says of a request that said nothing."""
+NOTHING: Native = {"error": None, "incomplete_details": None, "instructions": None, "tools": []}
+"""Keys that the service always writes."""
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_response(native: Native, context: LiftContext) -> Transcript:
+    """The transcript of what a model answered; why it ended is on the last answer."""
+    context.origin.form = "response"
+    ItemReader(context).all(native["output"], ("output",))
+    carried = carried_beside(DEFAULTS, RESPONSE, native)
+    request = {key: carried[key] for key in RESPONSE.sorted(carried) if key in ECHO}
+    carried = {key: value for key, value in carried.items() if key not in ECHO}
+    created = native.get("created_at")
+    created_at = time_of_epoch(created) if isinstance(created, int) else None
+    if created is not None and created_at is None:
+        carried["created_at"] = created
+    carried |= _lift_end(native, context)
+    return context.transcript(
+        id=native.get("id") or None,
+        model=native.get("model") or None,
+        created_at=created_at,
+        extras=extras_of(context.dialect, {**carried, **({"request": request} if request else {})}),
+    )
+
+
+def _lift_end(native: Native, context: LiftContext) -> Native:
+    """Set on the last answer why it ended, how it failed and what it cost; what of that must be carried."""
+    end = {key: native[key] for key in END if native.get(key)}
+    if not end.keys() - {"incomplete_details"} and not native.get("usage"):
+        return end
+    answer = last_answer(context.messages)
+    if answer is None:
+        answer = Message("assistant", [])
+        context.add(answer, ("output",), [])
+    answer.stop_reason = read_stop_reason(native, answer.parts)
+    answer.error = (native.get("error") or {}).get("message") or None
+    if native.get("usage"):
+        common.lift_usage(native["usage"], answer, context.dialect, USAGE)
+    written = end_of(answer, {})
+    return {key: value for key, value in end.items() if not exact_json.exact(value, written.get(key))}
+
+
+END = ("status", "error", "incomplete_details")
+
+
+def read_stop_reason(native: Native, parts: list[Part]) -> str | None:
+    """Why a response with an answer of these parts ended."""
+    status = native.get("status")
+    if status == "completed":
+        return "tool_calls" if any(isinstance(part, ToolCall) for part in parts) else "stop"
+    if status != "incomplete":
+        return STOPPED.get(status or "")
+    reason: str | None = (native.get("incomplete_details") or {}).get("reason")
+    return {theirs: ours for ours, theirs in REASON.items()}.get(reason or "", reason or status)
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_response(transcript: Transcript, dialect: str) -> Native:
+    """The response with every answer in it, and the results between them."""
+    native: Native = {**NOTHING, "id": transcript.id, "object": "response", "model": transcript.model}
+    native["created_at"] = None if transcript.created_at is None else epoch_of_time(transcript.created_at)
+    native = {key: value for key, value in native.items() if value is not None or key in NOTHING}
+    native["output"] = ItemWriter(dialect, answered=True).all(transcript.messages)
+    carried = carried_by(transcript.extras, dialect)
+    answer = last_answer(transcript.messages)
+    native |= {key: carried[key] for key in END if key in carried} if answer is None else end_of(answer, carried)
+    if answer is not None and (answer.usage or carried_by(answer.extras, dialect).get("usage")):
+        native["usage"] = common.write_usage(answer, dialect, USAGE)
+    beside = {key: value for key, value in carried.items() if key not in ("request", *END)}
+    return RESPONSE.put({**native, **DEFAULTS}, {**object_in(carried, "request"), **beside}, sort=True)
+
+
+def last_answer(messages: list[Message]) -> Message | None:
+    """The message that says how the response ended: the first of those that are the last answer together."""
+    answer = _last_answer(messages)
+    return answer[-1] if answer else None
+
+
+def parts_of_last_answer(messages: list[Message]) -> list[Part]:
+    """What these messages say, which are one when they are read back."""
+    return [part for message in _last_answer(messages)[::-1] for part in message.parts]
+
+
+def _last_answer(messages: list[Message]) -> list[Message]:
+    up_to_it = dropwhile(lambda message: message.role != "assistant", reversed(messages))
+    return list(takewhile(lambda message: message.role == "assistant", up_to_it))
+
+
+def end_of(answer: Message, carried: Native) -> Native:
+    """`status`, `incomplete_details` and `error` of a response that ended in this answer.
+
+    Those that were carried stand for it where they still say the same.
+    """
+    native: Native = {}
+    if answer.stop_reason is not None:
+        native["status"] = STATUS.get(answer.stop_reason, "completed")
+    if native.get("status") == "incomplete" and answer.stop_reason != "incomplete":
+        native["incomplete_details"] = {"reason": REASON.get(answer.stop_reason or "", answer.stop_reason)}
+    if answer.error is not None:
+        native["error"] = {"code": "server_error", "message": answer.error}
+    exact = {**native, **{key: carried[key] for key in END if key in carried}}
+    if object_in(exact, "error").get("message") != answer.error:
+        exact |= {"error": native.get("error")}
+    if read_stop_reason(exact, answer.parts) != answer.stop_reason:
+        exact |= {"status": native.get("status"), "incomplete_details": native.get("incomplete_details")}
+    return {key: value for key, value in exact.items() if value is not None}
+
+
+STOPPED = {"failed": "error", "cancelled": "aborted"}
+STATUS = {
+    **{ours: theirs for theirs, ours in STOPPED.items()},
+    **dict.fromkeys(("length", "content_filter", "max_messages", "steered", "incomplete"), "incomplete"),
+}
+"""`status` of a response by the stop reason of its answer; what is not here is completed."""
+REASON = {"length": "max_output_tokens"}
+"""`incomplete_details.reason` by the stop reason; what is not here is the same word on both sides."""
+
+USAGE = {
+    ("input_tokens",): "inputTokens",
+    ("input_tokens_details", "cached_tokens"): "cacheReadTokens",
+    ("input_tokens_details", "cache_write_tokens"): "cacheWriteTokens",
+    ("output_tokens",): "outputTokens",
+    ("output_tokens_details", "reasoning_tokens"): "reasoningTokens",
+    ("total_tokens",): "totalTokens",
+}

@@ -1,0 +1,202 @@
+"""Items of the Responses API ⇄ messages.
+
+Items of the assistant that follow on each other (reasoning, messages, calls, what hosted tools did) are one answer:
+one message, whose parts stand in the order of the items. Facts of a message item ride on its first part, under `item`.
+How parts were grouped into items is a spelling.
+"""
+
+from __future__ import annotations
+
+from convcli.families.responses import items
+from convcli.families.responses.items import COMPLETED, kind_of
+from convcli.families.responses.parts import carried_beside, lift_content, object_in, write_part
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.pairing import UNKNOWN
+from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, ToolResult
+
+MESSAGE = Keys("type id status role phase content", carried="id status phase")
+
+# ---------------------------------------------------------------- lift
+
+
+class ItemReader:
+    """Adds the messages of items to a context, one item after the other."""
+
+    __slots__ = ("_answer", "_context", "_place", "_spots")
+
+    def __init__(self, context: LiftContext) -> None:
+        self._context = context
+        self._answer: Message | None = None
+        self._place: Path = ()
+        self._spots: list[Path] = []
+
+    def all(self, natives: list[Native], prefix: Path) -> None:
+        """All items of the list that stands at `prefix`."""
+        for i, native in enumerate(natives):
+            self.add(native, (*prefix, i))
+
+    def add(self, native: Native, place: Path) -> None:
+        """One item, which stands at `place`."""
+        kind, context = kind_of(native), self._context
+        if kind == "message" and native["role"] != "assistant":
+            self._append(_lift_message(native, context.dialect), place, _spots(native))
+        elif kind in items.OUTPUTS:
+            self._append(Message("tool", [items.lift_result(native, kind, context)]), place, [()])
+        elif kind in items.MARKS:
+            self._append(Message("event", [Opaque(context.dialect, native)]), place, [()])
+        else:
+            self._add_to_answer(native, kind, place)
+
+    def _append(self, message: Message, place: Path, spots: list[Path]) -> None:
+        self._context.add(message, place, spots)
+        self._answer = None
+
+    def _add_to_answer(self, native: Native, kind: str, place: Path) -> None:
+        if self._answer is None:
+            answer = Message("assistant", [])
+            self._spots, self._place = [], place
+            self._append(answer, place, self._spots)
+            self._answer = answer
+        parts = _content_of_answer(native, self._context.dialect) if kind == "message" else None
+        at: Path = () if place == self._place else ("..", place[-1])
+        spots = [()] if parts is None else _spots(native)
+        parts = [self._whole(native, kind)] if parts is None else parts
+        self._answer.parts += parts
+        self._spots += [(*at, *spot) for spot in spots[: len(parts)]]
+
+    def _whole(self, native: Native, kind: str) -> Part:
+        if kind in items.CALLS:
+            return items.lift_call(native, kind, self._context)
+        if kind == "reasoning":
+            return items.lift_reasoning(native, self._context.dialect)
+        return Opaque(self._context.dialect, native)
+
+
+def _lift_message(native: Native, dialect: str) -> Message:
+    extras = extras_of(dialect, carried_beside(COMPLETED, MESSAGE, native))
+    return Message(native["role"], lift_content(native["content"], dialect), extras=extras)
+
+
+def _content_of_answer(native: Native, dialect: str) -> list[Part] | None:
+    """The parts of a message item; None for one without content that says something else, which is kept whole."""
+    carried = carried_beside(COMPLETED, MESSAGE, native)
+    parts = lift_content(native["content"], dialect)
+    if not parts:
+        return None if carried else []
+    id_ = carried.pop("id", None)
+    for part in parts:
+        part.metadata = {"itemId": id_} if id_ is not None else None
+        if isinstance(part, Opaque):
+            part.extras = {dialect: {"in": "content"}}
+    first = parts[0]
+    if carried:
+        first.extras = {dialect: {**carried_by(first.extras, dialect), "item": carried}}
+    return parts
+
+
+def _spots(native: Native) -> list[Path]:
+    content = native["content"]
+    return [("content",)] if isinstance(content, str) else [("content", j) for j in range(len(content))]
+
+
+# ---------------------------------------------------------------- write
+
+
+class ItemWriter:
+    """The items of messages. `answered`: as a response holds them, with all that it says of the content of a message.
+
+    Elsewhere the content of one text is a string.
+    """
+
+    __slots__ = ("_answered", "_calls", "_dialect", "_draft", "items")
+
+    def __init__(self, dialect: str, *, answered: bool = False) -> None:
+        self._dialect, self._answered = dialect, answered
+        self.items: list[Native] = []
+        self._draft: Native | None = None
+        """The message item to which content is added."""
+        self._calls: dict[str, str] = {}
+
+    def all(self, messages: list[Message]) -> list[Native]:
+        """The items of these messages."""
+        for message in messages:
+            self.message(message)
+        return self.items
+
+    def message(self, message: Message) -> None:
+        """All items of one message, in the order of its parts. A response without output is an empty answer."""
+        for part in message.parts:
+            if is_content(part, message.role, self._dialect):
+                self._content(part, message)
+            else:
+                self._close()
+                self.items += self._whole(part)
+        if not message.parts and not (message.role == "assistant" and self._answered):
+            self._begin(None, message)
+        self._close()
+
+    def _content(self, part: Part, message: Message) -> None:
+        """All parts of an answer with the same item id are one item, if none of them begins another."""
+        native = write_part(part, message.role, self._dialect)
+        if native is None:
+            return
+        begins = self._draft is None
+        if not begins and message.role == "assistant":
+            is_other = (part.metadata or {}).get("itemId") != self._draft.get("id")  # type: ignore[union-attr]
+            begins = is_other or "item" in carried_by(part.extras, self._dialect)
+        if begins:
+            self._begin(part, message)
+        self._draft["content"].append(self._annotated(native))  # type: ignore[index]
+
+    def _begin(self, part: Part | None, message: Message) -> None:
+        self._close()
+        id_, carried = None, carried_by(message.extras, self._dialect)
+        if message.role == "assistant":
+            carried = object_in(carried_by(part.extras, self._dialect), "item") if part is not None else {}
+            id_ = (part.metadata or {}).get("itemId") if part is not None else None
+        native: Native = {"type": "message", **({} if id_ is None else {"id": id_})}
+        native |= COMPLETED if self._answered else {}
+        self._draft = MESSAGE.put({**native, "role": message.role, "content": []}, carried)
+
+    def _close(self) -> None:
+        draft, self._draft = self._draft, None
+        if draft is None:
+            return
+        content = draft["content"]
+        if not content or (len(content) == 1 and not self._answered and _is_bare(content[0])):
+            draft["content"] = content[0]["text"] if content else ""
+        self.items.append(draft)
+
+    def _annotated(self, part: Native) -> Native:
+        """Text of the assistant has annotations, and in a response log probabilities, be it none."""
+        if part.get("type") != "output_text":
+            return part
+        return {**part, "annotations": [], **({"logprobs": []} if self._answered else {}), **part}
+
+    def _whole(self, part: Part) -> list[Native]:
+        """The item of a part that is no content of a message."""
+        if isinstance(part, ToolResult):
+            known = self._calls.get(part.tool_call_id, UNKNOWN)
+            return [items.write_result(part, self._dialect, named=known != part.name)]
+        if isinstance(part, ToolCall):
+            self._calls[part.id] = part.name
+            return [items.write_call(part, self._dialect)]
+        if isinstance(part, Reasoning):
+            return [items.write_reasoning(part, self._dialect)]
+        return [part.value] if isinstance(part, Opaque) and part.dialect == self._dialect else []
+
+
+def is_content(part: Part, role: str, dialect: str) -> bool:
+    """Does the part stand in the content of a message item, and not as an item of its own?"""
+    if isinstance(part, Opaque):
+        return role not in ("assistant", "event") or "in" in carried_by(part.extras, dialect)
+    return not isinstance(part, (Reasoning, ToolCall, ToolResult))
+
+
+def _is_bare(part: Native) -> bool:
+    """Is it nothing but text, of either kind?"""
+    says = {
+        key for key, value in part.items() if key not in ("type", "annotations") or (key == "annotations" and value)
+    }
+    return part["type"] in ("input_text", "output_text") and says == {"text"} and bool(part["text"])

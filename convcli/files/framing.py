@@ -1,0 +1,300 @@
+"""Where documents come from: files and stdin, plain or compressed, as one JSON document, JSON Lines or an SSE stream.
+
+The content decides what a file is, never its name. Lines are split at 0x0A only, since U+2028 and its like are text.
+A session file may still be growing: its size at opening is the limit, and an incomplete last line is `torn`, which
+is safe to tell because no proper prefix of a JSON object is JSON. Formats: RFC 8259, jsonlines.org, and
+"Server-sent events" of the HTML standard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, takewhile
+from typing import Any, BinaryIO, Literal, TypeAlias
+
+import msgspec
+
+from convcli.files.packed import Tap, open_file, open_stdin, unpacked
+from convcli.model.document import Rows
+from convcli.model.errors import ContentError, JobError
+from convcli.wire.exact_json import BEGIN, DuplicateKeys, Place, parse
+
+Framing: TypeAlias = Literal["json", "jsonl", "sse"]
+Line: TypeAlias = tuple[int, int, bytes, bool]
+"""Number, byte offset, bytes without the newline, and whether a newline ended it."""
+
+MAX_LINE = 256 << 20
+_BOM = b"\xef\xbb\xbf"
+_BLANK = b" \t\r\n"
+_DONE = b"[DONE]"
+_SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+
+
+class Record(msgspec.Struct):
+    """One line of a JSONL file or one event of an SSE stream: bytes `start` to `end` of the decompressed stream.
+
+    `raw` is its JSON text. There is either a `value` or an `error`, whose place is a place of the file; `torn` marks
+    an error at the end of a stream that was still being written. An SSE event has an `event` name, an `id` and
+    `comments` as sent; without data its `raw` is empty and its value None. The end mark `[DONE]`, which
+    is no JSON, has the value "[DONE]".
+    """
+
+    line: int
+    start: int
+    end: int
+    raw: bytes
+    value: Any = None
+    error: ContentError | None = None
+    torn: bool = False
+    event: str | None = None
+    id: str | None = None
+    comments: tuple[str, ...] = ()
+
+
+class Source:
+    """An opened input, to be read once by `document`, `records` or `events`.
+
+    `framing` is what the content looks like. One line that holds one value is "json", and `records` reads it too.
+    """
+
+    def __init__(self, name: str, file: Tap, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys) -> None:
+        self.name, self._file, self._max_line, self._keys = name, file, max_line, keys
+        self.framing: Framing
+        self.framing, self._chunks = _sniff(chunks, max_line)
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    @property
+    def plain_size(self) -> int:
+        """The bytes of the file, if it can be read in ranges; else 0."""
+        return self._file.plain_size
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file, as it is stored, were read."""
+        return self._file.count
+
+    @property
+    def grew(self) -> bool:
+        """True if the file is now longer than it was when it was opened."""
+        return self._file.grew()
+
+    def document(self) -> tuple[Any, bytes]:
+        """The whole input as one document, and its bytes; JSONL and SSE give `Rows`. Raises ContentError."""
+        raw = b"".join(self._chunks)
+        if self.framing == "json":
+            return self._parse(raw, BEGIN), raw
+        self._chunks = iter([raw])
+        read = self.records() if self.framing == "jsonl" else self.events()
+        rows = [record for record in read if record.raw]
+        for record in rows:
+            if record.error:
+                raise record.error
+        return Rows([record.value for record in rows], [record.line for record in rows]), raw
+
+    def records(self, start: int = 0, stop: int | None = None) -> Iterator[Record]:
+        """The records of JSON Lines, one at a time; bad lines are records with an error. Blank lines are skipped.
+
+        With a byte range, those whose line begins in it, for plain regular files only (else JobError).
+        Raises ContentError `line-too-long`, after which nothing can be read.
+        """
+        readable = start > 0
+        for number, offset, text, ended in self._lines(start, stop):
+            raw = text.removesuffix(b"\r")
+            if raw.strip(_BLANK):
+                record = Record(number, offset, offset + len(text), raw)
+                self._read(record, (number, 1, offset))
+                if record.error:
+                    record.torn = not ended and readable and _is_cut(record, offset)
+                else:
+                    readable = True
+                yield record
+
+    def events(self) -> Iterator[Record]:
+        """The events of an SSE stream, one at a time; the last one may lack its blank line."""
+        readable, block = False, list[tuple[int, int, bytes]]()
+        for number, offset, text, _ in _lines(self._chunks, self._max_line):
+            line = text.removesuffix(b"\r").removeprefix(b"" if offset else _BOM)
+            if line:
+                block.append((number, offset + len(text.removesuffix(b"\r")) - len(line), line))
+            elif block:
+                record, block = self._event(block)[0], []
+                readable = readable or not record.error
+                yield record
+        if block:
+            record, origin = self._event(block)
+            record.torn = bool(record.error) and readable and (_is_cut(record, origin) or _DONE.startswith(record.raw))
+            yield record
+
+    def _lines(self, start: int, stop: int | None) -> Iterator[Line]:
+        if not start and stop is None:
+            return _lines(self._chunks, self._max_line)
+        begin = max(start - 1, 0)
+        before = sum(chunk.count(b"\n") for chunk in self._file.chunks(0, begin))
+        lines = _lines(self._file.chunks(begin), self._max_line, begin, before + 1)
+        if start:  # the rest of the line before, or just its newline, belongs to the range before
+            next(lines, None)
+        return takewhile(lambda line: stop is None or line[1] < stop, lines)
+
+    def _event(self, block: list[tuple[int, int, bytes]]) -> tuple[Record, int]:
+        """The event of a block of lines, and the byte where its data begins."""
+        last, data = block[-1], list[bytes]()
+        record, begin = Record(block[0][0], block[0][1], last[1] + len(last[2]), b""), BEGIN
+        comments = list[str]()
+        for number, offset, line in block:
+            field, _, rest = line.partition(b":")
+            value = rest.removeprefix(b" ")
+            if field == b"data":
+                column = 1 + len(line) - len(value)
+                begin = begin if data else (number, column, offset + column - 1)
+                data.append(value)
+            elif not _note(record, field, value, comments):
+                return self._no_field(record, number, offset, line), offset
+        record.comments = tuple(comments)
+        record.raw = b"\n".join(data)
+        if record.raw == _DONE:
+            record.value = _DONE.decode()
+        elif record.raw:
+            self._read(record, begin)
+        return record, begin[2]
+
+    def _no_field(self, record: Record, number: int, offset: int, line: bytes) -> Record:
+        record.raw = line
+        at = offset + len(line) if any(field.startswith(line) for field in _SSE_FIELDS) else offset
+        record.error = ContentError(
+            "not-sse", "this is no field of a server-sent event", file=self.name, line=number, column=1, byte=at
+        )
+        return record
+
+    def _read(self, record: Record, begin: Place) -> None:
+        try:
+            record.value = self._parse(record.raw, begin)
+        except ContentError as error:
+            record.error = error
+
+    def _parse(self, raw: bytes, begin: Place) -> Any:
+        try:
+            if begin[2] and raw.startswith(_BOM):
+                raise ContentError(
+                    "misplaced-bom",
+                    "a byte order mark stands where only JSON may stand",
+                    line=begin[0],
+                    column=begin[1],
+                    byte=begin[2],
+                )
+            return parse(raw, duplicate_keys=self._keys, start=begin)
+        except ContentError as error:
+            error.file = self.name
+            raise
+
+
+def open_source(
+    path: str, *, stdin: BinaryIO | None = None, max_line: int = MAX_LINE, duplicate_keys: DuplicateKeys = "error"
+) -> Source:
+    """An input by its path, "-" for stdin; gzip, bzip2, xz and zstandard are recognised by their first bytes.
+
+    Raises JobError `no-such-file`, `is-a-directory`, `unreadable-input` or `zstd-missing`, and ContentError
+    `line-too-long`, `compression-bomb` or `broken-compression` when the beginning cannot be read.
+    """
+    name, file = ("<stdin>", stdin or open_stdin()) if path == "-" else (path, open_file(path))
+    tap = Tap(name, file, owned=path != "-")
+    try:
+        return Source(name, tap, unpacked(tap), max_line, duplicate_keys)
+    except ContentError as error:
+        tap.close()
+        error.file = name
+        raise
+    except JobError:
+        tap.close()
+        raise
+
+
+# --- framing ---------------------------------------------------------------------------------------------------------
+
+
+def _sniff(chunks: Iterator[bytes], max_line: int) -> tuple[Framing, Iterator[bytes]]:
+    """What the first two lines that are not blank say, and the same chunks from the beginning."""
+    taken: list[bytes] = []
+
+    def remembered() -> Iterator[bytes]:
+        for chunk in chunks:
+            taken.append(chunk)
+            yield chunk
+
+    written = (text for _, _, text, _ in _lines(remembered(), max_line) if text.strip(_BLANK))
+    framing = _framing(next(written, b"").removeprefix(_BOM), next(written, b""))
+    return framing, chain(taken, chunks)
+
+
+def _framing(first: bytes, second: bytes) -> Framing:
+    """One whole value and more below it is JSON Lines. So is a broken line above a whole object, which no writer of
+    one document puts at the margin, unless the broken line ends as an indented document begins."""
+    if first.startswith(_SSE_FIELDS):
+        return "sse"
+    if not second:
+        return "json"
+    if _is_whole(first):
+        return "jsonl"
+    is_open = first.rstrip(_BLANK).endswith((b"[", b"{", b",", b":"))
+    return "jsonl" if not is_open and second.startswith(b"{") and _is_whole(second) else "json"
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        parse(line, duplicate_keys="last")
+    except ContentError:
+        return False
+    return True
+
+
+def _lines(chunks: Iterator[bytes], max_line: int, offset: int = 0, number: int = 1) -> Iterator[Line]:
+    """The physical lines of a stream, the first of this number and at this offset. Raises ContentError."""
+    pending, size = list[bytes](), 0
+    for chunk in chunks:
+        for index, piece in enumerate(chunk.split(b"\n")):
+            if index:
+                yield number, offset, b"".join(pending), True
+                number, offset, pending, size = number + 1, offset + size + 1, [], 0
+            size += len(piece)
+            if size > max_line:
+                raise ContentError(
+                    "line-too-long",
+                    f"the line is longer than {max_line:,} bytes",
+                    line=number,
+                    column=1,
+                    byte=offset,
+                    help="raise the limit with --max-line",
+                )
+            pending.append(piece)
+    if size:
+        yield number, offset, b"".join(pending), False
+
+
+def _is_cut(record: Record, origin: int) -> bool:
+    """True if the raw bytes, which begin at `origin`, break off before their JSON is complete, or end in zero bytes."""
+    error, raw = record.error, record.raw
+    if raw.endswith(b"\0"):
+        return True
+    if error and error.code == "not-utf8" and origin + len(raw) - error.byte < 4:  # perhaps inside a character
+        raw = raw[: error.byte - origin]
+        try:
+            parse(raw, start=(record.line, 1, origin))
+        except ContentError as before:
+            error = before
+    return error is not None and error.byte >= origin + len(raw)
+
+
+def _note(record: Record, field: bytes, value: bytes, comments: list[str]) -> bool:
+    """Keep a field of an event other than its data; False if there is no such field."""
+    text = value.decode("utf-8", "surrogateescape")
+    if field == b"event":
+        record.event = text
+    elif field == b"id":
+        record.id = text
+    elif field == b"":
+        comments.append(text)
+    return field in (b"event", b"id", b"", b"retry")

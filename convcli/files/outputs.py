@@ -1,0 +1,404 @@
+"""Outputs that appear whole or not at all.
+
+The bytes are gathered in a file without a name in the folder of the target (`O_TMPFILE`; where a file system has no
+such files, in one with a hidden name) and appear under the name of the target when they are complete and on disk.
+Standard output, pipes and devices cannot be replaced: they get everything at once, at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from errno import EINVAL, EISDIR, EOPNOTSUPP, EPERM
+from typing import IO, Any, Protocol
+
+from convcli.files.framing import Framing
+from convcli.model.document import Rows
+from convcli.model.errors import ConvcliError, JobError, OutputError
+from convcli.wire import exact_json
+
+STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+_CHUNK = 1 << 20
+_PIECE = 1 << 17
+_IN_MEMORY = 4 << 20
+_UNNAMED = getattr(os, "O_TMPFILE", 0)
+_NO_UNNAMED = (EOPNOTSUPP, EISDIR, EINVAL)
+_NO_LINKS = (EPERM, EOPNOTSUPP)
+
+
+class Output(Protocol):
+    """Bytes on their way to a target. Without `commit` nothing of them ever shows; `discard` may be called twice."""
+
+    name: str
+
+    @property
+    def folder(self) -> str | None:
+        """Where pieces of them can be kept until they are complete; None for anywhere."""
+
+    def write(self, data: bytes) -> None:
+        """Take more bytes. Raises OutputError."""
+
+    def append(self, part: Part) -> None:
+        """Take all bytes of a part. Raises OutputError."""
+
+    def commit(self) -> None:
+        """Let everything appear. Raises OutputError, or JobError when the target has come into being meanwhile."""
+
+    def discard(self) -> None:
+        """Give up what was not committed, and leave nothing behind."""
+
+
+def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -> Output:
+    """The output at a path, "-" for stdout; a symbolic link is followed and stays. Nothing is created yet.
+
+    A new file is as private as the most private of the `inputs`. Raises JobError `output-is-input`, or `output-exists`
+    without `force`; OutputError when there can be no file of this name.
+    """
+    inputs = list(inputs)
+    if path in STDOUT:
+        _refuse_input("standard output", _status_of_stdout(), inputs)
+        return _Through("standard output", "")
+    try:
+        found = _status(path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    _refuse_input(path, found, inputs)
+    if found is not None and stat.S_ISDIR(found.st_mode):
+        raise OutputError("cannot-write", f"cannot write {path}: it is a directory")
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        return _Through(path, path)
+    if found is not None and not force:
+        raise _exists(path)
+    return _Replacement(path, _mode(found, inputs), found is not None, force)
+
+
+class Part:
+    """Bytes without a name that one process writes and another reads: nothing is left of them when both have ended."""
+
+    def __init__(self, folder: str | None = None, name: str = "a temporary file") -> None:
+        from tempfile import TemporaryFile  # dear, and only needed for several processes
+
+        self.folder, self.name = folder, name
+        try:
+            self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        except OSError as error:
+            raise cannot_write(self.name, error) from None
+        self._pieces: list[bytes] = []
+        self._waiting = self.size = 0
+
+    def fileno(self) -> int:
+        """Its descriptor, which both processes have."""
+        return self._file.fileno()
+
+    def write(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._waiting += len(data)
+        self.size += len(data)
+        if self._waiting >= _CHUNK:
+            self.commit()
+
+    def append(self, part: Part) -> None:
+        for data in part.pieces():
+            self.write(data)
+
+    def commit(self) -> None:
+        """Let the other process see all that was written."""
+        data, self._pieces, self._waiting = b"".join(self._pieces), [], 0
+        try:
+            _write_all(self._file.fileno(), data)
+        except OSError as error:
+            raise cannot_write(self.name, error) from None
+
+    def discard(self) -> None:
+        self._file.close()
+
+    def read(self, start: int, size: int) -> bytes:
+        """So many bytes, fewer only at the end."""
+        data = os.pread(self._file.fileno(), size, start)
+        while len(data) < size and (more := os.pread(self._file.fileno(), size - len(data), start + len(data))):
+            data += more
+        return data
+
+    def pieces(self, start: int = 0) -> Iterator[bytes]:
+        """All bytes from a place on."""
+        while data := self.read(start, _PIECE):
+            start += len(data)
+            yield data
+
+
+def cannot_write(name: str, error: OSError) -> OutputError:
+    """What the user is told when the system refuses to write."""
+    return OutputError("cannot-write", f"cannot write {name}: {error.strerror or 'the system does not say why'}")
+
+
+class _Replacement:
+    """A regular file, written beside its target; `_temporary` is set before a file of that name can exist."""
+
+    def __init__(self, name: str, mode: int, is_there: bool, force: bool) -> None:
+        self.name, self._mode, self._is_there, self._force = name, mode, is_there, force
+        self._target = os.path.realpath(name)
+        self.folder = os.path.dirname(self._target)
+        self._file = self._folder = -1
+        self._temporary = ""
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size >= _CHUNK:
+            try:
+                self._drain()
+            except OSError as error:
+                raise cannot_write(self.name, error) from None
+
+    def append(self, part: Part) -> None:
+        try:
+            self._drain()
+            for data in part.pieces(_copied(part.fileno(), self._file)):
+                _write_all(self._file, data)
+        except OSError as error:
+            raise cannot_write(self.name, error) from None
+
+    def commit(self) -> None:
+        try:
+            self._drain()
+            if self._is_there:
+                os.fchmod(self._file, self._mode)
+            os.fsync(self._file)
+            self._publish()
+            os.fsync(self._folder)
+        except FileExistsError:
+            raise _exists(self.name) from None
+        except OSError as error:
+            raise cannot_write(self.name, error) from None
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        self._pieces, self._size = [], 0
+        for descriptor in (self._file, self._folder):
+            with suppress(OSError):
+                os.close(descriptor)
+        self._file = self._folder = -1
+        if self._temporary:
+            with suppress(OSError):
+                os.unlink(self._temporary)
+            self._temporary = ""
+
+    def _drain(self) -> None:
+        if self._file < 0:
+            self._open()
+        data, self._pieces, self._size = b"".join(self._pieces), [], 0
+        _write_all(self._file, data)
+
+    def _open(self) -> None:
+        self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        if _UNNAMED and os.path.isdir("/proc/self/fd"):
+            try:
+                self._file = os.open(self.folder, os.O_WRONLY | _UNNAMED, self._mode)
+                return
+            except OSError as error:
+                if error.errno not in _NO_UNNAMED:
+                    raise
+        self._take_name()
+        self._file = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self._mode)
+
+    def _take_name(self) -> None:
+        """32 random bits make sure that the name is ours: nothing else in this folder can be unlinked by it."""
+        folder, name = os.path.split(self._target)
+        self._temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.tmp")
+
+    def _publish(self) -> None:
+        """Where nothing stood, a link is enough; what stands there is replaced by a file that had a name before."""
+        if not self._is_there:
+            try:
+                return self._publish_new()
+            except FileExistsError:
+                if not self._force:
+                    raise
+        if not self._temporary:
+            self._take_name()
+            self._link(f"/proc/self/fd/{self._file}", self._temporary)
+        os.replace(self._temporary, self._target)
+        self._temporary = ""
+        return None
+
+    def _publish_new(self) -> None:
+        """Only `link` never replaces what stands there; a file system without links leaves a moment for a race."""
+        try:
+            self._link(self._temporary or f"/proc/self/fd/{self._file}", self._target)
+        except OSError as error:
+            if not self._temporary or error.errno not in _NO_LINKS or os.path.lexists(self._target):
+                raise
+            os.replace(self._temporary, self._target)
+
+    def _link(self, source: str, name: str) -> None:
+        """A folder is named by its descriptor because only then does Python follow the link in /proc."""
+        os.link(source, os.path.basename(name), dst_dir_fd=self._folder, follow_symlinks=True)
+
+
+class _Through:
+    """Standard output (no path), a pipe or a device: gathered in memory or in a nameless file, and then copied."""
+
+    folder = None
+
+    def __init__(self, name: str, path: str) -> None:
+        self.name, self._path = name, path
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._spool: IO[bytes] | None = None
+
+    def write(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size >= _IN_MEMORY:
+            try:
+                self._drain()
+            except OSError as error:
+                raise cannot_write("a temporary file", error) from None
+
+    def append(self, part: Part) -> None:
+        for data in part.pieces():
+            self.write(data)
+
+    def commit(self) -> None:
+        try:
+            if self._path:
+                with open(os.open(self._path, os.O_WRONLY), "wb", buffering=0) as file:
+                    self._copy(file)
+            elif sys.stdout is None:
+                raise OutputError("cannot-write", f"cannot write {self.name}: it is closed")
+            else:
+                self._copy(sys.stdout.buffer)
+        except OSError as error:
+            if isinstance(error, BrokenPipeError) and not self._path:
+                raise  # the reader of stdout has gone: no error
+            raise cannot_write(self.name, error) from None
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        self._pieces, self._size = [], 0
+        if self._spool is not None:
+            with suppress(OSError):
+                self._spool.close()
+            self._spool = None
+
+    def _drain(self) -> None:
+        if self._spool is None:
+            from tempfile import TemporaryFile  # dear, and not needed for what is small
+
+            self._spool = TemporaryFile()  # noqa: SIM115
+        self._spool.writelines(self._pieces)
+        self._pieces, self._size = [], 0
+
+    def _copy(self, file: IO[bytes]) -> None:
+        for piece in self._gathered():
+            view = memoryview(piece)
+            while view:
+                view = view[file.write(view) :]
+        file.flush()
+
+    def _gathered(self) -> Iterator[bytes]:
+        if self._spool is not None:
+            self._spool.seek(0)
+            spool = self._spool
+            yield from iter(lambda: spool.read(_CHUNK), b"")
+        yield from self._pieces
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    """The system may take fewer bytes at a time than it is given."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _copied(source: int, target: int) -> int:
+    """The bytes that the system itself has copied to the end of the target: all, or none where it does not do that."""
+    at = 0
+    if hasattr(os, "copy_file_range"):
+        with suppress(OSError):
+            while more := os.copy_file_range(source, target, 1 << 30, at):
+                at += more
+    return at
+
+
+# --- what stands at the target ---------------------------------------------------------------------------------------
+
+
+def _status(path: str) -> os.stat_result | None:
+    """What stands there, None for nothing; OSError when there can be nothing."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        folder = os.path.dirname(os.path.realpath(path))
+        if not os.path.isdir(folder):
+            raise
+        return None
+
+
+def _status_of_stdout() -> os.stat_result | None:
+    with suppress(OSError, ValueError, AttributeError):
+        return os.fstat(sys.stdout.fileno())
+    return None
+
+
+def _status_of_input(path: str) -> os.stat_result | None:
+    with suppress(OSError, ValueError):
+        return os.fstat(0) if path == "-" else os.stat(path)
+    return None
+
+
+def _refuse_input(name: str, found: os.stat_result | None, inputs: Iterable[str]) -> None:
+    if found is None or not stat.S_ISREG(found.st_mode):
+        return
+    for path in inputs:
+        status = _status_of_input(path)
+        if status is not None and os.path.samestat(found, status):
+            raise JobError("output-is-input", f"{name} is the input too", help="write to another file")
+
+
+def _exists(name: str) -> ConvcliError:
+    return JobError("output-exists", f"{name} exists already", help="--force replaces it")
+
+
+def _mode(found: os.stat_result | None, inputs: Iterable[str]) -> int:
+    """Never more open than an input; the owner can always read and write."""
+    mode = 0o666 if found is None else stat.S_IMODE(found.st_mode) & 0o777
+    for path in inputs:
+        status = _status_of_input(path)
+        if status is not None and stat.S_ISREG(status.st_mode):
+            mode &= stat.S_IMODE(status.st_mode) | 0o600
+    return mode
+
+
+LAYOUTS: dict[str, Framing] = {"sse": "sse", "events": "jsonl"}
+"""How rows that are one document are laid out, by the framing that a dialect names."""
+
+
+def layout(documents: list[Any]) -> str:
+    """How documents are laid out that have no input to be like: one as JSON, more or rows as JSONL."""
+    return ".json" if len(documents) == 1 and not isinstance(documents[0], Rows) else ".jsonl"
+
+
+def encoded(document: Any, suffix: str) -> Iterator[bytes]:
+    """The bytes of one document, as the suffix of its file says."""
+    if suffix == ".sse":
+        yield from map(_event_bytes, document)
+    elif isinstance(document, Rows):
+        yield from map(exact_json.write_line, document)
+    else:
+        yield exact_json.write_line(document, indent=suffix == ".json")
+
+
+def _event_bytes(row: Any) -> bytes:
+    """One event of an SSE stream. Streams whose events have a `type` name the event after it; the end mark is bare."""
+    kind = row.get("type") if isinstance(row, dict) else None
+    is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
+    name = f"event: {kind}\n".encode() if is_name else b""
+    return name + b"data: " + (row.encode() if isinstance(row, str) else exact_json.write(row)) + b"\n\n"

@@ -1,0 +1,171 @@
+"""Files as they are stored: opened, counted, and unpacked within bounds."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, BinaryIO
+
+from convcli.model.errors import ContentError, JobError
+
+MAX_UNPACKED = 1 << 30
+MAX_RATIO = 200
+_RATIO_FROM = 1 << 20
+_CHUNK = 1 << 18
+_PACKED_CHUNK = 1 << 12  # what one call makes of it stays below 128 MiB in every format
+_PACKERS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+def open_file(path: str) -> BinaryIO:
+    """A file to read. Raises JobError when there is none or it cannot be opened."""
+    try:
+        return open(path, "rb", buffering=0)
+    except FileNotFoundError:
+        raise JobError("no-such-file", "there is no such file", file=path) from None
+    except IsADirectoryError:
+        raise JobError("is-a-directory", "this is a directory, not a file", file=path) from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def open_stdin() -> BinaryIO:
+    """The standard input. Raises JobError when the caller closed it."""
+    if sys.stdin is None:  # the caller closed it
+        raise JobError("unreadable-input", "stdin is closed", file="<stdin>")
+    return sys.stdin.buffer
+
+
+def _unreadable(name: str, error: Exception) -> JobError:
+    return JobError("unreadable-input", f"cannot read it: {getattr(error, 'strerror', None) or error}", file=name)
+
+
+class Tap:
+    """The bytes as stored, counted, and for a regular file no more than it had when it was opened."""
+
+    def __init__(self, name: str, file: BinaryIO, *, owned: bool) -> None:
+        self.name, self.count, self._file, self._owned, self._head = name, 0, file, owned, b""
+        self._size = _regular_size(file) if owned else None
+        head = self.peek(6)
+        self.packer = next((packer for magic, packer in _PACKERS.items() if head.startswith(magic)), "")
+
+    def peek(self, size: int) -> bytes:
+        while len(self._head) < size and (more := self._take(size - len(self._head))):
+            self._head += more
+        return self._head
+
+    def read(self, size: int = _CHUNK) -> bytes:
+        if self._head:
+            head, self._head = self._head, b""
+            return head
+        return self._take(size)
+
+    def _take(self, size: int) -> bytes:
+        wanted = size if not self._size else min(size, self._size - self.count)
+        try:
+            data = self._file.read(wanted) if wanted > 0 else b""
+        except OSError as error:
+            raise _unreadable(self.name, error) from None
+        self.count += len(data)
+        return data
+
+    @property
+    def plain_size(self) -> int:
+        """The bytes of a regular file as it was opened, if they can be read from any place; else 0."""
+        return 0 if self.packer else self._size or 0
+
+    def chunks(self, start: int, stop: int | None = None) -> Iterator[bytes]:
+        """The bytes of a range. Processes that share the file do not disturb each other."""
+        if self._size is None or self.packer:
+            raise JobError("unreadable-input", "only a plain file can be read in ranges", file=self.name)
+        at, end = start, self._size if stop is None else min(stop, self._size)
+        while at < end:
+            try:
+                data = os.pread(self._file.fileno(), min(_CHUNK, end - at), at)
+            except OSError as error:
+                raise _unreadable(self.name, error) from None
+            if not data:
+                return
+            at += len(data)
+            yield data
+
+    def grew(self) -> bool:
+        return self._size is not None and (_regular_size(self._file) or 0) > self._size
+
+    def close(self) -> None:
+        if self._owned:
+            self._file.close()
+
+
+def _regular_size(file: BinaryIO) -> int | None:
+    """The size of a regular file, None for pipes and devices; 0 limits nothing, for files of /proc tell no size."""
+    status = os.fstat(file.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def unpacked(tap: Tap) -> Iterator[bytes]:
+    """The bytes of a file, unpacked where it is packed. Raises ContentError for damage and for bombs."""
+    return _within_bounds(_frames(tap), tap) if tap.packer else iter(tap.read, b"")
+
+
+def _within_bounds(chunks: Iterator[bytes], tap: Tap) -> Iterator[bytes]:
+    total = 0
+    for chunk in chunks:
+        total += len(chunk)
+        if total > MAX_UNPACKED or (total > _RATIO_FROM and total > MAX_RATIO * tap.count):
+            raise ContentError(
+                "compression-bomb",
+                f"unpacked it is larger than {MAX_UNPACKED >> 30} GiB or {MAX_RATIO} times the file",
+                file=tap.name,
+            )
+        yield chunk
+
+
+def _frames(tap: Tap) -> Iterator[bytes]:
+    """The unpacked bytes of a file of one or more frames. The decompressors check the sums; the end is checked here,
+    since a file that was cut off between two lines would else look complete."""
+    new_frame, error_type = _codec(tap.packer, tap.name)
+    frame: Any = None
+    while piece := tap.read(_PACKED_CHUNK):
+        while piece := piece if frame else piece.lstrip(b"\0"):  # zeros may fill up the space between two frames
+            frame = frame or new_frame()
+            try:
+                chunk = frame.decompress(piece)
+            except (error_type, ValueError, EOFError) as error:
+                raise ContentError("broken-compression", f"the {tap.packer} data is damaged", file=tap.name) from error
+            piece, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+            yield chunk
+    if frame:
+        raise ContentError("broken-compression", f"the {tap.packer} data ends before it is complete", file=tap.name)
+
+
+def _codec(packer: str, name: str) -> tuple[Callable[[], Any], type[Exception]]:
+    """How to begin a frame, and what its decompressor raises; the modules are loaded when they are needed."""
+    if packer == "gzip":
+        zlib = import_module("zlib")
+        return lambda: zlib.decompressobj(wbits=31), zlib.error
+    if packer == "bz2":
+        return import_module("bz2").BZ2Decompressor, OSError
+    if packer == "lzma":
+        lzma = import_module("lzma")
+        return lzma.LZMADecompressor, lzma.LZMAError
+    try:
+        zstd = import_module("compression.zstd")  # Python 3.14
+        return zstd.ZstdDecompressor, zstd.ZstdError
+    except ImportError:
+        return _zstandard(name)
+
+
+def _zstandard(name: str) -> tuple[Callable[[], Any], type[Exception]]:
+    try:
+        zstandard = import_module("zstandard")
+    except ImportError:
+        raise JobError(
+            "zstd-missing",
+            "reading zstandard needs Python 3.14 or the package zstandard",
+            file=name,
+            help="pip install 'convcli[zstd]'",
+        ) from None
+    return lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError

@@ -1,0 +1,301 @@
+"""The conversion of one input into one output. Streams, and never prints.
+
+An output is committed when all of its input was acceptable, so a bad line leaves nothing behind unless the job says
+to keep going. What has to be told on the way goes to two functions, one for losses and one for findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from convcli.engine import conversion
+from convcli.engine.restore import Record, record
+from convcli.files.framing import Framing
+from convcli.files.outputs import LAYOUTS, Output, Part, encoded
+from convcli.jobs.inputs import Document, Input, Item
+from convcli.jobs.judging import finding_of, torn
+from convcli.model.dialect import Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError, RefusedError
+from convcli.model.findings import Finding
+from convcli.proof.difference import Level, Loss
+from convcli.wire import exact_json
+from convcli.wire.decimals import builtins
+
+LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
+WORDS = frozenset(
+    (
+        "text", "reasoning", "refusal", "image", "audio", "video", "document", "opaque", "tool_call", "tool_result",
+        "data", "error", "multimodal", "system", "developer", "user", "assistant", "tool", "event",
+    )
+)  # fmt: skip
+"""Types, kinds and roles: what a report may show of `before` and `after`, which else are values of a transcript."""
+
+
+class Job(NamedTuple):
+    """What to convert to, and what to accept. `fail_on`: the lowest level of losses at which nothing is written;
+    `framing`: how rows are laid out, where the target is written as rows."""
+
+    target: Dialect
+    options: Options = conversion.BY_DEFAULT
+    keep_going: bool = False
+    fail_on: Level | None = None
+    restore: Records | None = None
+    framing: Framing | None = None
+
+    def fails_on(self, loss: Loss) -> bool:
+        """Is this loss one that the job does not accept?"""
+        return self.fail_on is not None and LEVELS.index(loss.level) <= LEVELS.index(self.fail_on)
+
+
+class Group(msgspec.Struct):
+    """Losses of one kind and one field: how many, and where the first one is."""
+
+    level: Level
+    kind: str
+    label: str
+    first: Loss
+    count: int = 0
+
+
+class Summary(msgspec.Struct):
+    """What came of one or more inputs.
+
+    `transcripts` were read, `lossy` of them lost something, `refused` documents and lines were not acceptable;
+    `failing` losses are of the levels that the job does not accept. `outputs` were written.
+    """
+
+    sources: list[str]
+    target: str
+    transcripts: int = 0
+    lossy: int = 0
+    refused: int = 0
+    failing: int = 0
+    outputs: int = 0
+    groups: dict[tuple[str, str, str], Group] = {}
+
+    @property
+    def losses(self) -> int:
+        """How many losses there are."""
+        return sum(group.count for group in self.groups.values())
+
+    @property
+    def exit_code(self) -> int:
+        """Unacceptable when something was refused, or lost that must not be."""
+        return UNACCEPTABLE if self.refused or self.failing else DONE
+
+    def count(self, loss: Loss) -> None:
+        """Count a loss."""
+        group = Group(loss.level, loss.kind, label(loss), loss)
+        self.groups.setdefault((group.level, group.kind, group.label), group).count += 1
+
+    def add(self, other: Summary) -> None:
+        """Count in what came of another input."""
+        self.sources += [name for name in other.sources if name not in self.sources]
+        for name in ("transcripts", "lossy", "refused", "failing", "outputs"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for key, group in other.groups.items():
+            mine = self.groups.setdefault(key, Group(group.level, group.kind, group.label, group.first))
+            mine.count += group.count
+
+
+class Tell(NamedTuple):
+    """Where losses and findings go as they come; `loss` is None where it is enough that losses are counted."""
+
+    loss: Callable[[Loss], None] | None
+    finding: Callable[[Finding], None]
+
+
+def label(loss: Loss) -> str:
+    """What was lost, in few words: `name` of messages, `settings.seed`, `anthropic.cache_control` of extras, or
+    `data → text` where types say more than the field. Different fields have different labels."""
+    before, after = loss.before, loss.after
+    if isinstance(before, str) and isinstance(after, str) and before in WORDS and after in WORDS:
+        return f"{before} → {after}"
+    if loss.field in ("id", "model", "createdAt"):
+        return f"transcript {loss.field}"
+    return loss.field.removeprefix("extras.").removeprefix("message.")
+
+
+# --- converting ------------------------------------------------------------------------------------------------------
+
+
+class Step(NamedTuple):
+    """What came of one document of an input, or of one stretch that is none.
+
+    `is_read`: it passed its schema, and `document` is what the target gets. Neither that nor `is_refused` is a torn
+    record, which is a loss.
+    """
+
+    losses: list[Loss]
+    findings: list[Finding]
+    is_read: bool = False
+    is_refused: bool = False
+    document: Any = None
+    original: Any = None
+
+
+def steps(source: Iterable[Item], target: Dialect, options: Options = conversion.BY_DEFAULT) -> Iterator[Step]:
+    """Convert the documents of an input one by one; losses and findings tell file, line and place."""
+    for item in source:
+        if isinstance(item, Document):
+            yield _converted(item, target, options)
+        elif item.torn:
+            error = item.error
+            loss = Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file)
+            yield Step([loss], [])
+        else:
+            yield Step([], [finding_of(item.error)], is_refused=True)
+
+
+def _converted(document: Document, target: Dialect, options: Options) -> Step:
+    try:
+        made = document.convert(target, options)
+    except RefusedError as error:
+        return Step([], error.findings, is_refused=True)
+    findings = [_warning(finding, target) for finding in made.findings]
+    return Step(made.losses, findings, True, False, made.document, document.value)
+
+
+def _warning(finding: Finding, target: Dialect) -> Finding:
+    """What a service would refuse is written all the same: a transcript is not only there to be sent."""
+    note = f"{target.title} would not take the output as it is" if finding.severity == "error" else ""
+    notes = (*finding.notes, note) if note else finding.notes
+    return msgspec.structs.replace(finding, severity="warning", notes=notes)
+
+
+def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell) -> Summary:
+    """Convert one input; `output_for` gives the output when the first document is ready, by the suffix of its kind.
+
+    Raises ConvcliError when it cannot go on; then nothing is written.
+    """
+    run = Run(source, job, output_for, tell)
+    try:
+        for step in steps(source, job.target, job.options):
+            run.take(step)
+        run.finish()
+    finally:
+        run.discard()
+    return run.summary
+
+
+class Run:
+    """One conversion under way."""
+
+    def __init__(self, source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell) -> None:
+        self.source, self.job, self.tell = source, job, tell
+        self.summary = Summary([source.dialect.name], job.target.name)
+        self._output_for = output_for
+        self._output: Output | None = None
+
+    def take(self, step: Step) -> None:
+        """Count, tell and write. Of a session that is refused for a line, the other lines are not worth a word."""
+        summary = self.summary
+        if step.is_read and self.source.is_whole and summary.refused and not self.job.keep_going:
+            return
+        summary.transcripts += step.is_read
+        summary.refused += step.is_refused
+        summary.lossy += bool(step.losses) and step.is_read
+        for loss in step.losses:
+            summary.count(loss)
+            summary.failing += self.job.fails_on(loss)
+            if self.tell.loss is not None:
+                self.tell.loss(loss)
+        for finding in step.findings:
+            self.tell.finding(finding)
+        if step.is_read and self._is_acceptable():
+            self._write(step.document)
+            if self.job.restore is not None:
+                self.job.restore.add(record(step.original, step.document, self.source.dialect, self.job.target))
+
+    def join(self, summary: Summary, written: Part, kept: Part) -> None:
+        """Count in what came of a further part of the input, and take what was written and kept of it."""
+        self.summary.add(summary)
+        if self._is_acceptable():
+            if summary.transcripts:
+                self._output = self._output or self._output_for(".jsonl")
+                self._output.append(written)
+            if self.job.restore is not None:
+                self.job.restore.append(kept)
+
+    def finish(self) -> None:
+        """Let the output appear if all is well."""
+        if not self.summary.transcripts and not self.summary.refused:
+            raise ContentError("empty-input", "there is no transcript in it", file=self.source.name)
+        if self._output is not None and self._is_acceptable():
+            self._output.commit()
+            self.summary.outputs += 1
+
+    def discard(self) -> None:
+        """Leave nothing behind that was not committed."""
+        if self._output is not None:
+            self._output.discard()
+
+    def _is_acceptable(self) -> bool:
+        return not self.summary.failing and (self.job.keep_going or not self.summary.refused)
+
+    def _write(self, document: Any) -> None:
+        suffix = _suffix(document, self.job, self.source)
+        if self._output is None:
+            self._output = self._output_for(suffix)
+        elif isinstance(document, Rows):
+            message = f"a file of {self.job.target.name} holds one transcript, and this input has more than one"
+            raise JobError("one-transcript-only", message, file=self.source.name)
+        for piece in encoded(document, suffix):
+            self._output.write(piece)
+
+
+def _suffix(document: Any, job: Job, source: Input) -> str:
+    """How the output is laid out, as the suffix of its name: as wished, or like the input if the target can be so."""
+    if isinstance(document, Rows):
+        ways: list[Framing] = [LAYOUTS[framing] for framing in job.target.framings if framing in LAYOUTS]
+        usual = source.layout if source.is_whole and source.layout in ways else next(iter(ways), "jsonl")
+        return f".{job.framing or usual}"
+    return ".jsonl" if source.layout == "jsonl" and not source.is_whole else ".json"
+
+
+class Records:
+    """Restore records, one a line, in the order of the documents."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+
+    def add(self, kept: Record) -> None:
+        """Write one record."""
+        self._output.write(exact_json.write_line(kept))
+
+    def append(self, part: Part) -> None:
+        """Write the records of a part."""
+        self._output.append(part)
+
+    def commit(self) -> None:
+        """Let the file appear."""
+        self._output.commit()
+
+    def discard(self) -> None:
+        """Give it up."""
+        self._output.discard()
+
+
+class LossFile:
+    """A JSON array of losses, written one by one."""
+
+    def __init__(self, output: Output) -> None:
+        self._output, self._is_empty = output, True
+
+    def add(self, loss: Loss) -> None:
+        """Write one loss."""
+        self._output.write((b"[\n" if self._is_empty else b",\n") + exact_json.write(builtins(loss)))
+        self._is_empty = False
+
+    def commit(self) -> None:
+        """End the array and let the file appear."""
+        self._output.write(b"[]\n" if self._is_empty else b"\n]\n")
+        self._output.commit()
+
+    def discard(self) -> None:
+        """Give it up."""
+        self._output.discard()

@@ -1,0 +1,316 @@
+"""Files, folders, globs and stdin as documents, each with its place and its dialect.
+
+What a file holds is told by its content. A JSON document is one document. Of JSON Lines each line is one document in
+dialects with the framing `records`, and all lines together are one (`sources.Rows`) in dialects with `events`; so
+is an SSE stream in dialects with `sse`. Records are read one at a time, so a file of any length needs little memory.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from copy import copy
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from convcli import dialects
+from convcli.engine import conversion, detection, pipeline
+from convcli.files.framing import Framing, Record, Source, open_source
+from convcli.jobs.choosing import (
+    LOOK_AHEAD,
+    LOOK_AHEAD_BYTES,
+    SURE,
+    choose,
+    reads_each,
+)
+from convcli.model.dialect import Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.errors import ContentError, JobError, RefusedError
+from convcli.model.findings import Finding
+from convcli.model.transcript import Transcript
+from convcli.wire import exact_json
+from convcli.wire.strict_json import DuplicateKeys
+
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse")
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+MOST_UNREADABLE = 64
+"""Lines that cannot be read before the first that can: beyond that, nobody would call it JSON Lines."""
+LEAST_RANGE = 4 << 20
+"""Bytes of a file that are worth a process of their own."""
+
+
+class Document(msgspec.Struct):
+    """One document of an input. `line` is its line in a file of records and 0 elsewhere; `raw` is its JSON text,
+    empty for `Rows`, whose lines are their own."""
+
+    file: str
+    line: int
+    value: Any
+    raw: bytes
+    dialect: Dialect
+
+    def lift(self) -> Transcript:
+        """The transcript of the document. Raises RefusedError with findings that tell file and place."""
+        with self._locating():
+            return conversion.lift(self.value, self.dialect)
+
+    def convert(self, target: Dialect, options: Options) -> conversion.Conversion:
+        """The document in another dialect, its losses and findings with file and place. Raises as `lift` does."""
+        with self._locating():
+            made = pipeline.convert(self.value, self.dialect, target, options)
+        for loss in made.losses:
+            loss.file = self.file
+            loss.line, loss.where = self.place(loss.where)
+        made.findings = self.located(made.findings)
+        return made
+
+    @contextmanager
+    def _locating(self) -> Iterator[None]:
+        try:
+            yield
+        except RefusedError as error:
+            raise RefusedError(self.located(error.findings)) from None
+
+    def place(self, pointer: str) -> tuple[int, str]:
+        """The line of a pointer, 0 for a JSON document, and the pointer relative to that line."""
+        if not isinstance(self.value, Rows):
+            return self.line, pointer
+        index, _, rest = pointer.removeprefix("/").partition("/")
+        if not index.isdigit() or int(index) >= len(self.value.lines):
+            return 0, pointer
+        return self.value.lines[int(index)], f"/{rest}" if rest else ""
+
+    def located(self, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings in the order of the document, with file, line and column; of rows that are one document only
+        the line is known."""
+        findings = list(findings)
+        if not findings:
+            return []
+        order = exact_json.Order(self.value)
+        findings.sort(key=lambda finding: order.of(finding.where))
+        places = exact_json.locate_all(self.raw, {finding.where for finding in findings}) if self.raw else {}
+        return [self._located(finding, places.get(finding.where)) for finding in findings]
+
+    def _located(self, finding: Finding, place: exact_json.Place | None) -> Finding:
+        line, where = self.place(finding.where)
+        column, byte = 0, -1
+        if place is not None and self.line:
+            column = place[1]
+        elif place is not None:
+            line, column, byte = place
+        return msgspec.structs.replace(finding, file=self.file, line=line, column=column, byte=byte, where=where)
+
+
+class Skipped(NamedTuple):
+    """A stretch of an input that is no document: bytes `start` to `end`. `torn`: its writer had not finished it."""
+
+    error: ContentError
+    torn: bool
+    start: int
+    end: int
+
+
+Item: TypeAlias = Document | Skipped
+
+
+# --- which files -----------------------------------------------------------------------------------------------------
+
+
+class Found(NamedTuple):
+    """An input and its path below the folder that was named, for a tree of outputs like that of the inputs."""
+
+    path: str
+    below: str
+
+
+def find(paths: Iterable[str]) -> list[Found]:
+    """The files that these paths mean: files and "-" as they are, folders and globs as what they hold, sorted.
+
+    Raises JobError `no-input` for a folder or a glob that holds no file of ours.
+    """
+    return list(dict.fromkeys(found for path in paths for found in _find(path)))
+
+
+def _find(path: str) -> list[Found]:
+    if path == "-":
+        return [Found("-", "stdin.json")]
+    if os.path.isdir(path):
+        return _walk(path)
+    if not os.path.lexists(path) and glob.has_magic(path):
+        return _matches(path)
+    return [Found(path, os.path.basename(path))]
+
+
+def _walk(folder: str) -> list[Found]:
+    found = []
+    for place, below, names in os.walk(folder):
+        below.sort()
+        paths = (os.path.join(place, name) for name in sorted(names) if _is_ours(name))
+        found += [Found(path, os.path.relpath(path, folder)) for path in paths]
+    if not found:
+        raise JobError("no-input", f"there is no {', '.join(SUFFIXES)} file in the folder {folder}")
+    return found
+
+
+def _matches(pattern: str) -> list[Found]:
+    matches = sorted(glob.glob(pattern, recursive=True))
+    found = [below for match in matches for below in (_walk(match) if os.path.isdir(match) else _find(match))]
+    if not found:
+        raise JobError("no-input", f"no file matches {pattern}")
+    return found
+
+
+def _is_ours(name: str) -> bool:
+    return without_packing(name).lower().endswith(SUFFIXES)
+
+
+def without_packing(name: str) -> str:
+    """A file name without the suffix of a compression."""
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix.lower() in PACKED else name
+
+
+# --- one file --------------------------------------------------------------------------------------------------------
+
+
+def documents(path: str, dialect: str | None = None) -> Iterator[Document]:
+    """The documents of one input, in order. Raises ContentError at the first stretch that is none."""
+    with opened(path, dialect) as source:
+        for item in source:
+            if isinstance(item, Skipped):
+                raise item.error
+            yield item
+
+
+@contextmanager
+def opened(path: str, dialect: str | None = None, *, duplicate_keys: DuplicateKeys = "error") -> Iterator[Input]:
+    """An input whose dialect is known. Raises JobError when it cannot be opened or there is no such dialect, and
+    ContentError when no dialect or more than one fits, or when it is one JSON document that cannot be read."""
+    with open_source(path, duplicate_keys=duplicate_keys) as source:
+        among = dialects.builtin() if dialect is None else [dialects.get(dialect)]
+        try:
+            yield Input(path, source, among, told=dialect is not None)
+        except ContentError as error:
+            error.file = error.file or source.name
+            raise
+
+
+class Input:
+    """One opened input, to be iterated once: documents, and the stretches that are none.
+
+    `detection` says why `dialect` is what it is, None when the user named it; `layout` is how the documents stand in
+    the file; `is_whole` is true when they are all one; `at` is where the last record ends. A single line is JSON
+    Lines only if the name says so.
+    """
+
+    def __init__(self, path: str, source: Source, among: list[Dialect], *, told: bool) -> None:
+        self.name, self._source = source.name, source
+        self._items, self._head, self.at = _read(source), list[Record](), 0
+        self.read_elsewhere: Callable[[], int] = lambda: 0
+        values = self._look_ahead()
+        self._lines = source.framing != "json"
+        reading = choose(values, among, source.framing, self._is_one_line(), told)
+        self.dialect, self.is_whole, self.detection = reading
+        self.layout: Framing = source.framing
+        if not self._lines and without_packing(path).lower().endswith((".jsonl", ".ndjson")) and self._is_one_line():
+            self.layout = "jsonl"
+
+    def __iter__(self) -> Iterator[Item]:
+        records = chain(self._head, self._items)
+        return self._as_whole(records) if self.is_whole else self._one_by_one(records)
+
+    @property
+    def grew(self) -> bool:
+        """True if the file is now longer than what was read of it."""
+        return self._source.grew
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file, as it is stored, were read, here or by other processes."""
+        return max(self._source.bytes_read, self.read_elsewhere())
+
+    def ranges(self, most: int) -> list[tuple[int, int]]:
+        """The bytes of the file in at most so many ranges of about the same size; none if they do not pay."""
+        size = self._source.plain_size if self.layout == "jsonl" and self._lines and not self.is_whole else 0
+        count = min(most, size // LEAST_RANGE)
+        return [(size * i // count, size * (i + 1) // count) for i in range(count)] if count > 1 else []
+
+    def part(self, start: int, stop: int) -> Input:
+        """What begins in a range of bytes, as it is when all is read; processes may read the parts at the same time."""
+        part = copy(self)
+        part._head, part._items = [], self._source.records(start, stop)
+        return part
+
+    def _look_ahead(self) -> list[Any]:
+        """The values of the first records; what cannot be read is remembered, and told in its turn."""
+        values, size = list[Any](), 0
+        for record in self._items:
+            self._head.append(record)
+            size += len(record.raw)
+            if record.error is None:
+                values.append(record.value)
+            enough = len(values) == LOOK_AHEAD or size > LOOK_AHEAD_BYTES
+            if (values and enough) or (not values and len(self._head) == MOST_UNREADABLE):
+                break
+        if not values:
+            raise (self._head[0].error if self._head else None) or self._nothing()
+        return values
+
+    def _is_one_line(self) -> bool:
+        return len(self._head) == 1 and b"\n" not in self._head[0].raw.strip()
+
+    def _nothing(self) -> ContentError:
+        return ContentError("empty-input", "there is no transcript in it", file=self.name)
+
+    def _one_by_one(self, records: Iterable[Record]) -> Iterator[Item]:
+        for record in records:
+            self.at = record.end
+            stranger = None if record.error else self._stranger(record)
+            if record.error or stranger:
+                yield _skipped(record, stranger)
+            else:
+                yield Document(self.name, record.line if self._lines else 0, record.value, record.raw, self.dialect)
+
+    def _stranger(self, record: Record) -> ContentError | None:
+        """What is wrong with a record that is clearly in another dialect than the rest of the file."""
+        if self.detection is None or not self._lines:
+            return None
+        own = self.dialect.detect(record.value)
+        if own is not None and own.strength >= self.detection.clue.strength:
+            return None
+        best = detection.candidates(record.value, [dialect for dialect in dialects.builtin() if reads_each(dialect)])
+        if not best or best[0][1].strength < SURE or (own is not None and own.strength >= best[0][1].strength):
+            return None
+        name, clue = best[0]
+        message = f"this record is in {name} ({clue.reason}), the file in {self.dialect.name}"
+        return ContentError("other-dialect", message, file=self.name, line=record.line)
+
+    def _as_whole(self, records: Iterable[Record]) -> Iterator[Item]:
+        rows, lines = list[Any](), list[int]()
+        for record in records:
+            if record.error:
+                yield _skipped(record)
+            else:
+                rows.append(record.value)
+                lines.append(record.line)
+        yield Document(self.name, 0, Rows(rows, lines), b"", self.dialect)
+
+
+def _read(source: Source) -> Iterator[Record]:
+    """The records of an input; a JSON document is the only record of its file."""
+    if source.framing == "json":
+        value, raw = source.document()
+        yield Record(1, 0, len(raw), raw, value)
+    else:
+        records = source.records() if source.framing == "jsonl" else source.events()
+        yield from (record for record in records if record.raw)
+
+
+def _skipped(record: Record, error: ContentError | None = None) -> Skipped:
+    error = error or record.error
+    assert error is not None
+    return Skipped(error, record.torn, record.start, record.end)

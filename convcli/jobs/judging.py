@@ -1,0 +1,184 @@
+"""The verdict on the documents of an input: what its schema and rules say, and what cannot be read at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import compress
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from convcli.engine import conversion, pipeline
+from convcli.jobs.choosing import SURE
+from convcli.jobs.inputs import Document, Input, Skipped
+from convcli.model.dialect import Dialect
+from convcli.model.document import Rows
+from convcli.model.errors import ConvcliError, RefusedError
+from convcli.model.findings import Finding
+from convcli.model.rule import Rule
+from convcli.validation import verdict
+from convcli.validation.survey import Rigour
+from convcli.wire import pointers
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+class Verdict(NamedTuple):
+    """What is wrong with one document or one unreadable stretch of an input; nothing, if `findings` is empty."""
+
+    file: str
+    line: int
+    dialect: str
+    findings: list[Finding]
+
+
+class Terms(NamedTuple):
+    """How documents are judged.
+
+    `strict`: unknown keys are findings · `target`: whether this service would take what it would be sent of them ·
+    `more`: rules beside those of the dialect · `select`, `ignore`: the only codes to tell, all if empty, and those
+    not to tell.
+    """
+
+    strict: bool = False
+    target: Dialect | None = None
+    more: tuple[Rule, ...] = ()
+    select: frozenset[str] = frozenset()
+    ignore: frozenset[str] = frozenset()
+
+    def wants(self, code: str) -> bool:
+        """Are findings with this code told?"""
+        return code not in self.ignore and (not self.select or code in self.select)
+
+
+def judge(source: Input, terms: Terms = Terms()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
+    """The verdict on each document of an input; all rows of a session are one, with those that cannot be read."""
+    for line, found in [(0, _session(source, terms))] if source.is_whole else _each(source, terms):
+        wanted = [finding for finding in found if terms.wants(finding.code)] if found else found
+        if wanted and line <= 1:
+            wanted[0] = _doubted(wanted[0], source)
+        yield Verdict(source.name, line, source.dialect.name, wanted)
+
+
+SHAPE = frozenset(("wrong-type", "missing-key", "unknown-value", "not-allowed", "too-few"))
+"""Codes of schemas: what is not even shaped like its dialect may be in another one."""
+
+
+def _doubted(finding: Finding, source: Input) -> Finding:
+    """The first finding of a file, with the dialect that it was taken for where that is not sure."""
+    detection = source.detection
+    if detection is None or detection.clue.strength >= SURE or finding.code not in SHAPE:
+        return finding
+    note = f"read as {detection.dialect}: {detection.clue.reason}; --dialect names another"
+    return replace(finding, notes=(*finding.notes, note))
+
+
+def _each(source: Input, terms: Terms) -> Iterator[tuple[int, list[Finding]]]:
+    for item in source:
+        if isinstance(item, Skipped):
+            finding = skipped(item)
+            yield finding.line, [finding]
+        else:
+            yield item.line, _judged(item, terms)
+
+
+def _session(source: Input, terms: Terms) -> list[Finding]:
+    """All findings of a transcript of many rows, in the order of the file."""
+    gaps, found = list[Finding](), list[Finding]()
+    for item in source:
+        if isinstance(item, Skipped):
+            gaps.append(skipped(item))
+        else:
+            found += _judged(item, terms)
+    gaps = [gap for gap in gaps if terms.wants(gap.code)]
+    if gaps:
+        doubtful = [_may_follow(finding, gaps[0].line, gaps[-1].line) for finding in found]
+        gaps[0] = _noted(gaps[0], list(compress(found, doubtful)))
+        found = [finding for finding, is_doubtful in zip(found, doubtful, strict=True) if not is_doubtful]
+    return sorted([*gaps, *found], key=lambda finding: finding.line)
+
+
+LOOK_BACK = frozenset(("orphan-tool-result", "missing-parent", "unknown-rewind", "stream-out-of-order", "torn-stream"))
+LOOK_AHEAD = frozenset(("missing-tool-result", "invalid-arguments", "torn-stream"))
+"""Codes of rows that lack another one before or behind them: it may be the one that cannot be read."""
+
+
+def _may_follow(finding: Finding, first: int, last: int) -> bool:
+    """Is a finding perhaps only there because lines cannot be read, the first and the last of which are these?"""
+    back, ahead = finding.line > first, finding.line < last
+    return (back and finding.code in LOOK_BACK) or (ahead and finding.code in LOOK_AHEAD)
+
+
+def _noted(gap: Finding, doubtful: list[Finding]) -> Finding:
+    if not doubtful:
+        return gap
+    codes = ", ".join(dict.fromkeys(finding.code for finding in doubtful))
+    return replace(gap, notes=(f"{len(doubtful):,} more that may only follow from this, not shown: {codes}",))
+
+
+def _judged(item: Document, terms: Terms) -> list[Finding]:
+    if terms.target is not None and terms.target is not item.dialect:
+        return _as_target(item, terms, terms.target)
+    rigour: Rigour = "document" if terms.target is None else "sent"
+    found = pipeline.validate(item.value, item.dialect, strict=terms.strict, rigour=rigour, more=terms.more)
+    return item.located(found + lone_surrogates(item))
+
+
+def _as_target(item: Document, terms: Terms, target: Dialect) -> list[Finding]:
+    """What the target would refuse of the document, at the places of the source."""
+    try:
+        transcript = item.lift()
+    except RefusedError as error:
+        return error.findings
+    found = verdict.findings(item.value, transcript, item.dialect, terms.more)
+    return item.located(found + conversion.lower(transcript, target, source=item.dialect, rigour="sent").findings)
+
+
+def finding_of(error: ConvcliError) -> Finding:
+    """An error as a finding at the same place."""
+    return Finding(
+        error.code, "error", error.message, error.where, error.file, error.line, error.column, error.byte, error.help
+    )
+
+
+def skipped(item: Skipped) -> Finding:
+    """Why a stretch of an input is no document."""
+    finding = finding_of(item.error)
+    return replace(finding, code="torn-record", message=torn(item), help="") if item.torn else finding
+
+
+def torn(item: Skipped) -> str:
+    """What there is to say about a record whose end is missing."""
+    return f"incomplete record, bytes {item.start}–{item.end} not used (is the file still being written?)"
+
+
+def lone_surrogates(document: Document) -> list[Finding]:
+    """A warning for each string with half of a surrogate pair, which JSON can say and UTF-8 cannot."""
+    if not isinstance(document.value, Rows) and not _SURROGATE.search(document.raw):
+        return []
+    message = "half of a surrogate pair: it is kept as it is, and other programs may refuse it"
+    found = (pointers.pointer(path) for path, text in _strings(document.value) if not _is_utf8(text))
+    return [Finding("lone-surrogate", "warning", message, where) for where in dict.fromkeys(found)]
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _strings(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every string of a document and every key, with the path of its value."""
+    stack: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    while stack:
+        path, value = stack.pop()
+        if isinstance(value, str):
+            yield path, value
+        elif isinstance(value, list):
+            stack += [((*path, i), value[i]) for i in range(len(value) - 1, -1, -1)]
+        elif isinstance(value, dict):
+            yield from (((*path, key), key) for key in value)
+            stack += [((*path, key), child) for key, child in reversed(value.items())]

@@ -1,0 +1,92 @@
+"""Take the keys that a dialect knows, carry the rest: helpers that every lift and lower share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from convcli.model.transcript import Extras
+
+Native = dict[str, Any]
+"""An object as the vendor wrote it."""
+
+
+class Keys:
+    """The keys of one kind of object, in the order in which the vendor writes them.
+
+    Those in `carried` have no field in the intermediate format: they ride in extras, as unknown keys do.
+    """
+
+    __slots__ = ("_carried", "_rank", "_unsaid")
+
+    def __init__(self, order: str, *, carried: str = "") -> None:
+        self._rank = {name: rank for rank, name in enumerate(order.split())}
+        self._carried = frozenset(carried.split())
+        if not self._carried <= self._rank.keys():
+            raise ValueError("carried keys must have a place in the order")
+        self._unsaid: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._without_field)
+
+    def _without_field(self, keys: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of the keys that no field of the intermediate format says."""
+        return tuple(key for key in keys if key in self._carried or key not in self._rank)
+
+    def sorted(self, keys: Iterable[str]) -> list[str]:
+        """The keys in the order of the vendor, unknown ones last."""
+        last = len(self._rank)
+        return sorted(keys, key=lambda key: self._rank.get(key, last))
+
+    def carried(self, native: Native) -> Native | None:
+        """What must be carried: keys that the format has no field for, unless their value says nothing."""
+        unsaid = self._unsaid(tuple(native))
+        if not unsaid:
+            return None
+        return {key: native[key] for key in unsaid if not self._is_blank(key, native[key])} or None
+
+    def _is_blank(self, key: str, value: Any) -> bool:
+        """Null says nothing; an empty string, list or object says nothing under a key that we know."""
+        if value is None:
+            return True
+        return key in self._rank and not value and not isinstance(value, (bool, int, float))
+
+    def put(self, native: Native, carried: Native | None, *, sort: bool = False) -> Native:
+        """The object as its vendor writes it: with what was carried, in the vendor's order."""
+        if carried:
+            native = {**native, **carried}
+        if carried or sort:
+            native = {key: native[key] for key in self.sorted(native)}
+        return native
+
+
+def says_something(value: Any) -> bool:
+    """False for null and for an empty string, list or object."""
+    return bool(value) or isinstance(value, (bool, int, float))
+
+
+def extras_of(dialect: str, carried: Native | None) -> Extras | None:
+    """`carried` as extras of `dialect`."""
+    return {dialect: carried} if carried else None
+
+
+def carried_by(extras: Extras | None, dialect: str) -> Native:
+    """What `dialect` carries in `extras`."""
+    return extras.get(dialect, {}) if extras else {}
+
+
+def without_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | None:
+    """The extras without these keys of `dialect`; the same where it has none of them."""
+    carried = carried_by(extras, dialect)
+    if carried.keys().isdisjoint(keys):
+        return extras
+    kept = {key: value for key, value in carried.items() if key not in keys}
+    others = {name: value for name, value in (extras or {}).items() if name != dialect}
+    return {**others, dialect: kept} if kept else others or None
+
+
+def merge(base: Native, more: Native) -> Native:
+    """Both objects in one, merged where both hold an object under the same key."""
+    out = dict(base)
+    for key, value in more.items():
+        mine = out.get(key)
+        out[key] = merge(mine, value) if isinstance(mine, dict) and isinstance(value, dict) else value
+    return out

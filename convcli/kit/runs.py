@@ -1,0 +1,180 @@
+"""What streams of whole runs share: events with texts, calls and results grow into turns.
+
+A run holds several turns of the model and the results between them. Nothing marks where a turn ends: it goes on until
+a result comes, or something else that is not its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.kit import streams
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, extras_of, merge
+from convcli.kit.streams import Pieces
+from convcli.model.branches import branch
+from convcli.model.dialect import Pass
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult, Transcript
+
+# ---------------------------------------------------------------- lift
+
+
+class Run:
+    """The turns of a run while its events come in; extras stand under the name of the family."""
+
+    def __init__(self, name: str, family: str, document: Any) -> None:
+        context = LiftContext(name, document)
+        self.family = family
+        self.origin, self.pairing, self.messages = context.origin, context.pairing, context.messages
+        self.open: Message | None = None
+        self._texts: list[tuple[Text, Pieces]] = []
+        self._spots: list[list[Path]] = []
+        self._at: dict[int, int] = {}  # the index of a message, by its identity
+
+    def turn(self, role: str, at: int, fresh: bool = False) -> Message:
+        """The turn of this role that is open, or a new one."""
+        if self.open is None or self.open.role != role or fresh:
+            self.open = self._add(Message(role, []), at)
+        return self.open
+
+    def aside(self, event: Native, at: int) -> None:
+        """An event that no model ever saw; the turn that is open goes on behind it."""
+        self._add(Message("event", [Opaque(self.family, event)]), at)
+        self._spots[-1].append(())
+
+    def _add(self, message: Message, at: int) -> Message:
+        self._at[id(message)] = len(self.messages)
+        self.messages.append(message)
+        self._spots.append([])
+        self.origin.places.append(((at,), self._spots[-1]))
+        return message
+
+    def text(self, message: Message, text: str, spot: Path) -> None:
+        """The text of a turn grows; behind a call it is another text."""
+        if not text:
+            return
+        if not message.parts or not isinstance(message.parts[-1], Text):
+            self.part(message, Text(""), spot)
+            self._texts.append((message.parts[-1], Pieces()))  # type: ignore[arg-type]
+        grown = next(pieces for part, pieces in reversed(self._texts) if part is message.parts[-1])
+        grown.append(text)
+
+    def part(self, message: Message, part: Part, spot: Path) -> None:
+        """A turn gets one more part; `spot` says where it stands in the events."""
+        at = self._at[id(message)]
+        message.parts.append(part)
+        self._spots[at].append(streams.apart(self.origin.places[at][0], spot))
+
+    def call(self, id_: str | None, name: str, body: Native, extras: Native, spot: Path) -> Message:
+        """A call in the turn of the model, which begins with it if none is open."""
+        message = self.turn("assistant", int(spot[0]))
+        call = ToolCall(self.pairing.call(id_, name), name, body, extras=extras_of(self.family, extras))
+        self.part(message, call, spot)
+        return message
+
+    def result(self, id_: str | None, name: str | None, result: ToolResult, spot: Path) -> Message:
+        """A result, in a message of its own, with the id and the name of its call."""
+        result.tool_call_id, result.name = self.pairing.result(id_, name)
+        self.open = self._add(Message("tool", []), int(spot[0]))
+        self.part(self.open, result, spot)
+        return self.open
+
+    def elsewhere(self, message: Message, key: str, place: Path) -> None:
+        """What would stand under this key of the first event of a message stands at this place."""
+        at = next(i for i in range(len(self.messages) - 1, -1, -1) if self.messages[i] is message)
+        self.origin.routes[*self.origin.places[at][0], key] = place
+
+    def carry(self, message: Message, carried: Native | None, at: int) -> None:
+        """Add what an event says beside what we know to the extras of its message."""
+        carry(message, self.family, carried)
+        for key in carried or ():
+            self.elsewhere(message, key, (at, key))
+
+    def failed(self, at: int, error: str | None, carried: Native, place: Path = ()) -> None:
+        """The run broke off in the turn of the model that is open, or before it said anything; `place` says why."""
+        message = self.turn("assistant", at)
+        self.elsewhere(message, "error", place or (at,))
+        message.stop_reason, message.error = "error", error
+        if carried:
+            message.extras = extras_of(self.family, {**carried_by(message.extras, self.family), "error": carried})
+
+    def transcript(self) -> Transcript:
+        """The transcript of what came."""
+        for part, pieces in self._texts:
+            part.text = "".join(pieces)
+        return Transcript(self.messages, origin=self.origin)
+
+
+def carry(record: Any, name: str, carried: Native | None) -> None:
+    """Add what an event says beside what we know to the extras of its record."""
+    if carried:
+        record.extras = extras_of(name, {**carried_by(record.extras, name), **carried})
+
+
+# ---------------------------------------------------------------- fit
+
+
+def last_run(owner: str) -> Pass:
+    """What a stream of a run holds: the turns of the assistant and their results since the last question, and of
+    events only those that such a stream has.
+
+    The last question is the last message of another role before the last turn of the assistant.
+    """
+
+    def fits(transcript: Transcript) -> Transcript:
+        messages = branch(transcript)
+        answers = [i for i, message in enumerate(messages) if message.role == "assistant"]
+        end = answers[-1] if answers else len(messages)
+        first = max((i + 1 for i in range(end) if messages[i].role not in RUN), default=0)
+        kept = [message for message in messages[first:] if _is_of_run(message, owner)]
+        whole = transcript.head is None and len(kept) == len(transcript.messages)
+        return transcript if whole else replace(transcript, messages=kept, head=None)
+
+    return fits
+
+
+RUN = ("assistant", "tool", "event")
+
+
+def _is_of_run(message: Message, owner: str) -> bool:
+    if message.role != "event":
+        return message.role in RUN
+    return any(isinstance(part, Opaque) and part.dialect == owner for part in message.parts)
+
+
+def joined_turns(messages: list[Message]) -> list[Message]:
+    """Turns of the assistant that follow one another are one, and so are texts that follow one another in it.
+
+    Nothing is kept of turns that say nothing: neither a part nor an error.
+    """
+    joined: list[Message] = []
+    turn: Message | None = None
+    for message in messages:
+        if message.role != "assistant":
+            turn = turn if message.role == "event" else None
+            joined.append(message)
+        elif turn is None or turn.stop_reason == "error":
+            turn = replace(message, parts=_joined_texts(message.parts))
+            if turn.parts or turn.stop_reason == "error":
+                joined.append(turn)
+            else:
+                turn = None
+        else:
+            turn.parts = _joined_texts([*turn.parts, *message.parts])
+            turn.extras = merge(turn.extras or {}, message.extras or {}) or None
+            turn.stop_reason, turn.error = message.stop_reason, message.error
+    return messages if joined == messages else joined
+
+
+def _joined_texts(parts: Sequence[Part]) -> list[Part]:
+    joined: list[Part] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(part, Text) and isinstance(last, Text):
+            joined[-1] = Text(last.text + part.text)
+        elif not isinstance(part, Text) or part.text:
+            joined.append(Text(part.text) if isinstance(part, Text) else part)
+    return joined

@@ -1,0 +1,366 @@
+"""What every format of sessions needs, lent to any dialect.
+
+A session is a header and rows. Lifting: `Envelope` (which keys of a header or a row are fields, which are carried),
+`add_event` (a row that no model saw, in its place), `head_of` (the active branch of a tree), `joined` (rows that are
+one message) and `Repeats` (rows that only repeat others). What a new session must have and a transcript of strangers
+has not is made by passes of `fit` (`with_models`, `with_ids` or `chained`, `timed`, `with_rows`, `with_session_id`), so
+that `write` invents nothing; what a pass made up is found as `invented` when the output is read back.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import on_each_message, on_messages, results_first, shared
+from convcli.kit.objects import Keys, Native
+from convcli.kit.settings import Setting
+from convcli.model.branches import active
+from convcli.model.dialect import Pass
+from convcli.model.transcript import Message, Opaque, Path, Transcript
+from convcli.wire import exact_json
+
+EPOCH = "1970-01-01T00:00:00.000Z"
+
+# ---------------------------------------------------------------- the envelope of a header or a row
+
+
+class Envelope:
+    """The keys of a header or of a row: those that say a field of the transcript or of its message, and the rest.
+
+    `order` are all keys in the order of the vendor · `fields` gives for a key the attribute that it says
+    (`{"timestamp": "created_at"}`), or a Setting where the two sides write it differently · keys of `content` are read
+    by the dialect itself, all others are carried. A field is a string that is not empty: other values are carried.
+    """
+
+    __slots__ = ("_content", "_fields", "_keys")
+
+    def __init__(self, order: str, fields: Mapping[str, str | Setting], *, content: str = "") -> None:
+        self._fields = {key: _field(one) for key, one in fields.items()}
+        self._content = frozenset(content.split())
+        known = self._fields.keys() | self._content
+        self._keys = Keys(order, carried=" ".join(key for key in order.split() if key not in known))
+
+    def lift(self, native: Native, record: Transcript | Message) -> Native | None:
+        """Set the fields of the record; what must be carried."""
+        carried = self._keys.carried(native) or {}
+        for key, field in self._fields.items():
+            value = native.get(key)
+            if value is None or value == "":
+                continue
+            ours = field.lift(value)
+            setattr(record, field.name, ours)
+            if ours is None or (field.partial and not exact_json.exact(field.write(ours), value)):
+                carried = {**carried, key: value}
+        return carried or None
+
+    def write(self, record: Transcript | Message, carried: Native | None = None, **content: Any) -> Native:
+        """The object, in the order of the vendor; what was carried of a field only where it still says the same."""
+        native: Native = {key: value for key, value in (carried or {}).items() if key not in self._fields}
+        for key, field in self._fields.items():
+            value = getattr(record, field.name)
+            same = carried is not None and key in carried and exact_json.exact(field.lift(carried[key]), value)
+            written = carried[key] if same and carried else None if value is None else field.write(value)
+            if written is not None:
+                native[key] = written
+        return self._keys.put({**native, **content}, None, sort=True)
+
+
+def _field(one: str | Setting) -> Setting:
+    return one if isinstance(one, Setting) else Setting(one, _text, _text)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def time_of_milliseconds(milliseconds: Any) -> str | None:
+    """RFC 3339 of whole milliseconds since 1970; None outside the years 1 to 9999 and for what is no integer."""
+    if type(milliseconds) is not int:
+        return None
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return None
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def milliseconds_of_time(time: str | None) -> int | None:
+    """Milliseconds since 1970 of a time with its zone; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(time or "")
+    except ValueError:
+        return None
+    return None if moment.tzinfo is None else round(moment.timestamp() * 1000)
+
+
+def in_milliseconds(name: str) -> Setting:
+    """A field of an Envelope that the vendor writes as milliseconds since 1970."""
+    return Setting(name, time_of_milliseconds, milliseconds_of_time)
+
+
+# ---------------------------------------------------------------- rows
+
+
+def event_of(owner: str, row: Any, envelope: Envelope | None = None) -> Message:
+    """A row that no model saw: whole in an opaque part, with the fields of its envelope beside it."""
+    message = Message("event", [Opaque(owner, row)])
+    if envelope is not None and isinstance(row, dict):
+        envelope.lift(row, message)
+    return message
+
+
+def add_event(
+    context: LiftContext, row: Any, path: Path, envelope: Envelope | None = None, *, taken_back: bool = False
+) -> None:
+    """The event of a row, in its place; `taken_back`: it was a turn before the session went back behind it."""
+    if taken_back:
+        context.origin.taken_back.add(len(context.messages))
+    context.add(event_of(context.dialect, row, envelope), path, [()])
+
+
+def row_of_event(message: Message, owner: str, envelope: Envelope | None = None) -> Any:
+    """The row of an event of this owner, with the fields that its message has now; None for any other."""
+    part = message.parts[0] if len(message.parts) == 1 else None
+    if not isinstance(part, Opaque) or part.dialect != owner:
+        return None
+    if envelope is None or not isinstance(part.value, dict):
+        return part.value
+    return {**part.value, **envelope.write(message, part.value)}
+
+
+def head_of(links: Sequence[tuple[Any, Any]]) -> str | None:
+    """The id of the last row, if the rows branch: pairs of id and parent, where a row without a parent has None.
+
+    Rows branch where a parent is known and is not the row before, or where it is null. A parent that no row has is no
+    branch: the row follows the one before it.
+    """
+    known = {id_ for id_, _ in links}
+    for (before, _), (_, parent) in itertools.pairwise(links):
+        if parent != before and (parent is None or parent in known):
+            last = links[-1][0]
+            return last if isinstance(last, str) else None
+    return None
+
+
+def joined(keys: Iterable[Hashable | None]) -> list[list[int]]:
+    """The rows of each message, by their indexes: those with the same key are one, those without a key are alone."""
+    groups: list[list[int]] = []
+    group_of: dict[Hashable, list[int]] = {}
+    for index, key in enumerate(keys):
+        group = group_of.get(key) if key is not None else None
+        if group is None:
+            groups.append([index])
+            if key is not None:
+                group_of[key] = groups[-1]
+        else:
+            group.append(index)
+    return groups
+
+
+class Repeats:
+    """Values that other rows may say once more: each is taken once, in order, wherever its repetition stands."""
+
+    __slots__ = ("_indexes",)
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self._indexes: dict[str, deque[int]] = {}
+        for index, value in enumerate(values):
+            self._indexes.setdefault(_key(value), deque()).append(index)
+
+    def take(self, value: Any) -> int | None:
+        """The index of the first value like this one that nothing has repeated yet; None where there is none."""
+        indexes = self._indexes.get(_key(value))
+        return indexes.popleft() if indexes else None
+
+
+def _key(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+# ---------------------------------------------------------------- passes: what a new session must have
+
+
+def with_rows(row_of: Callable[[Message], Any]) -> Pass:
+    """Events hold their rows as they are written: with the ids, parents and times that their messages have now."""
+
+    def fits(message: Message) -> Message:
+        part = message.parts[0] if message.role == "event" and len(message.parts) == 1 else None
+        if not isinstance(part, Opaque):
+            return message
+        row = row_of(message)
+        return message if row is None or row == part.value else replace(message, parts=[replace(part, value=row)])
+
+    return on_each_message(fits)
+
+
+def active_branch(transcript: Transcript) -> Transcript:
+    """Of a tree only the messages of the active branch; what is no tree keeps its events."""
+    return transcript if transcript.head is None else replace(transcript, messages=active(transcript), head=None)
+
+
+def _results_between_events(messages: list[Message]) -> list[Message]:
+    turns = [message for message in messages if message.role != "event"]
+    ordered = results_first(turns)
+    if ordered is turns:
+        return messages
+    events: list[Message] = []
+    before: dict[int, list[Message]] = {}
+    for message in messages:
+        if message.role == "event":
+            events.append(message)
+        elif events:
+            before[id(message)], events = events, []
+    return [one for message in ordered for one in (*before.get(id(message), ()), message)] + events
+
+
+def results_between_events(transcript: Transcript) -> Transcript:
+    """Every result directly behind the turn that called, unless links say what belongs together; events stay before the
+    message that they stood before."""
+    return transcript if transcript.head is not None else _ordered(transcript)
+
+
+_ordered = on_messages(_results_between_events)
+
+
+def events(keeps: Callable[[Message], bool]) -> Pass:
+    """Only the events for which the session has rows; what named one of the others as its parent names its parent."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        gone: dict[str | None, str | None] = {}
+        for message in transcript.messages:
+            if message.role == "event" and not keeps(message):
+                gone.setdefault(message.id, gone.get(message.parent_id, message.parent_id))
+        if not gone:
+            return transcript
+        kept = [message for message in transcript.messages if message.role != "event" or keeps(message)]
+        gone.pop(None, None)
+        return replace(
+            transcript,
+            messages=[_relinked(message, gone) for message in kept],
+            head=gone.get(transcript.head, transcript.head),
+        )
+
+    return fits
+
+
+def _relinked(message: Message, parents: Mapping[str | None, str | None]) -> Message:
+    parent = message.parent_id
+    return replace(message, parent_id=parents[parent]) if parent in parents else message
+
+
+def with_models(transcript: Transcript) -> Transcript:
+    """Every answer names its model: one that does not was made by that of the whole, which a session does not name."""
+    model = transcript.model
+    return transcript if model is None else replace(_with_model(transcript, model), model=None)
+
+
+def _with_model(transcript: Transcript, model: str) -> Transcript:
+    def fits(message: Message) -> Message:
+        is_named = message.role != "assistant" or message.model is not None
+        return message if is_named else replace(message, model=model)
+
+    return on_each_message(fits)(transcript)
+
+
+def with_ids(new_id: Callable[[int], str]) -> Pass:
+    """Every message has an id that no other has: the first with an id keeps it, the others get `new_id` of 1, 2, …"""
+
+    def fits(messages: list[Message]) -> list[Message]:
+        ids = _unique_ids(messages, new_id)
+        pairs = zip(messages, ids, strict=True)
+        return shared(messages, [message if message.id == id_ else replace(message, id=id_) for message, id_ in pairs])
+
+    return on_messages(fits)
+
+
+def chained(new_id: Callable[[int], str]) -> Pass:
+    """The same, and every message names its parent: the one before it, or in a tree the one that it named before.
+
+    In a tree messages without an id belong to the one before them, and those that lead it to all branches. No parent
+    stands behind its child, for readers walk from the leaf to the root. A chain needs no head.
+    """
+
+    def fits(transcript: Transcript) -> Transcript:
+        messages = transcript.messages
+        ids = _unique_ids(messages, new_id)
+        parents, row_of = _parents(messages, ids, is_tree=transcript.head is not None)
+        links = list(zip(ids, parents, strict=True))
+        head = row_of.get(transcript.head or "", head_of(links))
+        chained_messages = [_linked(message, *link) for message, link in zip(messages, links, strict=True)]
+        is_chain = head_of(links) is None and (not ids or head == ids[-1])
+        return replace(transcript, messages=shared(messages, chained_messages), head=None if is_chain else head)
+
+    return fits
+
+
+def _linked(message: Message, id_: str, parent: str | None) -> Message:
+    same = message.id == id_ and message.parent_id == parent
+    return message if same else replace(message, id=id_, parent_id=parent)
+
+
+def _unique_ids(messages: list[Message], new_id: Callable[[int], str]) -> list[str]:
+    taken = {message.id for message in messages}
+    ids: dict[str, None] = {}
+    count = 0
+    for message in messages:
+        id_ = message.id
+        if not id_ or id_ in ids:
+            count = next(n for n in itertools.count(count + 1) if new_id(n) not in taken)
+            id_ = new_id(count)
+        ids[id_] = None
+    return list(ids)
+
+
+def _parents(messages: list[Message], ids: list[str], *, is_tree: bool) -> tuple[list[str | None], dict[str, str]]:
+    """The parents, and for each id of a tree the id of the last row that belongs to it."""
+    parents: list[str | None] = []
+    row_of: dict[str, str] = {}
+    last = root = owner = None
+    for message, id_ in zip(messages, ids, strict=True):
+        if is_tree and message.id is not None:
+            parents.append(row_of.get(message.parent_id or "", root))
+            owner = message.id if message.id not in row_of else ""
+        else:
+            parents.append(last)
+            root = id_ if owner is None else root
+        if owner:
+            row_of[owner] = id_
+        last = id_
+    return parents, row_of
+
+
+def timed(transcript: Transcript) -> Transcript:
+    """The session and every message have a time: their own, else that of the message before, of the first that has one,
+    or 1970."""
+    messages = transcript.messages
+    start = transcript.created_at or next((m.created_at for m in messages if m.created_at is not None), EPOCH)
+    times = itertools.accumulate((m.created_at for m in messages), lambda last, own: own or last, initial=start)
+    pairs = zip(messages, list(times)[1:], strict=True)
+    with_times = [
+        message if message.created_at == time else replace(message, created_at=time) for message, time in pairs
+    ]
+    return replace(transcript, messages=shared(messages, with_times), created_at=start)
+
+
+def with_session_id(content: Callable[[Transcript], Any], accepts: Callable[[str], bool] = bool) -> Pass:
+    """A session without an id that the program `accepts` has one made of its content, so that it is always the same."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        is_known = transcript.id is not None and accepts(transcript.id)
+        return transcript if is_known else replace(transcript, id=uuid_of(content(transcript)))
+
+    return fits
+
+
+def uuid_of(value: Any) -> str:
+    """A UUID of version 8 (RFC 9562, custom) out of the digest of a JSON value."""
+    digits = exact_json.digest(value)
+    return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-8{digits[17:20]}-{digits[20:32]}"

@@ -1,0 +1,114 @@
+"""Settings of a request by one table for both directions.
+
+A setting that the intermediate format cannot say exactly rides in extras beside its best reading. Back in its dialect
+the carried value is written only where it still says that reading: an edited setting wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from convcli.kit.objects import Native, says_something
+from convcli.model.transcript import Transcript
+from convcli.wire import exact_json
+
+
+class Setting(NamedTuple):
+    """A setting whose value has two shapes. `lift` and `write` give None for what the other side cannot say.
+
+    Of a `partial` one our value does not say all: what writing it would not give back is carried.
+    """
+
+    name: str
+    lift: Callable[[Any], Any]
+    write: Callable[[Any], Any]
+    partial: bool = False
+
+
+class Settings:
+    """The settings of a dialect: the vendor's key, and our name or a Setting. The order is the vendor's.
+
+    Several keys may have one name (`max_tokens`, `max_completion_tokens`): all are read, and the first is written.
+    """
+
+    __slots__ = ("_first", "_settings")
+
+    def __init__(self, table: Mapping[str, str | Setting]) -> None:
+        self._settings = {key: _setting(one) for key, one in table.items()}
+        self._first: dict[str, str] = {}
+        for key, setting in self._settings.items():
+            self._first.setdefault(setting.name, key)
+
+    def lift(self, native: Native) -> tuple[dict[str, Any], Native]:
+        """Our settings, and what must be carried since it would not come back."""
+        settings: dict[str, Any] = {}
+        carried: Native = {}
+        for key, setting in self._settings.items():
+            value = native.get(key)
+            if value is None or not says_something(value):
+                continue
+            ours = setting.lift(value)
+            if ours is not None:
+                settings.setdefault(setting.name, ours)
+            if ours is None or not exact_json.exact(settings[setting.name], ours) or _loses(setting, ours, value):
+                carried[key] = value
+        return settings, carried
+
+    def write(self, settings: Mapping[str, Any], carried: Mapping[str, Any]) -> Native:
+        """The vendor's keys; what was carried of a setting only where it still says the same."""
+        native: Native = {}
+        for key, setting in self._settings.items():
+            is_first = self._first[setting.name] == key
+            ours = settings.get(setting.name)
+            if key in carried and (not is_first or self._still_says(setting, carried[key], ours)):
+                native[key] = carried[key]
+            elif ours is not None and is_first:
+                value = setting.write(ours)
+                native |= {} if value is None else {key: value}
+        return native
+
+    @staticmethod
+    def _still_says(setting: Setting, carried: Any, ours: Any) -> bool:
+        reading = setting.lift(carried)
+        return ours is None if reading is None else exact_json.exact(reading, ours)
+
+    def fits(self, transcript: Transcript, *beside: Settings) -> Transcript:
+        """The pass that leaves of the settings what comes back when it is written; `beside` are further tables."""
+        if not transcript.settings:
+            return transcript if transcript.settings is None else replace(transcript, settings=None)
+        kept: dict[str, Any] = {}
+        for table in (self, *beside):
+            kept |= table.lift(table.write(transcript.settings, {}))[0]
+        settings = {name: kept[name] for name in transcript.settings if name in kept}
+        return (
+            transcript
+            if exact_json.exact(settings, transcript.settings)
+            else replace(transcript, settings=settings or None)
+        )
+
+    def rest(self, carried: Native) -> Native:
+        """What was carried beside the settings."""
+        return {key: value for key, value in carried.items() if key not in self._settings}
+
+    def keys(self) -> tuple[str, ...]:
+        """The vendor's keys."""
+        return tuple(self._settings)
+
+    def places(self, *prefix: str) -> dict[str, tuple[str, ...]]:
+        """Where each setting stands."""
+        return {f"settings.{name}": (*prefix, key) for name, key in self._first.items()}
+
+
+def _setting(one: str | Setting) -> Setting:
+    return one if isinstance(one, Setting) else Setting(one, _same, _same)
+
+
+def _loses(setting: Setting, ours: Any, value: Any) -> bool:
+    return setting.partial and bool(setting.write(ours) != value)
+
+
+def _same(value: Any) -> Any:
+    return value

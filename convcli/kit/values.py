@@ -1,0 +1,101 @@
+"""Take the keys that a dialect knows, carry the rest: helpers that every lift and lower share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from convcli.kit.objects import Native, merge
+from convcli.model.errors import ContentError
+from convcli.wire import exact_json
+
+
+def read_arguments(text: str) -> tuple[dict[str, Any], str | None]:
+    """Arguments that a vendor writes as JSON in a string: the object, and the text where that cannot stand for it.
+
+    Text that is no JSON object, an empty one too, keeps its text beside `{}`, or beside the best reading when only its
+    keys are not unique.
+    """
+    return read_written_arguments(text)[:2]
+
+
+def read_written_arguments(text: str) -> tuple[dict[str, Any], str | None, bool]:
+    """The same, and whether `write_arguments` gives the text back."""
+    if not text or text.isspace():
+        return {}, text, True
+    try:
+        value, compact = exact_json.parse_text(text)
+    except ContentError as error:
+        return (_last_wins(text) if error.code == "duplicate-key" else {}), text, True
+    return (value, None, compact) if isinstance(value, dict) else ({}, text, True)
+
+
+def _last_wins(text: str) -> dict[str, Any]:
+    value = exact_json.parse(text, duplicate_keys="last")
+    return value if isinstance(value, dict) else {}
+
+
+def write_arguments(arguments: dict[str, Any], raw: str | None) -> str:
+    """The arguments as JSON in a string: the raw text of the source where there is one."""
+    return exact_json.write_text(arguments) if raw is None else raw
+
+
+DATA_URL = "data:{};base64,{}"
+"""A URL that holds media: its type and its base64."""
+
+
+def split_data_url(url: str) -> tuple[str, str] | None:
+    """Media type and base64 of a plain `data:type/subtype;base64,…` URL; None for any other."""
+    if not url.startswith("data:"):
+        return None
+    head, comma, data = url.partition(",")
+    media_type, semicolon, encoding = head[5:].partition(";")
+    return (media_type, data) if comma and semicolon and encoding == "base64" and media_type else None
+
+
+def time_of_epoch(seconds: int) -> str | None:
+    """RFC 3339 of whole seconds since 1970; None outside the years 1 to 9999."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def epoch_of_time(text: str) -> int | None:
+    """Whole seconds since 1970 of a time that `time_of_epoch` wrote; None for any other."""
+    try:
+        seconds = int(datetime.fromisoformat(text).timestamp())
+    except (OverflowError, ValueError):
+        return None
+    return seconds if time_of_epoch(seconds) == text else None
+
+
+def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[dict[str, int], Native]:
+    """Counts of tokens by their path in the vendor's object, and the rest of that object without nulls."""
+    usage: dict[str, int] = {}
+    rest: Native = {}
+    for key, value in native.items():
+        if (key,) in table and isinstance(value, int):
+            usage[table[(key,)]] = value
+        elif isinstance(value, dict):
+            inner, left = take_counts(
+                value, {path[1:]: name for path, name in table.items() if path[0] == key and path[1:]}
+            )
+            usage |= inner
+            rest |= {key: left} if left else {}
+        elif value is not None:
+            rest[key] = value
+    return usage, rest
+
+
+def put_counts(usage: dict[str, int], rest: Native, table: Mapping[tuple[str, ...], str]) -> Native:
+    """The vendor's object for counts of tokens: the inverse of `take_counts`, in the order of the table."""
+    native: Native = {}
+    for path, name in table.items():
+        if name in usage:
+            node = native
+            for step in path[:-1]:
+                node = node.setdefault(step, {})
+            node[path[-1]] = usage[name]
+    return merge(native, rest)

@@ -1,0 +1,41 @@
+"""Take the keys that a dialect knows, carry the rest: helpers that every lift and lower share."""
+
+from __future__ import annotations
+
+from convcli.model.transcript import Message, Transcript
+
+
+def active(transcript: Transcript) -> list[Message]:
+    """The messages that a linear dialect writes: no events, and of a tree only the path from the root to `head`."""
+    messages = branch(transcript)
+    if "event" not in [message.role for message in messages]:
+        return messages
+    return [message for message in messages if message.role != "event"]
+
+
+def branch(transcript: Transcript) -> list[Message]:
+    """Of a tree the path from the root to `head`, with the events on it; else all messages."""
+    return transcript.messages if transcript.head is None else _path_to(transcript.head, transcript.messages)
+
+
+def _path_to(head: str, messages: list[Message]) -> list[Message]:
+    by_id = {message.id: message for message in messages if message.id is not None}
+    path: dict[int, Message] = {}
+    message = by_id.get(head)
+    while message is not None and id(message) not in path:
+        path[id(message)] = message
+        message = by_id.get(message.parent_id) if message.parent_id is not None else None
+    tied = _tied_results(messages, set(path))
+    return [message for message in messages if id(message) in path or id(message) in tied]
+
+
+def _tied_results(messages: list[Message], path: set[int]) -> set[int]:
+    """Results without an id of their own follow the message that stands before them."""
+    tied: set[int] = set()
+    inside = False
+    for message in messages:
+        if message.id is not None:
+            inside = id(message) in path
+        elif inside:
+            tied.add(id(message))
+    return tied

@@ -1,0 +1,182 @@
+"""What one dialect is: a frozen record of functions and tables. `dialects/` holds one file for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from convcli.model.errors import JobError
+from convcli.model.rule import Rule
+from convcli.model.transcript import Path, ToolResult, Transcript
+
+Framing = Literal["document", "records", "events", "sse"]
+LossKind = Literal["dropped", "changed", "encoded", "invented", "moved"]
+
+
+class Clue(NamedTuple):
+    """Why a document looks like a dialect. The unique strongest clue wins.
+
+    90 and more: a mark that only this dialect has · 60: several marks together · 30: a shape that others share.
+    """
+
+    strength: int
+    reason: str
+
+
+class Options(NamedTuple):
+    """What a user may choose about the output. `form`: one of `Dialect.forms`; `chunk`: characters in a fragment;
+    `branch`: of a tree only the active branch, or all that the target can carry."""
+
+    form: str | None = None
+    chunk: int = 0
+    branch: Literal["active", "all"] = "all"
+
+
+USUAL = Options()
+
+
+class Convention(NamedTuple):
+    """How a dialect writes a tool result for which its vendor has no field.
+
+    `express` is the function with which it is fitted: it gives the kind and value with which `lift` reads the
+    result back, or None where the vendor has a field. `loss` says what the reader of the report is told.
+    """
+
+    express: Callable[[ToolResult], tuple[str, Any] | None]
+    loss: Mapping[str, tuple[LossKind, str]]
+    """By kind of the result: the kind of loss and the reason."""
+
+
+Turn: TypeAlias = tuple[Any, ...]
+"""One turn, as light as can be compared:
+
+    (role, text)                                      the role is system, developer, user or assistant
+    ("user", [text, (media type, base64), …])         texts and images, never a single text; of an image in the web
+                                                      the type is empty, and its URL stands for the data
+    ("assistant", text or None, [(id, tool, arguments), …])
+    ("tool", id, text)                                a result, behind the calls of the turn before it
+"""
+
+Call: TypeAlias = tuple[str, str, dict[str, Any]]
+"""The id of a call, the name of the tool, and the arguments."""
+
+
+class Taken(NamedTuple):
+    """A document in pieces: what is left without its turns, the turns, and what stands beside them.
+
+    `names` are those that messages have, by the index of the message. Hardly any service knows names, so their loss is
+    told on the short way too.
+    """
+
+    rest: Any
+    turns: list[Turn]
+    names: dict[int, str]
+
+    @property
+    def begins_with_system(self) -> bool:
+        """Is there an instruction before everything else?"""
+        return bool(self.turns) and self.turns[0][0] == "system"
+
+
+class Plain(NamedTuple):
+    """What a dialect knows of plain conversations.
+
+    `take` gives the turns of a document if all of them are plain, else None. `give` puts turns into a document, in
+    place of its own; that document begins with a system text exactly if they do. What comes of turns that are not
+    plain in the dialect, `take` does not give back.
+    """
+
+    take: Callable[[Any], Taken | None]
+    give: Callable[[Any, list[Turn]], Any]
+
+
+Pass: TypeAlias = Callable[[Transcript], Transcript]
+"""One piece of policy: a transcript as a target takes it. It does not change its input, and shares what it leaves."""
+
+
+RARE = frozenset(f"message.{field}" for field in ("weight", "label", "replaces", "parentCallId", "cost", "provider"))
+"""Fields of sessions and training sets, which hardly any format has: a dialect says which it `has`."""
+
+
+class Dialect(msgspec.Struct, frozen=True, kw_only=True):
+    """One vendor's shape. All functions are pure: they do not change their input, print, or draw random numbers.
+
+    `lift` keeps every fact of a document, `fit` makes of any transcript one that the vendor takes, and `write` is the
+    inverse of `lift`: it writes all that its format has a place for, and decides nothing.
+    """
+
+    name: str
+    title: str
+    specification: str
+    """Where the format is specified, in which version, and when that was read."""
+    framings: tuple[Framing, ...]
+    forms: tuple[str, ...]
+    """What a document may be (`request`, `response`, `list`, …); the first is written by default."""
+    detect: Callable[[Any], Clue | None]
+    lift: Callable[[Any], Transcript]
+    write: Callable[[Transcript, Options], Any] | None = None
+    """A fitted transcript in the form that the options name. None: the dialect is only read."""
+    fit: tuple[Pass, ...] | Mapping[str, tuple[Pass, ...]] = ()
+    """What the vendor takes, as a list of passes; by form where forms differ."""
+    form_of: Callable[[Transcript], str] | None = None
+    """The form of a transcript for which nobody asked for one; None: the first."""
+    rules: tuple[Rule, ...] = ()
+    """What the vendor's API rejects though the schema allows it."""
+    plain: Plain | None = None
+    """A short cut for documents whose messages are plain."""
+    conventions: tuple[Convention, ...] = ()
+    lacks: frozenset[str] | Mapping[str, frozenset[str]] = frozenset()
+    """Fields of the intermediate format that its documents have no place for (`message.name`, `video`, `settings`, …):
+    what stands in them is lost even of a fitted transcript, and nothing else is. By form where forms differ."""
+    has: frozenset[str] = frozenset()
+    """Those of the rare fields (`RARE`) that its documents have a place for."""
+    reasons: Mapping[str, str] = {}
+    """Why a field is lost or changed, where the usual words for it do not do."""
+    places: Mapping[str, Path] = {}
+    """Where a field stands in this dialect, relative to its node, when it is not the node itself; `..` goes up."""
+    envelope: frozenset[str] = frozenset()
+    """Keys of extras that are transport and bookkeeping."""
+    repeats: frozenset[str] = frozenset()
+    """Places whose values only repeat others of the document, as pointers with `*` for any step: no facts."""
+    family: str = ""
+    """The name under which it carries extras and opaque parts, where relatives share one; else its own."""
+    carries_all: bool = False
+    """Its documents hold the extras of other dialects too; those of others hold only their own."""
+    keeps_form: bool = False
+    """Its documents say how the document that they came from was spelled."""
+
+    @property
+    def is_written(self) -> bool:
+        """Can transcripts be written in it, or is it only read?"""
+        return self.write is not None
+
+    def lacking(self, form: str = "") -> frozenset[str]:
+        """The fields that it lacks in this form; without one, those that it lacks in some form."""
+        if isinstance(self.lacks, frozenset):
+            lacks = self.lacks
+        else:
+            lacks = self.lacks[form] if form else frozenset().union(*self.lacks.values())
+        return lacks | (RARE - self.has)
+
+    def owns(self, name: str) -> bool:
+        """Are extras under this name its own?"""
+        return name == (self.family or self.name)
+
+    def form(self, transcript: Transcript, options: Options = USUAL) -> str:
+        """The form in which a transcript is written."""
+        return options.form or (self.form_of(transcript) if self.form_of is not None else self.forms[0])
+
+    def fitted(self, transcript: Transcript, form: str) -> Transcript:
+        """The transcript as the vendor takes it in this form."""
+        for fits in self.fit if isinstance(self.fit, tuple) else self.fit[form]:
+            transcript = fits(transcript)
+        return transcript
+
+    def lower(self, transcript: Transcript, options: Options = USUAL) -> Any:
+        """The document of any transcript, whoever lifted it: what is fitted is written."""
+        if self.write is None:
+            raise JobError("read-only-dialect", f"{self.title} is only read, never written")
+        form = self.form(transcript, options)
+        return self.write(self.fitted(transcript, form), options._replace(form=form))

@@ -1,0 +1,69 @@
+"""The errors of convcli, and the exit code that each of them means (`design/cli.md`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from convcli.model.findings import Finding
+
+DONE, UNACCEPTABLE, WRONG_JOB, CANNOT_WRITE, BUG = 0, 1, 2, 3, 70
+"""Done (losses are allowed) · the data is not acceptable · usage or an input missing · output · a bug of ours."""
+
+SEVERITY_OF_EXIT = (BUG, CANNOT_WRITE, WRONG_JOB, UNACCEPTABLE, DONE)
+
+
+class ConvcliError(Exception):
+    """convcli cannot go on. `code` is a kebab-case word that never changes its meaning."""
+
+    exit_code = UNACCEPTABLE
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        file: str = "",
+        line: int = 0,
+        column: int = 0,
+        byte: int = -1,
+        where: str = "",
+        help: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.code, self.message, self.help = code, message, help
+        self.file, self.line, self.column, self.byte, self.where = file, line, column, byte, where
+
+    def __reduce__(self) -> Any:
+        """An error of another process is the same one here; by default `pickle` would call the class."""
+        return Exception.__new__, (type(self), self.message), self.__dict__
+
+
+class ContentError(ConvcliError):
+    """The bytes or the JSON cannot be read, or what they say is no transcript that we know."""
+
+
+class RefusedError(ConvcliError):
+    """The document was read but is not acceptable: `findings` say why."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        first = findings[0]
+        super().__init__(first.code, first.message, where=first.where, help=first.help)
+        self.findings = list(findings)
+
+
+class JobError(ConvcliError):
+    """Usage, configuration, an input that is missing or unreadable, an output that exists."""
+
+    exit_code = WRONG_JOB
+
+
+class OutputError(ConvcliError):
+    """The output cannot be written."""
+
+    exit_code = CANNOT_WRITE
+
+
+def worst(codes: set[int]) -> int:
+    """The exit code of a job with many files: 70 before 3 before 2 before 1 before 0."""
+    return next((code for code in SEVERITY_OF_EXIT if code in codes), DONE)

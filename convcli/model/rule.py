@@ -1,0 +1,42 @@
+"""A transcript as the rules see it, and what a rule gives: breaches, each at a node of the transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from convcli.model.findings import Severity
+from convcli.model.transcript import Path
+
+NOWHERE = -1
+
+
+class At(NamedTuple):
+    """A node of a transcript: a tool, a message or a part of it, or by default the transcript; and a field of it.
+
+    `field` is named as in losses (`tool_call.id`, `toolChoice`); `steps` go on inside its value.
+    """
+
+    message: int = NOWHERE
+    part: int = NOWHERE
+    tool: int = NOWHERE
+    field: str = ""
+    steps: Path = ()
+
+
+class Breach(NamedTuple):
+    """A rule of a service that a transcript breaks. `notes` may end in a node, whose place is then told with them."""
+
+    code: str
+    at: At
+    message: str
+    severity: Severity = "error"
+    help: str = ""
+    notes: tuple[tuple[str, At | None], ...] = ()
+
+
+class Rule(NamedTuple):
+    """A check, and the codes of what it can find."""
+
+    codes: tuple[str, ...]
+    check: Callable[[Any], Iterable[Breach]]

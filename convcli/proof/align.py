@@ -1,0 +1,265 @@
+"""Which message and part of a transcript is which of another that was made from it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Collection, Mapping
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+)
+from convcli.wire import exact_json
+
+Spot = tuple[int, int]
+"""Index of a message and of a part in it."""
+
+
+class Alignment(msgspec.Struct):
+    """`message_of`: for each message before, its message after or None · `part_of`: the same for parts.
+
+    `moved` are the messages before that left the common order; `joined` those whose message after belongs to an
+    earlier one. `matched_after` and `after_used` are the parts and messages after that have a partner. `by_index`:
+    every message and part has the partner at its own index, and nothing after is left.
+    """
+
+    message_of: list[int | None]
+    part_of: dict[Spot, Spot]
+    moved: set[int]
+    joined: set[int]
+    matched_after: set[Spot]
+    after_used: set[int]
+    by_index: bool = False
+
+    def spread(self, kept: list[int], length: int) -> Alignment:
+        """The same for a longer list before, of which only the messages at the indexes `kept` were aligned."""
+        message_of: list[int | None] = [None] * length
+        for i, j in zip(kept, self.message_of, strict=True):
+            message_of[i] = j
+        part_of = {(kept[i], k): spot for (i, k), spot in self.part_of.items()}
+        moved, joined = ({kept[i] for i in group} for group in (self.moved, self.joined))
+        return Alignment(message_of, part_of, moved, joined, self.matched_after, self.after_used)
+
+
+def align(before: list[Message], after: list[Message], made_up: Collection[str] = ()) -> Alignment:
+    """Pair messages and parts: by what they say first, by their order in the message that they share next.
+
+    Calls whose ids are among `made_up`, or differ, are paired by name and arguments, and their results with them.
+    """
+    if len(before) == len(after) and all(map(_alike, before, after)):
+        return _by_index(before)
+    part_of = _parts_by_key(before, after, made_up)
+    _calls_by_content(before, after, part_of)
+    message_of = _messages_by_parts(before, part_of)
+    _pair_leftovers(before, after, message_of)
+    _parts_by_order(before, after, message_of, part_of)
+    joined = _joined(message_of)
+    used = {j for j in message_of if j is not None} | {j for j, _ in part_of.values()}
+    return Alignment(message_of, part_of, _out_of_order(message_of, joined), joined, set(part_of.values()), used)
+
+
+def align_tools(before: list[ToolDefinition], after: list[ToolDefinition]) -> list[int | None]:
+    """For each tool before the one after: the next of its name, else that in its place where none has gone or come."""
+    free: dict[str, deque[int]] = {}
+    for j, tool in enumerate(after):
+        free.setdefault(tool.name, deque()).append(j)
+    taken: set[int] = set()
+    tool_of: list[int | None] = []
+    for i, tool in enumerate(before):
+        queue = free.get(tool.name, deque())
+        while queue and queue[0] in taken:
+            queue.popleft()
+        in_place = [i] if len(before) == len(after) and i not in taken else []
+        found = next(iter(queue or in_place), None)
+        tool_of.append(found)
+        taken.update(() if found is None else (found,))
+    return tool_of
+
+
+def _alike(before: Message, after: Message) -> bool:
+    """Same role, and the same parts by key: most messages of most conversions."""
+    return before == after or (
+        before.role == after.role
+        and len(before.parts) == len(after.parts)
+        and all(map(_same_key, before.parts, after.parts))
+    )
+
+
+def _same_key(before: Part, after: Part) -> bool:
+    return before is after or part_key(before) == part_key(after)
+
+
+def _by_index(before: list[Message]) -> Alignment:
+    part_of = {(i, k): (i, k) for i, message in enumerate(before) for k in range(len(message.parts))}
+    return Alignment(list(range(len(before))), part_of, set(), set(), set(part_of), set(range(len(before))), True)
+
+
+def part_key(part: Part) -> tuple[Any, ...]:
+    """What a part is, whatever else is said about it. A refusal is its words: some targets write them as text."""
+    if isinstance(part, (Text, Refusal)):
+        return (Text.type, part.text)
+    if isinstance(part, Reasoning):
+        return (part.type, part.text)
+    if isinstance(part, ToolCall):
+        return (part.type, part.id)
+    if isinstance(part, ToolResult):
+        return (part.type, part.tool_call_id)
+    if isinstance(part, Media):
+        return (part.type, part.data or part.url or part.file_id or part.path or part.text)
+    return (part.type, part.dialect, _opaque_key(part))
+
+
+def _opaque_key(part: Opaque) -> bytes:
+    try:
+        return msgspec.msgpack.encode(part.value)
+    except (OverflowError, UnicodeEncodeError, RecursionError, TypeError):
+        return repr(part.value).encode("utf-8", "backslashreplace")
+
+
+def _parts_by_key(before: list[Message], after: list[Message], made_up: Collection[str]) -> dict[Spot, Spot]:
+    free: dict[tuple[Any, ...], deque[Spot]] = {}
+    for j, message in enumerate(after):
+        for at, part in enumerate(message.parts):
+            free.setdefault(part_key(part), deque()).append((j, at))
+    for id_ in made_up:
+        free.pop((ToolCall.type, id_), None)
+        free.pop((ToolResult.type, id_), None)
+    part_of: dict[Spot, Spot] = {}
+    for i, message in enumerate(before):
+        for k, part in enumerate(message.parts):
+            queue = free.get(part_key(part))
+            if queue:
+                part_of[i, k] = queue.popleft()
+    return part_of
+
+
+def _calls_by_content(before: list[Message], after: list[Message], part_of: dict[Spot, Spot]) -> None:
+    """Calls whose ids do not tell: by name and arguments; and the results of the calls that were found so."""
+    taken = set(part_of.values())
+    free: dict[tuple[Any, ...], deque[Spot]] = {}
+    for j, message in enumerate(after):
+        for at, part in enumerate(message.parts):
+            if isinstance(part, (ToolCall, ToolResult)) and (j, at) not in taken:
+                free.setdefault(_content_key(part), deque()).append((j, at))
+    found: dict[str, str] = {}
+    for i, message in enumerate(before) if free else ():
+        for k, part in enumerate(message.parts):
+            if not isinstance(part, (ToolCall, ToolResult)) or (i, k) in part_of:
+                continue
+            queue = free.get(_content_key(part, found))
+            if queue:
+                j, at = part_of[i, k] = queue.popleft()
+                other = after[j].parts[at]
+                if isinstance(part, ToolCall) and isinstance(other, ToolCall):
+                    found[part.id] = other.id
+
+
+def _content_key(part: ToolCall | ToolResult, found: Mapping[str, str] = MappingProxyType({})) -> tuple[Any, ...]:
+    if isinstance(part, ToolCall):
+        return (part.type, part.name, exact_json.key(part.arguments))
+    return (part.type, found.get(part.tool_call_id, part.tool_call_id))
+
+
+def _messages_by_parts(before: list[Message], part_of: dict[Spot, Spot]) -> list[int | None]:
+    message_of: list[int | None] = []
+    for i, message in enumerate(before):
+        homes = (part_of[i, k][0] for k in range(len(message.parts)) if (i, k) in part_of)
+        message_of.append(next(homes, None))
+    return message_of
+
+
+def _pair_leftovers(before: list[Message], after: list[Message], message_of: list[int | None]) -> None:
+    """Messages none of whose parts were recognised: by role and number of parts, between the same neighbours."""
+    used = {j for j in message_of if j is not None}
+    free = [j for j in range(len(after)) if j not in used]
+    lower = -1
+    upper = _next_paired(message_of, len(after))
+    start = 0
+    for i, message in enumerate(before):
+        home = message_of[i]
+        if home is not None:
+            lower = max(lower, home)
+            continue
+        while start < len(free) and free[start] <= lower:
+            start += 1
+        if start < len(free) and free[start] < upper[i] and message.role == after[free[start]].role:
+            message_of[i] = free[start]
+            lower = free[start]
+            start += 1
+
+
+def _next_paired(message_of: list[int | None], end: int) -> list[int]:
+    upper = [end] * len(message_of)
+    for i in range(len(message_of) - 2, -1, -1):
+        following = message_of[i + 1]
+        upper[i] = following if following is not None else upper[i + 1]
+    return upper
+
+
+def _parts_by_order(
+    before: list[Message], after: list[Message], message_of: list[int | None], part_of: dict[Spot, Spot]
+) -> None:
+    """Parts that were not recognised: the next free one of the same type in the same message."""
+    taken = set(part_of.values())
+    free: dict[tuple[int, str], deque[Spot]] = {}
+    for j, message in enumerate(after):
+        for at, part in enumerate(message.parts):
+            if (j, at) not in taken:
+                free.setdefault((j, part.type), deque()).append((j, at))
+    for i, message in enumerate(before):
+        home = message_of[i]
+        for k, part in enumerate(message.parts):
+            queue = free.get((home, part.type)) if home is not None and (i, k) not in part_of else None
+            if queue:
+                part_of[i, k] = queue.popleft()
+
+
+def _joined(message_of: list[int | None]) -> set[int]:
+    seen: set[int] = set()
+    joined: set[int] = set()
+    for i, j in enumerate(message_of):
+        if j is not None and j in seen:
+            joined.add(i)
+        elif j is not None:
+            seen.add(j)
+    return joined
+
+
+def _out_of_order(message_of: list[int | None], joined: set[int]) -> set[int]:
+    """The fewest messages that must have moved: all but a longest increasing run, the later ones kept in doubt."""
+    pairs = [(i, j) for i, j in enumerate(message_of) if j is not None and i not in joined]
+    if all(x[1] < y[1] for x, y in pairwise(pairs)):
+        return set()
+    tails: list[int] = []
+    ends: list[int] = []
+    previous: list[int] = []
+    for position in range(len(pairs) - 1, -1, -1):
+        value = -pairs[position][1]
+        length = bisect_left(tails, value)
+        previous.append(ends[length - 1] if length else -1)
+        entry = len(pairs) - 1 - position
+        if length == len(tails):
+            tails.append(value)
+            ends.append(entry)
+        else:
+            tails[length], ends[length] = value, entry
+    kept: set[int] = set()
+    entry = ends[-1]
+    while entry >= 0:
+        kept.add(pairs[len(pairs) - 1 - entry][0])
+        entry = previous[entry]
+    return {i for i, _ in pairs} - kept

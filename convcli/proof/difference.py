@@ -1,0 +1,284 @@
+"""Losses: what differs between a transcript and what is read back from what was written of it.
+
+No dialect reports anything. `difference` compares the transcript before a conversion with the one that the target
+dialect lifts from the output; every difference is a loss, with its place in the source. The dialects only supply
+data: reasons, conventions, and where a field stands. Linear in the number of parts, but for moved messages
+(n log n). What is equal is compared in C first, and only the rest is walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+from operator import attrgetter
+from typing import Any
+
+from convcli.model.branches import active
+from convcli.model.dialect import Dialect
+from convcli.model.transcript import (
+    TRANSCRIPT_FIELDS,
+    Message,
+    Part,
+    Path,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+from convcli.proof.align import Alignment, align, align_tools
+from convcli.proof.equality import exact_message, exact_messages, exact_part, exact_tool, media_key, plain
+from convcli.proof.reasons import MEDIA_TYPES as MEDIA_TYPES
+from convcli.proof.reasons import MISSING as MISSING
+from convcli.proof.reasons import Level as Level
+from convcli.proof.reasons import Loss as Loss
+from convcli.proof.reasons import level_of as level_of
+from convcli.proof.records import Differences, camel
+from convcli.wire import exact_json
+from convcli.wire.decimals import builtins
+
+
+def difference(
+    before: Transcript, after: Transcript, source: Dialect | None = None, target: Dialect | None = None
+) -> list[Loss]:
+    """Every loss between `before` and `after`, in the order of the source; empty exactly when they say the same.
+
+    `source` tells where fields stand in the document that `before` was lifted from; `target` gives the reasons.
+    """
+    walk = _Walk(before, after, source, target)
+    if not walk.equal():
+        walk.transcript()
+    return walk.losses
+
+
+class _Walk(Differences):
+    """One comparison: who is who, and what became of whom."""
+
+    def __init__(self, before: Transcript, after: Transcript, source: Dialect | None, target: Dialect | None) -> None:
+        super().__init__(before, after, source, target)
+        self.taken_back = before.origin.taken_back if before.origin is not None else set()
+        self.accounted: dict[int, tuple[Part, Path]] = {}
+        self.branch: set[int] | None = None
+        self.nearest: list[int] | None = None
+
+    # ------------------------------------------------------------ the whole
+
+    def equal(self) -> bool:
+        """Quick, in C: nothing differs, and nothing that is equal to Python differs in JSON (1, 1.0 and true)."""
+        if self.made_up or self.made_up_again or self.before != self.after:
+            return False
+        return (
+            exact_messages(self.before.messages, self.after.messages)
+            and all(map(exact_json.exact, _JSON_VALUES(self.before), _JSON_VALUES(self.after)))
+            and all(map(exact_tool, self.before.tools or (), self.after.tools or ()))
+        )
+
+    def transcript(self) -> None:
+        """All fields of the transcript, then its tools, then its messages."""
+        before, after = self.before, self.after
+        for name in TRANSCRIPT_FIELDS:
+            if name in ("messages", "tools", "settings", "extras", "head"):
+                continue
+            self.value(before, after, name, camel(name), ())
+        self.keys(before.settings or {}, after.settings or {}, "settings", ())
+        if (before.settings is None) != (after.settings is None) and not before.settings and not after.settings:
+            self.add("changed", (), "settings", before.settings, after.settings)
+        self.extras(before.extras, after.extras, ())
+        self.tools(before.tools, after.tools)
+        self.value(before, after, "head", "head", ())
+        self.messages(self.alignment())
+
+    def alignment(self) -> Alignment:
+        """Who is who; turns off the active branch are nobody when the output has no branches."""
+        made_up = self.made_up | self.made_up_again
+        if self.before.head is None or self.after.head is not None:
+            return align(self.before.messages, self.after.messages, made_up)
+        kept = [i for i, message in enumerate(self.before.messages) if not self.off_branch(message)]
+        return align([self.before.messages[i] for i in kept], self.after.messages, made_up).spread(
+            kept, len(self.before.messages)
+        )
+
+    def tools(self, before: list[ToolDefinition] | None, after: list[ToolDefinition] | None) -> None:
+        if (before is None) != (after is None) and not before and not after:
+            self.add("dropped" if after is None else "invented", self.places.field("tools", ()), "tools", before, after)
+        before, after, last = before or [], after or [], -1
+        tool_of = align_tools(before, after)
+        for i, (tool, j) in enumerate(zip(before, tool_of, strict=True)):
+            place = self.places.tool(i)
+            if j is None:
+                self.add("dropped", place, "tool", _brief(tool))
+                self.extras(tool.extras, None, place)
+                continue
+            if j < last:
+                self.add("moved", place, "tool", i, j)
+            last = max(last, j)
+            if not self.same(tool, after[j], exact_tool):
+                self.record(tool, after[j], "tool", place)
+        known = set(tool_of)
+        for j, tool in enumerate(after):
+            if j not in known:
+                self.add("invented", self.places.field("tools", ()), "tool", MISSING, builtins(tool))
+
+    # ------------------------------------------------------------ messages and parts
+
+    def messages(self, alignment: Alignment) -> None:
+        last: int | None = None
+        for i, message in enumerate(self.before.messages):
+            j = alignment.message_of[i]
+            if j is None:
+                self.dropped_message(i, message, alignment)
+                continue
+            other = self.after.messages[j]
+            if alignment.by_index and self.same(message, other, exact_message):
+                continue
+            place = self.places.message(i)
+            if i in alignment.moved or (i in alignment.joined and j != last):
+                self.add("moved", place, "message", i, j)
+            last = j
+            if i in alignment.joined:
+                self.add("changed", place, "message.grouping", message.role, "joined with the message before it")
+                self.record(message, Message(other.role, []), "message", place)
+            elif not self.same(message, other, exact_message):
+                self.record(message, other, "message", place)
+            self.parts(i, message, alignment)
+        self.moved_media(alignment)
+        self.invented(alignment)
+
+    def same(self, before: Any, after: Any, exact: Callable[[Any, Any], bool]) -> bool:
+        """Quick, in C: two records between which nothing can be lost. Ids that were made up must be looked at."""
+        return before == after and not self.made_up and not self.made_up_again and exact(before, after)
+
+    def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
+        """A row that no model saw or a turn off the active branch is one loss; else its parts are."""
+        off_branch = i in self.taken_back or self.off_branch(message)
+        whole = "branch" if off_branch else "event" if message.role == "event" else "message"
+        if whole != "message":
+            self.add("dropped", self.places.whole(i), whole, builtins(message))
+            return
+        self.parts(i, message, alignment)
+        gone = Message(message.role, [], **{name: getattr(message, name) for name in IDENTITY})
+        self.add("dropped", self.places.whole(i), "message", builtins(gone))
+        self.record(message, gone, "message", self.places.message(i))
+
+    def off_branch(self, message: Message) -> bool:
+        if self.branch is None:
+            self.branch = {id(kept) for kept in active(self.before)}
+        return self.before.head is not None and message.role != "event" and id(message) not in self.branch
+
+    def parts(self, i: int, message: Message, alignment: Alignment) -> None:
+        home = alignment.message_of[i]
+        last = -1
+        for k, part in enumerate(message.parts):
+            match = alignment.part_of.get((i, k))
+            place = self.places.part(i, k)
+            if match is None:
+                self.dropped_part(part, place)
+                continue
+            j, at = match
+            if home is not None and j != home:
+                self.add("moved", place, part.type, home, j)
+            elif j == home:
+                if at < last:
+                    self.add("moved", place, part.type, k, at)
+                last = max(last, at)
+            self.part(part, self.after.messages[j].parts[at], place)
+
+    def dropped_part(self, part: Part, place: Path) -> None:
+        self.add("dropped", place, part.type, _brief(part))
+        self.keys(part.metadata or {}, {}, f"{part.type}.metadata", place)
+        self.extras(part.extras, None, place)
+
+    def part(self, part: Part, other: Part, place: Path) -> None:
+        if self.same(part, other, exact_part):
+            return
+        if type(part) is not type(other):
+            self.add("changed", place, part.type, part.type, other.type)
+            self.record(part, other, part.type, place)
+        elif isinstance(part, ToolResult) and isinstance(other, ToolResult):
+            self.result(part, other, place)
+        else:
+            self.record(part, other, part.type, place)
+
+    def result(self, result: ToolResult, other: ToolResult, place: Path) -> None:
+        skip: tuple[str, ...] = ()
+        same = (
+            result.kind == other.kind
+            and result.is_error == other.is_error
+            and exact_json.exact(plain(result.value), plain(other.value))
+        )
+        if same:
+            skip = ("kind", "value", "is_error")
+        elif self.by_convention(result, other, place):
+            flagged = result.kind == "multimodal" and other.kind != "error"
+            skip = ("kind", "value") if flagged else ("kind", "value", "is_error")
+        self.record(result, other, "tool_result", place, skip)
+
+    def by_convention(self, result: ToolResult, other: ToolResult, place: Path) -> bool:
+        """Was the result written as a convention of the target says? Then that is one loss, with its own reason."""
+        for convention in self.target.conventions if self.target is not None else ():
+            expected = convention.express(result)
+            if expected is None or expected[0] != other.kind or plain(expected[1]) != plain(other.value):
+                continue
+            failed = "error" if result.is_error and result.kind == "data" else result.kind
+            kind, why = convention.loss.get(failed) or convention.loss[result.kind]
+            name = "kind" if result.kind != other.kind else "value"
+            said, read = plain(getattr(result, name)), plain(getattr(other, name))
+            self.add(kind, place, f"tool_result.{name}", said, read, why=why)
+            if result.kind == "multimodal":
+                inside = set(map(media_key, other.value)) if other.kind == "multimodal" else set()
+                media = {media_key(part): (part, place) for part in result.value if part.type in MEDIA_TYPES}
+                self.accounted |= {key: found for key, found in media.items() if key not in inside}
+            return True
+        return False
+
+    def moved_media(self, alignment: Alignment) -> None:
+        """The media of results that a convention moved: they are somewhere in the output, and say all they said."""
+        free: dict[int, Part] = {}
+        for j, message in enumerate(self.after.messages) if self.accounted else ():
+            parts = [part for at, part in enumerate(message.parts) if (j, at) not in alignment.matched_after]
+            free |= {media_key(part): part for part in parts if part.type in MEDIA_TYPES}
+        for key, (part, place) in self.accounted.items():
+            if key in free:
+                self.record(part, free[key], part.type, place)
+            else:
+                self.dropped_part(part, place)
+
+    def invented(self, alignment: Alignment) -> None:
+        """What the output holds and the source did not; the media of a result that a convention moved are not that."""
+        if alignment.by_index:
+            return
+        homes = set(alignment.message_of)
+        for j, message in enumerate(self.after.messages):
+            unmatched = [at for at in range(len(message.parts)) if (j, at) not in alignment.matched_after]
+            if j not in alignment.after_used:
+                media = {media_key(part) for part in message.parts if part.type in MEDIA_TYPES}
+                if media and media <= self.accounted.keys():
+                    continue
+                self.add("invented", self.near(j, alignment), "message", MISSING, builtins(message))
+                continue
+            if j not in homes:
+                said = builtins(message)
+                del said["parts"]
+                self.add("invented", self.near(j, alignment), "message.grouping", MISSING, said)
+            for at in unmatched:
+                self.add(
+                    "invented", self.near(j, alignment), message.parts[at].type, MISSING, _brief(message.parts[at])
+                )
+
+    def near(self, j: int, alignment: Alignment) -> Path:
+        """The place of the source message that stands at or before message `j` of the output."""
+        if self.nearest is None:
+            homes = {to: i for i, to in enumerate(alignment.message_of) if to is not None}
+            self.nearest = list(accumulate((homes.get(to, -1) for to in range(len(self.after.messages))), max))
+        at = self.nearest[j]
+        return self.places.message(at) if at >= 0 else ()
+
+
+IDENTITY = ("id", "parent_id", "created_at", "name", "model")
+"""What is told of a message that is gone together with it."""
+
+_JSON_VALUES = attrgetter("settings", "extras", "tool_choice")
+
+
+def _brief(record: Part | ToolDefinition) -> Any:
+    """What a record says, as a value for the report; its metadata and extras are losses of their own."""
+    said = builtins(record)
+    return {key: value for key, value in said.items() if key not in ("metadata", "extras")}

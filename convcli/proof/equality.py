@@ -1,0 +1,88 @@
+"""Equal is not exact: 1, 1.0 and true are equal to Python, and so are objects whose keys have another order.
+
+These questions are asked of records that are equal already, which C has found quickly.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from convcli.model.transcript import Message, Opaque, Part, Text, ToolCall, ToolDefinition, ToolResult
+from convcli.wire import exact_json
+from convcli.wire.decimals import builtins
+
+
+def exact_messages(before: list[Message], after: list[Message]) -> bool:
+    """Two equal lists of messages: do their JSON values have the same types and key order too? Texts have none."""
+    for message, other in zip(before, after, strict=True):
+        if message.extras is not None and not exact_json.exact(message.extras, other.extras):
+            return False
+        if message.usage is not None and not exact_json.exact(message.usage, other.usage):
+            return False
+        if message.cost is not None and not exact_json.exact(message.cost, other.cost):
+            return False
+        if message.weight is not None and not exact_json.exact(message.weight, other.weight):
+            return False
+        for part, twin in zip(message.parts, other.parts):  # noqa: B905  (equal lists; strict costs)
+            is_text = part.__class__ is Text and part.extras is None and part.metadata is None
+            if not is_text and not exact_part(part, twin):
+                return False
+    return True
+
+
+def exact_message(before: Message, after: Message) -> bool:
+    """The same question of one message."""
+    return exact_messages([before], [after])
+
+
+def exact_part(part: Any, other: Any) -> bool:
+    """Two equal parts: the same question. Other parts hold strings, which are exact when they are equal."""
+    exact = True
+    if type(part) is ToolCall:
+        exact = part.arguments is other.arguments or exact_json.exact(part.arguments, other.arguments)
+    elif type(part) is ToolResult or type(part) is Opaque:
+        exact = part.value.__class__ is str or exact_json.exact(plain(part.value), plain(other.value))
+    return (
+        exact
+        and (part.extras is None or exact_json.exact(part.extras, other.extras))
+        and (part.metadata is None or exact_json.exact(part.metadata, other.metadata))
+    )
+
+
+def exact_tool(before: ToolDefinition, after: ToolDefinition) -> bool:
+    """Two equal definitions: the same question."""
+    return (
+        exact_json.exact(before.parameters, after.parameters)
+        and exact_json.exact(before.output_schema, after.output_schema)
+        and exact_json.exact(before.annotations, after.annotations)
+        and exact_json.exact(before.extras, after.extras)
+    )
+
+
+def plain(value: Any) -> Any:
+    """Records inside a value (the parts of a multimodal result) as JSON values."""
+    if isinstance(value, msgspec.Struct):
+        return _in_order(builtins(value))
+    if isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
+        return list(map(plain, value))
+    return value
+
+
+def _in_order(record: dict[str, Any]) -> dict[str, Any]:
+    """The order of owners in extras, and of keys there and in metadata, says nothing."""
+    if "extras" in record:
+        record["extras"] = {owner: _sorted(extras) for owner, extras in sorted(record["extras"].items())}
+    if "metadata" in record:
+        record["metadata"] = _sorted(record["metadata"])
+    return record
+
+
+def _sorted(keys: dict[str, Any]) -> dict[str, Any]:
+    return dict(sorted(keys.items()))
+
+
+def media_key(part: Part) -> int:
+    """What tells media apart, whatever else is said about them."""
+    return hash(tuple(getattr(part, name, None) for name in ("type", "data", "url", "file_id", "path")))

@@ -1,0 +1,157 @@
+"""Where a node of a transcript stands in the document that it was lifted from.
+
+The lift leaves the paths of messages and parts in `Origin.places`; `Dialect.places` says where the fields of a node
+are, relative to it. A transcript without an origin has the paths of the intermediate format. These are paths where
+things usually stand; `found` says where in the document at hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from convcli.model.dialect import Dialect
+from convcli.model.transcript import Path, Step, Transcript
+
+
+class Places:
+    """The paths of one transcript; `source` is the dialect of its document, None for one that was never in any."""
+
+    __slots__ = ("_given", "_named", "_origin", "_routes", "_source", "_spot", "_tools", "_turns")
+
+    def __init__(self, transcript: Transcript, source: Dialect | None) -> None:
+        origin = transcript.origin
+        self._origin, self._source = origin, source
+        whole = origin is not None and len(origin.places) == len(transcript.messages)
+        self._turns = origin.places if origin is not None and whole else None
+        self._spot = origin.spot if origin is not None else ()
+        known = origin is not None and len(origin.tools) == len(transcript.tools or ())
+        self._tools = origin.tools if origin is not None and known else None
+        self._named = origin.renamed if origin is not None else {}
+        self._routes = origin.routes if origin is not None else {}
+        self._given = origin.given if origin is not None else None
+
+    def message(self, index: int) -> Path:
+        """The path of a message."""
+        return self._turns[index][0] if self._turns is not None else ("messages", index)
+
+    def whole(self, index: int) -> Path:
+        """The path of a message with what is said about it: the item of the list that holds it as a member."""
+        place = self.message(index)
+        held = len(place) > 1 and isinstance(place[-1], str) and isinstance(place[-2], int)
+        return place[:-1] if held else place
+
+    def part(self, index: int, part: int) -> Path:
+        """The path of a part of a message."""
+        if self._turns is None:
+            return ("messages", index, "parts", part)
+        place, spots = self._turns[index]
+        return climb(place, spots[part] if spots is not None and part < len(spots) else self._spot)
+
+    def tool(self, index: int) -> Path:
+        """The path of a tool definition."""
+        return self._tools[index] if self._tools is not None else ("tools", index)
+
+    def field(self, field: str, place: Path) -> Path:
+        """The path of a field (`tool_call.name`, `settings.topK`) of the node at `place`."""
+        if self._source is None or self._origin is None:
+            return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
+        table = self._source.places
+        node, _, name = field.rpartition(".")
+        steps = table[field] if field in table else table.get(node)
+        if steps is None:  # perhaps it has the same name here
+            steps = () if self._given is None or self._lacks((*place, name)) else (name,)
+        return self.climb(place, steps)
+
+    def climb(self, place: Path, steps: Path) -> Path:
+        """`steps` from `place`, by the names that the source has for them."""
+        return climb(place, tuple(self._named.get(step, step) if isinstance(step, str) else step for step in steps))
+
+    def extras(self, dialect: str, key: str, place: Path, present: bool) -> Path:
+        """Keys of the source stand where they stood; what another dialect left has no place of its own."""
+        if self._source is None or self._origin is None:
+            return (*place, "extras", dialect, key)
+        if "extras" in self._source.places and not self._source.owns(dialect):
+            return (*place, "extras", dialect, key)
+        if not self._source.owns(dialect) or not present:
+            return place
+        steps = self._source.places.get(f"extras.{key}")
+        if steps is not None:
+            return self.climb(place, steps)
+        inside, beside = (*place, key), (*place[:-1], key)
+        is_beside = self._given is not None and place and self._lacks(inside) and not self._lacks(beside)
+        return beside if is_beside else inside
+
+    def _lacks(self, place: Path) -> bool:
+        return len(self.found(place)) < len(self.routed(place))
+
+    def group(self, dialect: str, key: str, place: Path, members: Iterable[str]) -> Path | None:
+        """Where the members of the object stand that rides under a key of extras; None where it is no mere group."""
+        if self._source is None or self._given is None or not self._source.owns(dialect):
+            return None
+        steps = self._source.places.get(f"extras.{key}")
+        if steps is None or not (set(steps) == {".."} or steps == place == ()):
+            return None
+        path = self.climb(place, steps)
+        return None if all(self._lacks((*path, member)) for member in members) else path
+
+    def routed(self, place: Path) -> Path:
+        """The path in the document of what has this path in what was put together of it."""
+        if self._routes:
+            for end in range(len(place), -1, -1):
+                route = self._routes.get(place[:end])
+                if route is not None:
+                    return (*route, *place[end:])
+        return place
+
+    def found(self, place: Path, *, invented: bool = False) -> Path:
+        """What the document has of a path: the node, or the innermost one around it where it is absent.
+
+        A key that was `invented` for an object that is there is absent, and may be the end of the path.
+        """
+        place = self.routed(place)
+        if self._given is None:
+            return place
+        node = self._given
+        try:
+            for step in place:
+                if node.__class__ is str:  # a number would lead to a character
+                    return self._nearest(place, invented)
+                node = node[step]
+        except (LookupError, TypeError):
+            return self._nearest(place, invented)
+        return place
+
+    def _nearest(self, place: Path, invented: bool) -> Path:
+        node: Any = self._given
+        steps: list[Step] = []
+        for step in place:
+            known = _known(node, step)
+            if known is None:
+                break
+            node = node[known]
+            steps.append(known)
+        if invented and isinstance(node, dict) and len(steps) == len(place) - 1:
+            steps.append(place[-1])
+        return tuple(steps)
+
+
+def _known(node: Any, step: Step) -> Step | None:
+    """The step by the name that the node has for it, which may be in snake case; None where it does not lead on."""
+    if isinstance(node, dict):
+        return next((name for name in (step, _snake(str(step))) if name in node), None)
+    if isinstance(node, list) and str(step).isdecimal() and int(step) < len(node):
+        return int(step)
+    return None
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: "_" + match[0], name).lower()
+
+
+def climb(place: Path, steps: Path) -> Path:
+    """`place` and `steps`, where `..` takes one step off."""
+    for step in steps:
+        place = place[:-1] if step == ".." else (*place, step)
+    return place

@@ -1,0 +1,122 @@
+"""What a loss is, how much it matters, and why it is.
+
+Nothing here compares anything: the level follows from the field, the reason from tables of the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from convcli.model.dialect import Dialect, LossKind
+
+Level = Literal["content", "context", "envelope"]
+
+
+class Loss(msgspec.Struct, omit_defaults=True):
+    """A field that the output does not carry as the source had it.
+
+    `kind`: dropped · changed · encoded (kept by a convention, not in a field of the vendor) · invented (the target
+    needs a value that the source lacks) · moved. `where` is a JSON Pointer into the source document, for JSONL
+    relative to the record on `line`. `level`: content (a model would read something else) · context (what ties and
+    replays) · envelope (transport and bookkeeping). `before` and `after` are values of the intermediate format.
+    """
+
+    kind: LossKind
+    where: str
+    field: str
+    level: Level
+    why: str
+    before: Any = msgspec.UNSET
+    after: Any = msgspec.UNSET
+    line: int = 0
+    file: str = ""
+
+
+CONTENT = frozenset(
+    (
+        "text", "reasoning", "refusal", "image", "audio", "video", "document", "opaque", "tool_call", "tool_result",
+        "message", "message.role", "branch", "reasoning.text", "reasoning.summary", "text.text", "refusal.text",
+        "tool_call.name", "tool_call.arguments", "tool_call.rawArguments",
+        "tool_result.kind", "tool_result.value", "tool_result.isError", "tool_result.name", "opaque.value",
+        "tool", "tool.name", "tool.description", "tool.parameters", "tools", "toolChoice",
+    )
+)  # fmt: skip
+"""Fields of which a model would read something else; media fields beside them. Everything else is context."""
+
+MEDIA_TYPES = ("image", "audio", "video", "document")
+MEDIA_CONTENT = ("data", "url", "fileId", "path", "text", "mediaType")
+
+MISSING = msgspec.UNSET
+
+REASONS = {
+    "event": "no model ever saw this row",
+    "branch": "only the active branch is written",
+    "head": "what has one branch needs no mark for the active one",
+    "moved": "the target has another place for it",
+}
+"""Reasons that do not depend on the target."""
+
+LACKING = {
+    "message.id": "messages have no id",
+    "message.parentId": "messages have no parent",
+    "message.createdAt": "messages have no time",
+    "message.name": "messages have no name",
+    "message.model": "messages have no model of their own",
+    "message.usage": "messages have no usage",
+    "message.error": "a message has no field for a failed turn",
+    "message.stopReason": "messages have no stop reason",
+    "message.cost": "messages have no cost",
+    "message.provider": "messages have no provider",
+    "message.weight": "messages have no weight in training",
+    "message.label": "messages are no pairs of preference",
+    "message.replaces": "a message does not say that it replaces others",
+    "message.parentCallId": "messages do not name a call that they belong to",
+    "tool_result.name": "a result names its call, not its tool",
+    "tool_result.status": "a result has no status",
+    "tool.outputSchema": "a tool has no schema for its results",
+    "tool.title": "a tool has no title",
+    "tool.annotations": "a tool has no annotations",
+    "image.name": "images have no name",
+    "image.detail": "images have no detail",
+    "opaque": "the block belongs to another vendor",
+}
+"""The usual words for fields that a dialect lacks; for others they are `{title} has no field for it`."""
+
+
+def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Level:
+    """The level of a loss of this field; of extras the dialect that owns them says which keys are envelope."""
+    if field.startswith("extras."):
+        dialect, _, key = field[7:].partition(".")
+        owner = source if source is not None and source.owns(dialect) else target
+        return "envelope" if owner is not None and key.partition(".")[0] in owner.envelope else "context"
+    node, _, name = field.partition(".")
+    if field in CONTENT or (node in MEDIA_TYPES and name in MEDIA_CONTENT):
+        return "content"
+    return "context"
+
+
+def reason_of(kind: LossKind, field: str, target: Dialect | None) -> str:
+    """Why the target does not carry this field: in its own words, or in those for any target."""
+    reasons = target.reasons if target is not None else {}
+    title = target.title if target is not None else "the other transcript"
+    lacks = target.lacking() if target is not None else frozenset()
+    for name in ("moved",) if kind == "moved" else general(field):
+        if name in reasons or name in REASONS:
+            return reasons.get(name) or REASONS[name]
+        if name in lacks and name in LACKING:
+            return LACKING[name]
+    if kind == "invented":
+        return f"{title} shows a value that the source does not have"
+    return f"{title} has no field for it" if kind == "dropped" else f"{title} says it in another way"
+
+
+def general(field: str) -> Iterator[str]:
+    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, and the same
+    of any node: `metadata.signature`, `metadata`."""
+    steps = field.split(".")
+    for of_node in (steps, steps[1:]):
+        for end in range(len(of_node), 0, -1):
+            yield ".".join(of_node[:end])

@@ -1,0 +1,146 @@
+"""What differs between two records: fields, keys, values and extras, each difference one loss with its place.
+
+Who is compared with whom is known already (`loss`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from convcli.model.dialect import Dialect, LossKind
+from convcli.model.transcript import Path, Transcript
+from convcli.proof.equality import plain
+from convcli.proof.places import Places
+from convcli.proof.reasons import MISSING, Loss, level_of, reason_of
+from convcli.wire import exact_json, pointers
+
+SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
+"""Fields of which a difference is told key by key."""
+
+MADE_UP = frozenset(
+    ("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId", "tool_result.name")
+)
+"""Fields whose value a lift makes up where the source has none."""
+
+
+class Differences:
+    """The losses between two transcripts so far, and what is needed to place and to explain them."""
+
+    def __init__(self, before: Transcript, after: Transcript, source: Dialect | None, target: Dialect | None) -> None:
+        self.before, self.after, self.source, self.target = before, after, source, target
+        self.losses: list[Loss] = []
+        self.places = Places(before, source)
+        origin = before.origin
+        self.made_up = origin.invented if origin is not None else set()
+        self.made_up_again = after.origin.invented if after.origin is not None else set()
+
+    def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
+        """Every field of two records of one type."""
+        for name in before.__struct_fields__:
+            if name in skip or name in ("parts", "extras"):
+                continue
+            if getattr(before, name) is None and getattr(after, name, None) is None:
+                continue
+            if name == "metadata":
+                self.keys(before.metadata or {}, after.metadata or {}, f"{node}.metadata", place)
+            elif node == "message" and name == "usage":
+                self.keys(before.usage or {}, after.usage or {}, "message.usage", place)
+            else:
+                self.value(before, after, name, f"{node}.{camel(name)}", place)
+        self.extras(before.extras, after.extras, place)
+
+    def value(self, before: Any, after: Any, name: str, field: str, place: Path) -> None:
+        """One field of two records."""
+        x, y = getattr(before, name), getattr(after, name, None)
+        if field in MADE_UP and (self.made_up or self.made_up_again):
+            x = None if x in self.made_up else x
+            y = None if y in self.made_up_again else y
+        if x is y or exact_json.exact(plain(x), plain(y)):
+            return
+        if field in SCHEMAS and isinstance(x, dict) and isinstance(y, dict):
+            self.tree(x, y, field, self.places.field(field, place))
+            return
+        x, y = (MISSING if value is None else value for value in (x, y))
+        parts = field == "tool_result.value" and before.kind == "multimodal"  # media may stand beside the texts
+        self.add(_kind(x, y), place if parts else self.places.field(field, place), field, x, y)
+
+    def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
+        """Two JSON values that differ, down to the keys and items that make the difference."""
+        told = len(self.losses)
+        if isinstance(before, dict) and isinstance(after, dict):
+            steps: list[Any] = [*before, *(key for key in after if key not in before)]
+        else:
+            both = isinstance(before, list) and isinstance(after, list) and len(before) == len(after)
+            steps = list(range(len(before))) if both else []
+        for step in steps:
+            x, y = (value.get(step, MISSING) if isinstance(value, dict) else value[step] for value in (before, after))
+            if x is MISSING or y is MISSING:
+                self.add("dropped" if y is MISSING else "invented", (*place, step), field, x, y)
+            elif not exact_json.exact(x, y):
+                self.tree(x, y, field, (*place, step))
+        if len(self.losses) == told:
+            self.add("changed", place, field, before, after)
+
+    def keys(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
+        """The keys of two objects, one loss each."""
+        for key in [*before, *(key for key in after if key not in before)]:
+            x, y = before.get(key, MISSING), after.get(key, MISSING)
+            if x is MISSING or y is MISSING or not exact_json.exact(plain(x), plain(y)):
+                name = f"{field}.{key}"
+                self.add(_kind(x, y), self.places.field(name, place), name, x, y)
+
+    def extras(self, before: Any, after: Any, place: Path) -> None:
+        """Facts that only one dialect can say, by dialect and key."""
+        if before == after and exact_json.exact(before, after):
+            return
+        for dialect in [*(before or {}), *(name for name in after or {} if name not in (before or {}))]:
+            mine, other = (before or {}).get(dialect, {}), (after or {}).get(dialect, {})
+            for key in [*mine, *(key for key in other if key not in mine)]:
+                x, y = mine.get(key, MISSING), other.get(key, MISSING)
+                if x is MISSING or y is MISSING or not exact_json.exact(x, y):
+                    self.extra(dialect, key, x, y, place)
+            if (not mine and not other) and (dialect in (before or {})) != (dialect in (after or {})):
+                self.add(
+                    "dropped" if dialect in (before or {}) else "invented", place, f"extras.{dialect}", mine, other
+                )
+
+    def extra(self, dialect: str, key: str, x: Any, y: Any, place: Path) -> None:
+        """One key of extras; where it holds a group of keys, each of them."""
+        field = f"extras.{dialect}.{key}"
+        other = {} if y is MISSING else y
+        grouped = isinstance(x, dict) and isinstance(other, dict)
+        group = self.places.group(dialect, key, place, x) if grouped else None
+        if group is None:
+            self.add(_kind(x, y), self.places.extras(dialect, key, place, x is not MISSING), field, x, y)
+            return
+        for inner in dict.fromkeys((*x, *other)):
+            mine, theirs = x.get(inner, MISSING), other.get(inner, MISSING)
+            if mine is MISSING or theirs is MISSING or not exact_json.exact(mine, theirs):
+                self.add(_kind(mine, theirs), (*group, inner), f"{field}.{inner}", mine, theirs)
+
+    def add(
+        self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
+    ) -> None:
+        self.losses.append(
+            Loss(
+                kind,
+                pointers.pointer(self.places.found(place, invented=kind == "invented")),
+                field,
+                level_of(field, self.source, self.target),
+                why or reason_of(kind, field, self.target),
+                before=before,
+                after=after,
+            )
+        )
+
+
+def _kind(x: Any, y: Any) -> LossKind:
+    return "invented" if x is MISSING else "dropped" if y is MISSING else "changed"
+
+
+@cache
+def camel(name: str) -> str:
+    """The name of a field in JSON."""
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)

@@ -1,0 +1,316 @@
+"""The laws of convcli as functions, for the tests of a dialect: of ours, and of yours in a plugin.
+
+    from convcli import testing
+    from my_plugin import DIALECT
+
+    def test_my_dialect_keeps_the_laws():
+        for document in DOCUMENTS:                   # those that the schema of the dialect accepts
+            testing.assert_laws(DIALECT, document)
+
+No test framework is needed: what breaks a law raises AssertionError, whose message names the law, the place and what
+differs. `assert_laws` holds all of them against one document; the others are for one law each:
+
+    assert_keeps             L1a  every value of a document is in the transcript that `lift` gives
+    assert_fits              L1b  `fit` leaves alone what the vendor takes
+    assert_writes            L1c  `write` writes all that its format has a place for
+    assert_same              L1d  a document comes back as it was, from its own dialect and from the intermediate format
+    assert_conversion        L2–L6, L8 of one document in one target; assert_stable is L4, assert_pure L8 alone
+    assert_restores          L10  an output and its restore record give the exact original
+    assert_refuses_nothing   L11  records of which none is understood are refused
+
+L7 (the same bytes from a file, a pipe or many processes) and L9 (twins written by hand) are laws of files and of
+samples; they are not about one document.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from convcli import dialects
+from convcli.engine import conversion, pipeline
+from convcli.engine.restore import record, restore
+from convcli.engine.spelling import FORM
+from convcli.model.dialect import Dialect, Options
+from convcli.model.errors import RefusedError
+from convcli.model.transcript import Path, ToolResult, Transcript
+from convcli.proof.align import part_key
+from convcli.proof.difference import Loss, difference
+from convcli.proof.reasons import general
+from convcli.proof.records import MADE_UP
+from convcli.testing.planting import is_in, nodes, plant, plantable
+from convcli.validation import schemas
+from convcli.wire import exact_json, pointers
+from convcli.wire.decimals import builtins
+
+HUB = "intermediate"
+KINDS = {"text", "data", "error", "multimodal"}
+
+
+def assert_laws(dialect: Dialect, document: Any) -> None:
+    """All laws that speak of one document of this dialect, which its schema must accept."""
+    hub = dialects.get(HUB)
+    assert_keeps(dialect, document)
+    assert_conversion(dialect, hub, document)
+    if dialect.is_written:
+        assert_fits(dialect, document)
+        assert_writes(dialect, dialect.lift(document))
+        assert_same(dialect, document)
+        assert_conversion(hub, dialect, pipeline.convert(document, dialect, hub).document)
+        assert_restores(dialect, hub, document)
+    assert_refuses_nothing(dialect, document)
+
+
+# ---------------------------------------------------------------- L1: the three functions of a dialect
+
+
+def assert_keeps(dialect: Dialect, document: Any) -> None:
+    """L1a: a value planted anywhere, in place of another or under an unknown key, is found in what `lift` gives.
+
+    Values are planted one at a time, where the schema still accepts the document. What only repeats another value of
+    the document stands in `Dialect.repeats`.
+    """
+    for number, path in enumerate(plantable(document)):
+        if is_repeated(dialect, path):
+            continue
+        planted = plant(document, path, number, lambda edited: schemas.accepts(dialect.name, edited))
+        if planted is not None:
+            edited, value, word = planted
+            place = pointers.pointer(path)
+            kept = _text_of(facts(dialect.lift(edited)))
+            assert is_in(kept, word, value), f"L1a: {dialect.name} does not keep {value!r} at {place}"
+
+
+def assert_fits(dialect: Dialect, document: Any) -> None:
+    """L1b: what the vendor takes as a request, without a finding, `fit` leaves as `lift` gives it."""
+    if pipeline.validate(document, dialect, rigour="sent"):
+        return
+    transcript = dialect.lift(document)
+    changed = difference(transcript, dialect.fitted(transcript, dialect.form(transcript)))
+    assert not changed, f"L1b: {dialect.name} fits what has no finding: {_told(changed[0])}"
+
+
+def assert_writes(dialect: Dialect, transcript: Transcript) -> None:
+    """L1c: of a fitted transcript, whoever lifted it, only fields that the dialect lacks are not written."""
+    assert dialect.write is not None, f"{dialect.name} is only read"
+    form = dialect.form(transcript)
+    fitted = dialect.fitted(transcript, form)
+    again = dialect.lift(dialect.write(fitted, Options(form=form)))
+    for loss in difference(fitted, again):
+        assert _may_be_lacking(loss, dialect, form), f"L1c: {dialect.name} does not write {_told(loss)}"
+
+
+def assert_same(dialect: Dialect, document: Any) -> None:
+    """L1d: D → D is the document, and so is D → intermediate → D, with one `form` at the root in between."""
+    hub, key = dialects.get(HUB), exact_json.key(document)
+    unchanged = pipeline.convert(document, dialect, dialect)
+    assert exact_json.key(unchanged.document) == key, f"L1d: {dialect.name} does not give the document back"
+    assert unchanged.losses == [], f"L1d: a document in its own dialect loses {_told(unchanged.losses[0])}"
+    stored = pipeline.convert(document, dialect, hub).document
+    assert schemas.findings(HUB, stored) == [], "L1d: the intermediate document does not pass its schema"
+    if dialect is not hub:
+        _assert_one_form(stored, dialect)
+    back = pipeline.convert(stored, hub, dialect).document
+    assert exact_json.key(back) == key, f"L1d: not kept by way of the intermediate format: {_shown(back)}"
+    assert exact_json.key(document) == key, f"L8: {dialect.name} changes its input"
+
+
+def _assert_one_form(stored: Any, dialect: Dialect) -> None:
+    form = stored.get(FORM)
+    assert form is None or form["dialect"] == dialect.name, f"L1d: the form is of {form['dialect']}"
+    inside = [path for path, node in nodes(stored) if isinstance(node, dict) and FORM in (node.get("extras") or {})]
+    assert not inside, f"L1d: there is another form at {pointers.pointer(inside[0])}"
+
+
+def is_repeated(dialect: Dialect, path: Path) -> bool:
+    """Is it a place whose value only repeats another?"""
+    return any(_matches(pattern.split("/")[1:], path) for pattern in dialect.repeats)
+
+
+def lacks(dialect: Dialect, field: str, form: str) -> bool:
+    """Does the dialect say that it has no place for this field, or for what holds it?"""
+    lacking = dialect.lacking(form)
+    return any(name in lacking for name in general(field))
+
+
+def _may_be_lacking(loss: Loss, dialect: Dialect, form: str) -> bool:
+    if loss.field.startswith("extras."):
+        owner = loss.field.split(".")[1]
+        return not dialect.carries_all and not dialect.owns(owner) and owner != dialect.name
+    made_up = loss.kind == "invented" and loss.field in MADE_UP
+    return made_up or lacks(dialect, loss.field, form)
+
+
+def _matches(pattern: list[str], path: Path) -> bool:
+    return len(pattern) == len(path) and all(
+        step in ("*", pointers.pointer((at,))[1:]) for step, at in zip(pattern, path, strict=True)
+    )
+
+
+# ---------------------------------------------------------------- L2–L6, L8: one document in one target
+
+
+def assert_conversion(source: Dialect, target: Dialect, document: Any) -> None:
+    """L2–L6 and L8: losses are complete and minimal, the output is stable, valid and in order, and nothing is touched.
+
+    A document whose carried keys the target refuses, or of which nothing is understood, is an answer too: ConvcliError.
+    """
+    key = exact_json.key(document)
+    converted = pipeline.convert(document, source, target)
+    assert exact_json.key(document) == key, f"L8: {source.name} to {target.name} changes its input"
+    found = schemas.findings(target.name, converted.document)
+    assert found == [], f"L5: {source.name} to {target.name}: {found[0].message} at {found[0].where}"
+    after = target.lift(converted.document)
+    assert_losses_are_exact(converted.transcript, after, converted.losses)
+    assert_stable(target, converted.document)
+    assert_order_is_kept(converted.transcript, after, converted.losses)
+    assert_pure(source, target, document)
+
+
+def assert_losses_are_exact(before: Transcript, after: Transcript, losses: list[Loss]) -> None:
+    """L2 and L3, by counting: nothing vanishes or appears without a loss that holds it, and no loss is empty."""
+    x, y = counted(facts(before)), counted(facts(after))
+    conventions = {loss.before for loss in losses if loss.field == "tool_result.kind"}
+    told_gone = counted([_value(loss.before) for loss in losses] + _results(before, conventions))
+    told_come = counted([_value(loss.after) for loss in losses] + _results(after, KINDS if conventions else set()))
+    hidden = _made_up(before) | _made_up(after)
+    for leaf, count in (x - y).items():
+        assert leaf in hidden or count <= told_gone[leaf], f"L2: {leaf} vanished and no loss says so"
+    for leaf, count in (y - x).items() if "multimodal" not in conventions else ():
+        assert leaf in hidden or count <= told_come[leaf], f"L2: {leaf} appeared and no loss says so"
+    for loss in losses:
+        assert _says_something(loss), f"L3: nothing is lost: {_told(loss)}"
+    if exact_json.key(facts(before)) == exact_json.key(facts(after)) and not hidden:
+        assert losses == [], f"L3: nothing differs, but there is a loss: {_told(losses[0])}"
+
+
+def assert_stable(dialect: Dialect, document: Any) -> None:
+    """L4: an output converted to its own dialect again changes nothing and reports nothing."""
+    again = pipeline.convert(document, dialect, dialect)
+    assert exact_json.key(again.document) == exact_json.key(document), f"L4: {dialect.name} changes its own output"
+    assert again.losses == [], f"L4: an output of {dialect.name} loses {_told(again.losses[0])}"
+
+
+def assert_order_is_kept(before: Transcript, after: Transcript, losses: list[Loss]) -> None:
+    """L6: what is on both sides stands in the same order, unless a loss says that it moved."""
+    if any(loss.kind == "moved" for loss in losses):
+        return
+    places = {
+        part_key(part): (j, k) for j, message in enumerate(after.messages) for k, part in enumerate(message.parts)
+    }
+    keys = Counter(part_key(part) for message in before.messages for part in message.parts)
+    hidden = _made_up(before) | _made_up(after)
+    unique = [key for key, count in keys.items() if count == 1 and key in places and f'"{key[1]}"' not in hidden]
+    for one, two in pairwise(unique):
+        assert places[one] < places[two], f"L6: {one} and {two} changed places, and no loss says so"
+
+
+def assert_pure(source: Dialect, target: Dialect, document: Any) -> None:
+    """L8: a transcript is written alike twice, and so are a deep copy and a pickle of it; it stays as it was."""
+    transcript = conversion.lift(document, source)
+    before = exact_json.key(facts(transcript))
+    written = exact_json.key(conversion.written(transcript, target, conversion.BY_DEFAULT, source))
+    assert exact_json.key(facts(transcript)) == before, f"L8: {target.name} changes the transcript"
+    copies: tuple[tuple[str, Callable[[], Transcript]], ...] = (
+        ("the same transcript", lambda: transcript),
+        ("a deep copy", lambda: copy.deepcopy(transcript)),
+        ("a pickle", lambda: pickle.loads(pickle.dumps(transcript))),
+    )
+    for name, copied in copies:
+        again = exact_json.key(conversion.written(copied(), target, conversion.BY_DEFAULT, source))
+        assert again == written, f"L8: {target.name} writes {name} of {source.name} in another way"
+
+
+# ---------------------------------------------------------------- L10, L11
+
+
+def assert_restores(source: Dialect, target: Dialect, document: Any) -> None:
+    """L10: the output and its restore record, both read from bytes again, give the exact original."""
+    converted = pipeline.convert(document, source, target).document
+    kept = exact_json.parse(exact_json.write(record(document, converted, source, target)))
+    found = schemas.findings("restore", kept)
+    assert found == [], f"L10: the restore record of {source.name} to {target.name}: {found[0].message}"
+    original = restore(converted, kept)
+    assert exact_json.key(original) == exact_json.key(document), f"L10: {source.name} from {target.name} is another one"
+
+
+def assert_refuses_nothing(dialect: Dialect, document: Any) -> None:
+    """L11: a document with records of which none is a message is refused when it has no mark of the dialect, and
+    another document is not refused for that. An empty conversation has no records, and passes."""
+    transcript = dialect.lift(document)
+    is_strange = (
+        bool(transcript.messages)
+        and all(message.role == "event" for message in transcript.messages)
+        and dialect.detect(document) is None
+    )
+    judged = any(finding.code == "no-messages" for finding in pipeline.validate(document, dialect))
+    try:
+        conversion.lift(document, dialect)
+        refused = False
+    except RefusedError as error:
+        refused = error.code == "no-messages"
+    words = "is an empty success" if is_strange else "is refused, though it is"
+    assert judged == refused == is_strange, f"L11: a document of no message {words} of {dialect.name}"
+
+
+# ---------------------------------------------------------------- what transcripts and losses say
+
+
+def facts(transcript: Transcript) -> Any:
+    """What a transcript says, as a JSON value."""
+    write = dialects.get(HUB).write
+    assert write is not None
+    return write(transcript, Options(form="plain"))
+
+
+def counted(value: Any) -> Counter[str]:
+    """How often each string and number stands inside a JSON value; keys are not values."""
+    return Counter(
+        json.dumps(leaf)
+        for _, leaf in nodes(value)
+        if isinstance(leaf, (str, int, float)) and not isinstance(leaf, bool)
+    )
+
+
+def _made_up(transcript: Transcript) -> set[str]:
+    """Ids that a lift made up: they are not facts."""
+    invented = transcript.origin.invented if transcript.origin else set()
+    return {f'"{id_}"' for id_ in invented}
+
+
+def _results(transcript: Transcript, kinds: set[Any]) -> list[Any]:
+    """The values of results that a convention wrote in another way: the loss names the kind, not the value."""
+    results = [part for message in transcript.messages for part in message.parts if isinstance(part, ToolResult)]
+    return [builtins(result.value) for result in results if result.kind in kinds]
+
+
+def _says_something(loss: Loss) -> bool:
+    return (
+        loss.kind in ("moved", "invented")
+        or exact_json.key(_value(loss.before)) != exact_json.key(_value(loss.after))
+        or (loss.before is msgspec.UNSET) != (loss.after is msgspec.UNSET)  # a key whose value is null
+        or loss.field.startswith("extras")
+    )
+
+
+def _value(value: Any) -> Any:
+    return None if value is msgspec.UNSET else builtins(value)
+
+
+def _told(loss: Loss) -> str:
+    return f"{loss.kind} {loss.field} at {loss.where or '/'}: {_shown(loss.before)} → {_shown(loss.after)}"
+
+
+def _shown(value: Any) -> str:
+    return f"{_text_of(_value(value)):.160}"
+
+
+def _text_of(value: Any) -> str:
+    return exact_json.write(value).decode()

@@ -1,0 +1,101 @@
+"""Rules about the arguments of calls: that they are an object, and that no table engine has filled them with nulls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from convcli.model.errors import ContentError
+from convcli.model.findings import Severity
+from convcli.model.rule import At, Breach, Rule
+from convcli.model.transcript import ToolCall
+from convcli.validation.survey import Called, Survey
+from convcli.wire import exact_json
+
+FOUND = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+
+
+def _never(call: ToolCall) -> bool:
+    return False
+
+
+def readable(*, free: Callable[[ToolCall], bool] = _never, severity: Severity = "warning") -> Rule:
+    """Arguments that are text hold a JSON object; those of `free` calls are whatever they are.
+
+    A turn that failed says so itself: its text ends where it broke off.
+    """
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, k, call in survey.parts["tool_call"]:
+            broke_off = call.raw_arguments is not None and survey.messages[i].stop_reason == "error"
+            if call.raw_arguments is not None and not broke_off and not free(call):
+                at = At(i, k, field="tool_call.rawArguments")
+                yield Breach("invalid-arguments", at, _wrong_with(call.raw_arguments), severity)
+
+    return Rule(("invalid-arguments",), check)
+
+
+def _wrong_with(raw: str) -> str:
+    try:
+        value = exact_json.parse_text(raw)[0] if raw.strip() else None
+    except ContentError as error:
+        return f"the arguments are no JSON: {error.message}"
+    if not raw.strip():
+        return "the arguments are an empty text, and no JSON object"
+    return f"the arguments are JSON, and no object; found {FOUND.get(type(value), 'null')}"
+
+
+def as_text() -> Rule:
+    """The document has arguments as JSON in a string, in the member of the call that names its function."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, k, _ in survey.parts["tool_call"]:
+            call = survey.native(At(i, k)) or {}
+            function = call.get("function") or call
+            if not isinstance(function.get("arguments", ""), str):
+                kind = FOUND.get(type(function["arguments"]), "null")
+                message = f"the arguments must be JSON in a string; found {kind}"
+                yield Breach("arguments-not-text", At(i, k, field="tool_call.arguments"), message)
+
+    return Rule(("arguments-not-text",), check)
+
+
+def not_filled() -> Rule:
+    """No engine that wants the same columns in all rows has filled arguments with nulls of other calls."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        tools = {tool.name: tool for tool in reversed(survey.tools)}
+        for i, k, call in survey.parts["tool_call"]:
+            if None in call.arguments.values():
+                tool = tools.get(call.name)
+                known = (tool.parameters or {}).get("properties") if tool is not None else None
+                yield from _filled(Called(i, k, call), call.arguments, known)
+
+    return Rule(("null-filled",), check)
+
+
+def _filled(called: Called, arguments: dict[str, Any], known: Any) -> Iterator[Breach]:
+    """Nulls under keys that the tool does not have."""
+    if isinstance(known, dict):
+        strange = [key for key, value in arguments.items() if value is None and key not in known]
+        if strange:
+            said = f"null under {len(strange):,} keys that the tool does not have: an engine has filled columns"
+            yield Breach("null-filled", called.at("tool_call.arguments"), said, "warning")
+
+
+def rows_not_filled(*keys: str) -> Rule:
+    """No message that makes no calls has a null under the keys for calls."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages):
+            native = survey.native(At(i)) if message.role != "assistant" else None
+            key = next((key for key in keys if key in native and native[key] is None), None) if native else None
+            if key is not None:
+                text = f"{key} is null in a message of the {message.role}: an engine has filled columns"
+                yield Breach("null-filled", At(i, steps=(key,)), text, "warning", help=TEXT_COLUMNS)
+                return
+
+    return Rule(("null-filled",), check)
+
+
+TEXT_COLUMNS = "keep messages as JSON text in one column; engines that infer a struct give every row all keys"

@@ -1,0 +1,46 @@
+"""Rules about streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from convcli.model.rule import At, Breach, Rule
+from convcli.validation.rules.answers import has
+from convcli.validation.survey import Survey
+
+
+def ended() -> Rule:
+    """A stream ends as its service ends it; what broke off is kept, and told at its last event."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if any(message.stop_reason == "error" and message.error is None for message in survey.messages):
+            last = At(steps=(len(survey.document) - 1,))
+            said = "the stream breaks off here, before its answer is complete"
+            yield Breach("torn-stream", last, said, help="what came is kept; was the recording cut short?")
+
+    return Rule(("torn-stream",), check)
+
+
+def in_order(out_of_order: Callable[[list[Any]], Iterable[tuple[int, str]]]) -> Rule:
+    """Events come in the order of their service; `out_of_order` gives those that do not, each with what is wrong."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for at, said in out_of_order(survey.document):
+            help_text = "what came is kept; were events lost, doubled, or mixed with those of another stream?"
+            yield Breach("stream-out-of-order", At(steps=(at,)), said, "warning", help=help_text)
+
+    return Rule(("stream-out-of-order",), check)
+
+
+def introduced(*keys: str) -> Rule:
+    """The first event has these keys; a dot leads into an object."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        first = next((event for event in survey.document if isinstance(event, dict)), None)
+        missing = [key for key in keys if first is None or not has(first, key)]
+        if missing:
+            said = f"the first event has {', '.join(missing)}; this one has not"
+            yield Breach("incomplete-response", At(), said, "warning")
+
+    return Rule(("incomplete-response",), check)

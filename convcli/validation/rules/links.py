@@ -1,0 +1,272 @@
+"""Rules that tie calls and results together: each call is answered, once, by a result in the right place."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice, pairwise
+from typing import Literal, NamedTuple
+
+from convcli.model.findings import Severity
+from convcli.model.rule import At, Breach, Rule
+from convcli.model.transcript import Message, Path, ToolCall, ToolResult
+from convcli.validation.survey import Answered, Called, Survey, nearest, shown
+
+UNFINISHED = ("aborted", "error")
+"""Stop reasons of a turn whose calls nobody was to answer."""
+MOST_NAMED = 3
+
+
+class Manner(NamedTuple):
+    """How a service wants results.
+
+    `where`: directly behind the turn that called, or anywhere later · `merged`: neighbouring turns of an assistant are
+    one turn · `together`: the results of a turn are in one turn too · `unique`: how far an id is unique · `severity`:
+    how bad all that is · `missing`: how bad it is when a result is missing, None where it may be.
+    """
+
+    where: Literal["next", "later"] = "next"
+    merged: bool = False
+    together: bool = False
+    unique: Literal["turn", "request"] = "turn"
+    severity: Severity = "error"
+    missing: Severity | None = "error"
+
+
+def paired(manner: Manner) -> Rule:
+    """Every call has its result and every result its call.
+
+    Calls that are open when the transcript ends are fine: the tools may still be running. A service that is sent such a
+    transcript refuses it where some of the results are there, and usually else.
+    """
+    codes = (
+        *("orphan-tool-result", "duplicate-tool-result", "duplicate-call-id"),
+        *(("missing-tool-result",) if manner.missing else ()),
+        *(("misplaced-tool-result",) if manner.where == "next" else ()),
+        *(("split-tool-results",) if manner.together else ()),
+    )
+    return Rule(codes, lambda survey: () if _is_plain(survey, manner) else _Pairs(survey, manner).breaches())
+
+
+def _is_plain(survey: Survey, manner: Manner) -> bool:
+    """What nearly every transcript is: each call answered once, in its place. False is no verdict yet."""
+    linked = len(survey.parts["tool_call"]) + len(survey.parts["tool_result"])
+    if not linked:
+        return True
+    soon, unique = manner.where == "next", manner.unique == "request"
+    waiting: set[str] = set()
+    seen: set[str] = set()
+    for message in survey.linear:
+        if message.role == "tool":
+            for part in message.parts:
+                if part.__class__ is not ToolResult or part.tool_call_id not in waiting:
+                    return False
+                waiting.remove(part.tool_call_id)
+                linked -= 1
+        elif soon and waiting:
+            return False
+        elif message.role == "assistant":
+            for part in message.parts:
+                if part.__class__ is ToolCall:
+                    if part.id in waiting or (unique and part.id in seen):
+                        return False
+                    waiting.add(part.id)
+                    seen.add(part.id)
+                    linked -= 1
+    is_done = not waiting or (soon and survey.rigour == "document")
+    return is_done and not linked and not (manner.together and _is_split(survey))
+
+
+def _is_split(survey: Survey) -> bool:
+    """Do results that follow one another stand in two turns?"""
+    spots = survey.parts["tool_result"]
+    pairs = pairwise(i for i, _, _ in spots)
+    return any(j == i + 1 and not survey.is_one_turn(i, j) for i, j in pairs)
+
+
+class _Pairs:
+    """The calls that are open while the turns go by, and what became of the others."""
+
+    def __init__(self, survey: Survey, manner: Manner) -> None:
+        self.survey, self.manner = survey, manner
+        self.turn: dict[str, Called] = {}
+        self.open: OrderedDict[str, deque[Called]] = OrderedDict()  # its first may be far in a dict
+        self.waiting = 0
+        self.left: dict[str, Called] = {}
+        self.answered: dict[str, Answered] = {}
+        self.ids: dict[str, Called] = {}
+        self.found: list[Breach] = []
+        self.place: Path | None = None
+
+    def breaches(self) -> list[Breach]:
+        """All breaches, in the order of the transcript."""
+        before = ""
+        for i in self.survey.line:
+            message = self.survey.messages[i]
+            if message.role == "tool":
+                self._results(i, message)
+            else:
+                if not (self.manner.merged and message.role == before == "assistant"):
+                    self._next_turn()
+                self._calls(i, message)
+            before = message.role
+        self._end()
+        self._tell_missing(self.left.values())
+        if self.survey.rigour == "sent" and self.manner.where == "next" and self.survey.form != "response":
+            waiting = (called for each in self.open.values() for called in each)
+            self._tell_missing(waiting, None if before == "tool" else "warning")
+        return sorted(self.found, key=lambda breach: breach.at[:2])
+
+    def _next_turn(self) -> None:
+        self.turn, self.place = {}, None
+        if self.manner.where == "next":
+            self._leave(self.open)
+            self.open, self.waiting = OrderedDict(), 0
+
+    def _leave(self, calls: Mapping[str, Iterable[Called]]) -> None:
+        self.left |= {
+            id_: called
+            for id_, each in calls.items()
+            for called in each
+            if self.survey.messages[called.message].stop_reason not in UNFINISHED
+        }
+
+    def _end(self) -> None:
+        """Of calls that may be answered later, those of the last turn can still be."""
+        if self.manner.where == "later":
+            tail = self._tail()
+            self._leave({id_: [one for one in each if one.message < tail] for id_, each in self.open.items()})
+
+    def _tail(self) -> int:
+        """Where the calls and results begin with which the transcript ends."""
+        line, messages = self.survey.line, self.survey.messages
+        at = len(line)
+        while at and (messages[line[at - 1]].role == "tool" or _calls_something(messages[line[at - 1]])):
+            at -= 1
+        return line[at] if at < len(line) else len(messages)
+
+    def _calls(self, i: int, message: Message) -> None:
+        for k, part in enumerate(message.parts):
+            if isinstance(part, ToolCall):
+                self._call(Called(i, k, part))
+
+    def _call(self, called: Called) -> None:
+        id_ = called.call.id
+        first = (self.ids if self.manner.unique == "request" else self.turn).get(id_)
+        if first is not None:
+            message = f"this id is that of another call of the {self.manner.unique} too"
+            self._tell("duplicate-call-id", called.at("tool_call.id"), message, ("the first one", first.at()))
+        self.turn.setdefault(id_, called)
+        self.ids.setdefault(id_, called)
+        self.answered.pop(id_, None)
+        if id_ in self.left:
+            self._tell_missing([self.left.pop(id_)])
+        self.open.setdefault(id_, deque()).append(called)
+        self.waiting += 1
+
+    def _results(self, i: int, message: Message) -> None:
+        for k, part in enumerate(message.parts):
+            if isinstance(part, ToolResult):
+                self._result(Answered(i, k, part))
+
+    def _result(self, answered: Answered) -> None:
+        id_, at = answered.result.tool_call_id, answered.at("tool_result.toolCallId")
+        if id_ in self.open:
+            self._close(id_, answered)
+        elif id_ in self.answered:
+            note = ("the first one", self.answered[id_].at())
+            self._tell("duplicate-tool-result", at, "the call has a result already", note)
+        elif id_ in self.left:
+            self._tell(
+                "misplaced-tool-result",
+                at,
+                "the tool result does not stand directly behind the turn that called",
+                ("the call", self.left.pop(id_).at()),
+            )
+            self.answered[id_] = answered
+        else:
+            self._orphan(answered)
+
+    def _close(self, id_: str, answered: Answered) -> None:
+        calls = self.open[id_]
+        calls.popleft()
+        self.waiting -= 1
+        if not calls:
+            del self.open[id_]
+            self.answered[id_] = answered
+        if self.manner.together:
+            place = self.survey.places.message(answered.message)
+            if self.place is not None and place != self.place:
+                message = "the results of one turn stand in one turn, not in several"
+                self._tell("split-tool-results", answered.at(), message)
+            self.place = self.place or place
+
+    def _orphan(self, answered: Answered) -> None:
+        calls = islice((called for each in self.open.values() for called in each), MOST_NAMED)
+        more = self.waiting - MOST_NAMED
+        notes = [(f"open call {shown(one.call.id)} of {shown(one.call.name)}", one.at()) for one in calls]
+        known = answered.result.tool_call_id not in self.survey.invented
+        self.found.append(
+            Breach(
+                "orphan-tool-result",
+                answered.at("tool_result.toolCallId" if known else ""),
+                "the tool result answers no open call",
+                self.manner.severity,
+                help=nearest(answered.result.tool_call_id, self.open) if known else "",
+                notes=(*notes, *([(f"and {more:,} more", None)] if more > 0 else ())),
+            )
+        )
+
+    def _tell_missing(self, calls: Iterable[Called], severity: Severity | None = None) -> None:
+        for called in calls if self.manner.missing is not None else ():
+            known = called.call.id not in self.survey.invented
+            message = f"the call of {shown(called.call.name)} has no result"
+            at = called.at("tool_call.id" if known else "")
+            self.found.append(Breach("missing-tool-result", at, message, severity or self.manner.missing or "error"))
+
+    def _tell(self, code: str, at: At, message: str, *notes: tuple[str, At | None]) -> None:
+        self.found.append(Breach(code, at, message, self.manner.severity, notes=notes))
+
+
+def _calls_something(message: Message) -> bool:
+    return any(isinstance(part, ToolCall) for part in message.parts)
+
+
+def identified(severity: Severity = "error") -> Rule:
+    """Every call has an id."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for called in survey.calls if survey.invented else ():
+            alone = isinstance(survey.path(called.at())[-1], str)  # one that stands in no list needs none
+            if called.call.id in survey.invented and not alone:
+                message = f"the call of {shown(called.call.name)} has no id"
+                yield Breach("missing-call-id", called.at(), message, severity)
+
+    return Rule(("missing-call-id",), check)
+
+
+def results_identified(key: str) -> Rule:
+    """Every result has the id of its call under this key of its message."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for answered in survey.results:
+            native = survey.native(At(answered.message))
+            if isinstance(native, dict) and not native.get(key):
+                yield Breach("missing-call-id", At(answered.message), f"the result has no {key}")
+
+    return Rule(("missing-call-id",), check)
+
+
+def same_names(severity: Severity = "error") -> Rule:
+    """A result names the tool that its call names."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        names = {called.call.id: called for called in survey.calls} if survey.results else {}
+        for answered in survey.results:
+            called = names.get(answered.result.tool_call_id)
+            if called is not None and called.call.name != answered.result.name:
+                message = f"the result is named {shown(answered.result.name)}, its call {shown(called.call.name)}"
+                at = answered.at("tool_result.name")
+                yield Breach("result-name-mismatch", at, message, severity, notes=(("the call", called.at()),))
+
+    return Rule(("result-name-mismatch",), check)

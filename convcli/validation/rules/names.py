@@ -1,0 +1,57 @@
+"""Rules about the names of tools and the ids of calls: which characters, and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from convcli.kit.renaming import Alphabet
+from convcli.model.findings import Severity
+from convcli.model.rule import At, Breach, Rule
+from convcli.validation.survey import Survey, shown
+
+
+def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
+    """The names of tools, in definitions and calls; each wrong name is told once."""
+
+    def check(survey: Survey) -> Iterable[Breach]:
+        names = {call.name for _, _, call in survey.parts["tool_call"]}.union(tool.name for tool in survey.tools)
+        return () if alphabet.accepts_all(names) else breaches(survey)
+
+    def breaches(survey: Survey) -> Iterator[Breach]:
+        seen: set[str] = set()
+        named = [(one.name, At(tool=i, field="tool.name")) for i, one in enumerate(survey.tools) if _is_function(one)]
+        named += [(called.call.name, called.at("tool_call.name")) for called in survey.calls]
+        for name, at in named:
+            if name not in seen and not alphabet.accepts(name):
+                message = f"the name of a tool must have {alphabet.wants()}; found {shown(name)}"
+                yield Breach("bad-tool-name", at, message, severity)
+            seen.add(name)
+
+    return Rule(("bad-tool-name",), check)
+
+
+def _is_function(tool: object) -> bool:
+    """A built-in tool has the name that its vendor gave it."""
+    extras = getattr(tool, "extras", None) or {}
+    return not any("tool" in carried for carried in extras.values())
+
+
+def of_calls(alphabet: Alphabet, severity: Severity = "error") -> Rule:
+    """The ids of calls, and of results that answer none of them."""
+
+    def check(survey: Survey) -> Iterable[Breach]:
+        ids = {call.id for _, _, call in survey.parts["tool_call"]}
+        ids.update(result.tool_call_id for _, _, result in survey.parts["tool_result"])
+        return () if alphabet.accepts_all(ids - survey.invented) else breaches(survey)
+
+    def breaches(survey: Survey) -> Iterator[Breach]:
+        seen = set(survey.invented)
+        ids = [(called.call.id, called.at("tool_call.id")) for called in survey.calls]
+        ids += [(one.result.tool_call_id, one.at("tool_result.toolCallId")) for one in survey.results]
+        for id_, at in ids:
+            if id_ not in seen and not alphabet.accepts(id_):
+                message = f"the id of a call must have {alphabet.wants()}; found one of {len(id_):,} characters"
+                yield Breach("bad-call-id", at, message, severity)
+            seen.add(id_)
+
+    return Rule(("bad-call-id",), check)

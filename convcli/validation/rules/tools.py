@@ -1,0 +1,273 @@
+"""Rules about tool definitions and the choice among them. Schemas are data: they are walked, never run or fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+from convcli.model.findings import Severity
+from convcli.model.rule import At, Breach, Rule
+from convcli.model.transcript import Path
+from convcli.validation.survey import Survey, nearest, shown
+from convcli.wire import exact_json
+
+TYPES = frozenset(("object", "array", "string", "number", "integer", "boolean", "null"))
+MOST_DEEP = 64
+ONE = ("items", "not", "if", "then", "else", "additionalProperties", "contains", "propertyNames", "unevaluatedItems")
+LIST = ("anyOf", "oneOf", "allOf", "prefixItems")
+NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+
+
+Wrong: TypeAlias = tuple[str, Path, str]
+"""A code, where in the schema, and what is wrong."""
+
+
+class Node(NamedTuple):
+    """A schema object inside a schema, and how to get there."""
+
+    steps: Path
+    schema: dict[str, Any]
+
+
+EVERY = ("auto", "none", "required")
+"""The choices that name no tool."""
+
+
+def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
+    """A tool choice comes with tools and names only those; the choices in `alone` may come without."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        choice, at = survey.transcript.tool_choice, At(field="toolChoice")
+        if choice is None or choice in alone:
+            return
+        if not survey.tools and alone != EVERY:
+            yield Breach("tool-choice-without-tools", at, "there is a tool choice, and there are no tools")
+            return
+        names = dict.fromkeys(tool.name for tool in survey.tools)
+        for name in () if isinstance(choice, str) else choice.get("names") or [choice.get("name", "")]:
+            if name not in names:
+                said = f"the tool choice names {shown(name)}, and there is no such tool"
+                yield Breach("unknown-tool-choice", at, said, help=nearest(name, names))
+
+    codes = ("unknown-tool-choice",) if alone == EVERY else ("tool-choice-without-tools", "unknown-tool-choice")
+    return Rule(codes, check)
+
+
+def unique(severity: Severity = "error") -> Rule:
+    """No two tools have one name."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        first: dict[str, int] = {}
+        for i, tool in enumerate(survey.tools):
+            if tool.name in first:
+                note = ("the first one", At(tool=first[tool.name]))
+                said = f"there is another tool named {shown(tool.name)}"
+                yield Breach("duplicate-tool-name", At(tool=i, field="tool.name"), said, severity, notes=(note,))
+            first.setdefault(tool.name, i)
+
+    return Rule(("duplicate-tool-name",), check)
+
+
+def not_more_than(limit: int) -> Rule:
+    """There is a limit on the number of tools."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if len(survey.tools) > limit:
+            yield Breach("too-many-tools", At(tool=limit), f"there are more than {limit} tools")
+
+    return Rule(("too-many-tools",), check)
+
+
+def declared(severity: Severity = "error") -> Rule:
+    """Where tools were called, there are tools."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if (survey.calls or survey.results) and not survey.tools and survey.form != "response":
+            yield Breach("calls-without-tools", At(), "there are calls or results, and there are no tools", severity)
+
+    return Rule(("calls-without-tools",), check)
+
+
+# --- schemas of parameters -------------------------------------------------------------------------------------------
+
+
+class Shape(NamedTuple):
+    """What a service wants of a schema, beside being one.
+
+    `bare`: a schema without a type stands for an object · `plain_root`: no choice at the root · `items`: arrays say
+    what they hold · `closed`: with `strict`, objects have no other keys and require all · `of`: whose schema.
+    """
+
+    bare: bool = False
+    plain_root: bool = False
+    items: bool = False
+    closed: bool = False
+    of: str = "the parameters"
+
+
+ANSWERS = Shape(of="what a tool answers")
+
+
+def schemas(shape: Shape = Shape()) -> Rule:  # noqa: B008  (frozen)
+    """The parameters of every tool are a JSON Schema of an object."""
+    codes = [
+        *("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference"),
+        *(["array-without-items"] if shape.items else []),
+        *(["open-strict-schema"] if shape.closed else []),
+    ]
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, tool in enumerate(survey.tools):
+            if tool.parameters is not None:
+                yield from _judged(tool.parameters, shape, At(tool=i, field="tool.parameters"), tool.strict is True)
+
+    return Rule(tuple(codes), check)
+
+
+def typed(severity: Severity = "warning") -> Rule:
+    """The parameters of every tool name their type, which stands for an object where it is missing."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, tool in enumerate(survey.tools):
+            if tool.parameters is not None and "type" not in tool.parameters:
+                at = At(tool=i, field="tool.parameters")
+                yield Breach("schema-not-object", at, "the parameters name no type: it must be object", severity)
+
+    return Rule(("schema-not-object",), check)
+
+
+def output_schemas(*, free: Callable[[Survey], bool]) -> Rule:
+    """What a tool answers is a JSON Schema too: of an object, unless the document is of those that are `free`."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, tool in enumerate(survey.tools):
+            if isinstance(tool.output_schema, dict):
+                at = At(tool=i, field="tool.outputSchema")
+                found = _judged(tool.output_schema, ANSWERS, at)
+                yield from (one for one in found if one.code != "schema-not-object" or not free(survey))
+
+    return Rule(("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference"), check)
+
+
+def _judged(schema: dict[str, Any], shape: Shape, at: At, strict: bool = False) -> Iterator[Breach]:
+    for code, steps, said in _wrong_with(exact_json.write(schema), shape, strict):
+        severity: Severity = "warning" if code == "remote-reference" else "error"
+        yield Breach(code, at._replace(steps=steps), said, severity)
+
+
+@lru_cache(maxsize=256)
+def _wrong_with(written: bytes, shape: Shape, strict: bool) -> list[Wrong]:
+    """What is wrong with a schema, by its JSON: transcripts of one program have the same tools."""
+    return list(_wrong(exact_json.parse(written), shape, strict))
+
+
+def _wrong(root: dict[str, Any], shape: Shape, strict: bool) -> Iterator[Wrong]:
+    kind = root.get("type")
+    if kind != "object" and "$ref" not in root and not (shape.bare and kind is None):
+        found = "none" if kind is None else "another"
+        said = f"{shape.of} must be a schema with the type object; found {found}"
+        yield "schema-not-object", ("type",) if "type" in root else (), said
+    for key in ("anyOf", "oneOf", "allOf") if shape.plain_root else ():
+        if key in root:
+            yield "schema-not-object", (key,), f"{key} is not allowed at the root"
+    checks: list[Callable[[dict[str, Any]], tuple[str, str, str] | None]] = [_malformed, _remote]
+    checks += ([_without_items] if shape.items else []) + ([_open] if shape.closed and strict else [])
+    for node in nodes(root):
+        if len(node.steps) > MOST_DEEP * 2:
+            yield "schema-too-deep", (), f"the schema is more than {MOST_DEEP} levels deep"
+            return
+        for code, key, said in filter(None, (one(node.schema) for one in checks)):
+            yield code, (*node.steps, key) if key else node.steps, said
+
+
+def closed_response(*steps: str) -> Rule:
+    """A response format that is strict has a closed schema; `steps` lead from the format to the schema."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        format_ = (survey.transcript.settings or {}).get("responseFormat")
+        schema = format_.get("schema") if isinstance(format_, dict) and format_.get("strict") else None
+        for node in nodes(schema) if isinstance(schema, dict) else ():
+            wrong = _open(node.schema)
+            if wrong is not None:
+                inner = (*steps, *node.steps, *([wrong[1]] if wrong[1] else []))
+                yield Breach(wrong[0], At(field="settings.responseFormat", steps=inner), wrong[2])
+
+    return Rule(("open-strict-schema",), check)
+
+
+def nodes(root: dict[str, Any]) -> Iterator[Node]:
+    """Every schema object inside a schema, from the outside in, in the order of the document."""
+    stack = [Node((), root)]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += reversed([Node((*node.steps, *steps), child) for steps, child in _children(node.schema)])
+
+
+def _children(schema: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    for key, value in schema.items():
+        if key in ONE and isinstance(value, dict):
+            yield (key,), value
+        elif key in LIST and isinstance(value, list):
+            yield from (((key, i), child) for i, child in enumerate(value) if isinstance(child, dict))
+        elif key in NAMED and isinstance(value, dict):
+            yield from (((key, name), child) for name, child in value.items() if isinstance(child, dict))
+
+
+def _malformed(schema: dict[str, Any]) -> tuple[str, str, str] | None:
+    """A keyword whose value it cannot have."""
+    kind = schema.get("type")
+    kinds = kind if isinstance(kind, list) else [kind] if "type" in schema else []
+    if not all(isinstance(one, str) and one.lower() in TYPES for one in kinds):
+        return "invalid-schema", "type", "type must be a type of JSON Schema"
+    for key, wanted, said in KEYWORDS:
+        if key in schema and not wanted(schema[key]):
+            return "invalid-schema", key, f"{key} must be {said}"
+    return None
+
+
+def _words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, (dict, bool)) for one in value)
+
+
+KEYWORDS: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
+    ("properties", lambda value: isinstance(value, dict), "an object"),
+    ("required", _words, "a list of strings"),
+    ("enum", lambda value: isinstance(value, list), "a list"),
+    ("items", lambda value: isinstance(value, (dict, bool, list)), "a schema"),
+    ("anyOf", _objects, "a list of schemas"),
+    ("oneOf", _objects, "a list of schemas"),
+    ("allOf", _objects, "a list of schemas"),
+    ("$ref", lambda value: isinstance(value, str), "a string"),
+)
+
+
+def _remote(schema: dict[str, Any]) -> tuple[str, str, str] | None:
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and not reference.startswith("#"):
+        return "remote-reference", "$ref", "a reference to another document is never fetched"
+    return None
+
+
+def _without_items(schema: dict[str, Any]) -> tuple[str, str, str] | None:
+    kind = schema.get("type")
+    if kind == "array" and "items" not in schema and "prefixItems" not in schema:
+        return "array-without-items", "", "the schema of an array says what its items are"
+    return None
+
+
+def _open(schema: dict[str, Any]) -> tuple[str, str, str] | None:
+    if schema.get("type") != "object" and "properties" not in schema:
+        return None
+    if schema.get("additionalProperties") is not False:
+        return "open-strict-schema", "", "a strict schema refuses other keys: additionalProperties must be false"
+    required, properties = schema.get("required"), schema.get("properties")
+    names = properties.keys() if isinstance(properties, dict) else ()
+    if not isinstance(required, list) or not set(names) <= set(map(str, required)):
+        return "open-strict-schema", "required" if "required" in schema else "", "a strict schema requires all its keys"
+    return None

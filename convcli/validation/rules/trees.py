@@ -1,0 +1,49 @@
+"""Rules about transcripts whose messages form a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from convcli.model.rule import At, Breach, Rule
+from convcli.validation.survey import Survey
+
+
+def rooted() -> Rule:
+    """Every parent exists, nothing is its own ancestor, and no two messages share an id.
+
+    Some programs name the session itself as the parent of its first message, and a call as that of its result.
+    """
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        first: dict[str, int] = {}
+        for i, message in enumerate(survey.messages):
+            if message.id is not None and first.setdefault(message.id, i) != i:
+                note = ("the first one", At(first[message.id]))
+                said = "another message has this id too"
+                yield Breach("duplicate-message-id", At(i, field="message.id"), said, notes=(note,))
+        yield from _parents(survey, first)
+        yield from _cycles(survey, first)
+
+    return Rule(("duplicate-message-id", "missing-parent", "parent-cycle"), check)
+
+
+def _parents(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
+    others = {survey.transcript.id, *(called.call.id for called in survey.calls)}
+    for i, message in enumerate(survey.messages):
+        if message.parent_id is not None and message.parent_id not in first and message.parent_id not in others:
+            yield Breach("missing-parent", At(i, field="message.parentId"), "no message has the id of this parent")
+
+
+def _cycles(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
+    """Linear: whatever leads to a root, or was walked before, is walked once."""
+    done: set[int] = set()
+    for start in range(len(survey.messages)):
+        walked: dict[int, None] = {}
+        at: int | None = start
+        while at is not None and at not in done and at not in walked:
+            walked[at] = None
+            at = first.get(survey.messages[at].parent_id or "")
+        if at is not None and at in walked:
+            said = "the message is an ancestor of itself"
+            yield Breach("parent-cycle", At(at, field="message.parentId"), said)
+        done.update(walked)

@@ -1,0 +1,334 @@
+"""Rules about turns: whose comes when, and what it may hold."""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from convcli.model.findings import Severity
+from convcli.model.rule import At, Breach, Rule
+from convcli.model.transcript import Message, ToolCall
+from convcli.validation.survey import MEDIA, Survey
+
+INSTRUCTIONS = ("system", "developer")
+RESPONSE = "response"
+"""The form of a document that is only what a model answered."""
+
+
+def begins_with_user() -> Rule:
+    """The first turn that is no instruction is the user's."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        spoken = (i for i in survey.line if survey.messages[i].role not in INSTRUCTIONS)
+        first = next(spoken, None)
+        if first is not None and survey.form != RESPONSE and survey.messages[first].role == "assistant":
+            yield Breach("wrong-first-role", At(first), "the first turn must be the user's")
+
+    return Rule(("wrong-first-role",), check)
+
+
+def ends_with_user(severity: Severity = "error") -> Rule:
+    """The last turn is the user's, or a result."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        last = survey.messages[survey.line[-1]] if survey.line else None
+        if last is not None and last.role == "assistant" and survey.form != RESPONSE:
+            message = "a request must end with a turn of the user or with results"
+            yield Breach("wrong-last-role", At(survey.line[-1]), message, severity)
+
+    return Rule(("wrong-last-role",), check)
+
+
+def alternating(severity: Severity = "error") -> Rule:
+    """Turns of the user, to which results belong, and of the assistant take turns."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        before = ""
+        for turn in survey.turns():
+            role = survey.messages[turn[0]].role
+            role = "user" if role == "tool" else role
+            if role == before and role not in INSTRUCTIONS:
+                yield Breach("repeated-role", At(turn[0]), f"two turns of the {role} follow one another", severity)
+            before = role
+
+    return Rule(("repeated-role",), check)
+
+
+def answered_first(severity: Severity = "warning") -> Rule:
+    """Behind results the model speaks, not the user."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        before = ""
+        for i in survey.line:
+            role = survey.messages[i].role
+            if before == "tool" and role == "user":
+                yield Breach("user-after-result", At(i), "the user speaks directly behind a result", severity)
+            before = role
+
+    return Rule(("user-after-result",), check)
+
+
+def system_not_behind(*roles: str) -> Rule:
+    """An instruction does not stand behind a turn of these roles."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        before = ""
+        for i in survey.line:
+            role = survey.messages[i].role
+            if role in INSTRUCTIONS and before in roles:
+                said = f"an instruction cannot stand behind a turn of the {before}"
+                yield Breach("misplaced-system", At(i), said)
+            before = role
+
+    return Rule(("misplaced-system",), check)
+
+
+def system_first(severity: Severity = "warning") -> Rule:
+    """An instruction stands before everything else."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        spoken = False
+        for i in survey.line:
+            instruction = survey.messages[i].role in INSTRUCTIONS
+            if instruction and spoken:
+                yield Breach("misplaced-system", At(i), "an instruction stands before everything else", severity)
+            spoken = spoken or not instruction
+
+    return Rule(("misplaced-system",), check)
+
+
+def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
+    """Turns of these roles hold something."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if survey.form == RESPONSE or [] not in [message.parts for message in survey.messages]:
+            return
+        for i in survey.line:
+            message = survey.messages[i]
+            if not message.parts and message.role in roles:
+                yield Breach("empty-message", At(i), "the message holds nothing", severity)
+
+    return Rule(("empty-message",), check)
+
+
+def some_message() -> Rule:
+    """There is a message."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if not any(message.role not in INSTRUCTIONS for message in survey.messages):
+            yield Breach("no-messages", At(), "there is no message")
+
+    return Rule(("no-messages",), check)
+
+
+def content_not_null() -> Rule:
+    """The content of a message is only null where it holds something else; what is kept may have it from others."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages):
+            if not message.parts and (message.role == "assistant" or survey.rigour == "sent"):
+                native = survey.native(At(i))
+                if isinstance(native, dict) and native.get("content") is None:
+                    at = At(i, steps=("content",) if "content" in native else ())
+                    yield Breach("empty-message", at, "the message has neither content nor calls")
+
+    return Rule(("empty-message",), check)
+
+
+def lists_not_empty(*keys: str) -> Rule:
+    """A list that may be left out is not empty; `keys` are those of messages."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for key in ("tools", "functions"):
+            if isinstance(survey.document, dict) and survey.document.get(key) == []:
+                yield Breach("empty-list", At(steps=(key,)), f"{key} is an empty list: leave it out")
+        for i in survey.line:
+            native = survey.native(At(i))
+            for key in keys:
+                if isinstance(native, dict) and native.get(key) == []:
+                    yield Breach("empty-list", At(i, steps=(key,)), f"{key} is an empty list: leave it out")
+
+    return Rule(("empty-list",), check)
+
+
+def files_as_urls() -> Rule:
+    """The data of a file are a data URL."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, k, part in survey.parts["opaque"]:
+            file = part.value.get("file") if isinstance(part.value, dict) else None
+            data = file.get("file_data") if isinstance(file, dict) else None
+            if isinstance(data, str) and data and not data.startswith("data:"):
+                at = At(i, k, steps=("file", "file_data"))
+                yield Breach("not-a-data-url", at, "the data of a file must be a base64 data URL")
+
+    return Rule(("not-a-data-url",), check)
+
+
+def not_blank(severity: Severity = "error") -> Rule:
+    """No text is empty or only white space."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, k, part in survey.parts["text"]:
+            if not part.text or part.text.isspace():
+                said = "is only white space" if part.text else "is empty"
+                yield Breach("blank-text", At(i, k, field="text.text"), f"the text {said}", severity)
+
+    return Rule(("blank-text",), check)
+
+
+def parts_in_roles(roles: Mapping[str, Collection[str]]) -> Rule:
+    """Parts of these types stand only in turns of these roles."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for kind, allowed in roles.items():
+            for i, k, _ in survey.parts[kind]:
+                role = survey.messages[i].role
+                if role not in allowed:
+                    said = f"a part of the type {kind} cannot stand in a turn of the {role}"
+                    help_text = f"it belongs into a turn of the {' or '.join(allowed)}"
+                    yield Breach("misplaced-part", At(i, k), said, help=help_text)
+
+    return Rule(("misplaced-part",), check)
+
+
+def answered_by_assistant() -> Rule:
+    """What a response holds was said by the assistant."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages if survey.form == RESPONSE else ()):
+            if message.role != "assistant":
+                yield Breach("misplaced-part", At(i), f"an answer cannot be a turn of the {message.role}")
+
+    return Rule(("misplaced-part",), check)
+
+
+def heard_with_data() -> Rule:
+    """Audio that a user sends has its data: only what the assistant said can be named by its id."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, k, part in survey.parts["audio"]:
+            if part.data is None and survey.messages[i].role == "user":
+                yield Breach("misplaced-part", At(i, k), "audio of a user needs its data")
+
+    return Rule(("misplaced-part",), check)
+
+
+def media_typed(*kinds: str) -> Rule:
+    """Media of these kinds that are named by a path have a media type."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for kind in kinds:
+            for i, k, part in survey.parts[kind]:
+                if part.path is not None and part.media_type is None:
+                    yield Breach("missing-key", At(i, k), f"a {kind} needs its media type", "warning")
+
+    return Rule(("missing-key",), check)
+
+
+def stopped_with(*words: str, form: str) -> Rule:
+    """The answer in a document of this form ends for one of these reasons."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages if survey.form == form else ()):
+            if message.stop_reason is not None and message.stop_reason not in words:
+                at = At(i, field="message.stopReason")
+                yield Breach("unknown-value", at, "the reason for the end is none that is known", "warning")
+
+    return Rule(("unknown-value",), check)
+
+
+def results_in_roles(*roles: str) -> Rule:
+    """The document has results only in turns that have one of these roles there, or none."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        messages = survey.messages
+        for i, k, _ in survey.parts["tool_result"]:
+            goes_on = i > 0 and survey.is_one_turn(i - 1, i)
+            inside = goes_on and messages[i - 1].role == "assistant"
+            native = None if goes_on else survey.native(At(i))
+            role = native.get("role") if isinstance(native, dict) else None
+            if inside or (role is not None and role not in roles):
+                help_text = f"it belongs into a turn with the role {roles[0]}"
+                yield Breach("misplaced-part", At(i, k), "a tool result cannot stand here", help=help_text)
+
+    return Rule(("misplaced-part",), check)
+
+
+def stopped_for_calls() -> Rule:
+    """A turn of a response ends for its calls exactly when it has some."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages if survey.form == RESPONSE else ()):
+            if message.stop_reason in ("stop", "tool_calls"):
+                called = any(isinstance(part, ToolCall) for part in message.parts)
+                if called != (message.stop_reason == "tool_calls"):
+                    said = "has calls, and did not stop for them" if called else "stopped for calls, and has none"
+                    at = At(i, field="message.stopReason")
+                    yield Breach("stop-reason-mismatch", at, f"the message {said}", "warning")
+
+    return Rule(("stop-reason-mismatch",), check)
+
+
+def signed(severity: Severity = "error") -> Rule:
+    """Thinking comes with the signature that the service gave it."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, k, part in survey.parts["reasoning"]:
+            if not part.metadata:
+                yield Breach("unsigned-reasoning", At(i, k), "the thinking has no signature", severity)
+
+    return Rule(("unsigned-reasoning",), check)
+
+
+def decodable() -> Rule:
+    """The data of media are base64."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for kind in MEDIA:
+            for i, k, part in survey.parts[kind]:
+                if part.data is not None and not is_base64(part.data):
+                    said = f"the data of the {kind} are no base64"
+                    yield Breach("invalid-base64", At(i, k, field=f"{kind}.data"), said)
+
+    return Rule(("invalid-base64",), check)
+
+
+def is_base64(text: str) -> bool:
+    """Is this base64, in the plain alphabet or in that of URLs?"""
+    digits = text.rstrip("=")
+    if "-" in digits or "_" in digits:
+        digits = digits.replace("-", "+").replace("_", "/")
+    try:
+        binascii.a2b_base64(digits + "=" * (-len(digits) % 4), strict_mode=True)
+    except (ValueError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def not_more_than(limit: int) -> Rule:
+    """There is a limit on the number of messages."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        if len(survey.messages) > limit:
+            yield Breach("too-many-messages", At(limit), f"there are more than {limit:,} messages")
+
+    return Rule(("too-many-messages",), check)
+
+
+def participants(forbidden: str) -> Rule:
+    """The name of whoever speaks has no white space and none of these characters."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, message in enumerate(survey.messages):
+            if message.name and (any(map(message.name.__contains__, forbidden)) or len(message.name.split()) > 1):
+                said = f"the name of a participant has no white space and none of {forbidden}"
+                yield Breach("bad-participant-name", At(i, field="message.name"), said, "warning")
+
+    return Rule(("bad-participant-name",), check)
+
+
+def carried(record: Message | Any, dialect: str) -> Mapping[str, Any]:
+    """What a dialect carries beside the fields of a record."""
+    return (record.extras or {}).get(dialect) or {}

@@ -1,0 +1,160 @@
+"""A transcript as the rules see it, and what a rule gives: breaches, each at a node of the transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from convcli.model.branches import active
+from convcli.model.dialect import Dialect
+from convcli.model.rule import NOWHERE, At, Rule
+from convcli.model.transcript import Message, Path, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.proof.places import Places
+from convcli.validation.wording import PLAIN_WORD, did_you_mean
+from convcli.wire import pointers
+
+MEDIA = ("image", "audio", "video", "document")
+KINDS = ("text", "reasoning", "refusal", "tool_call", "tool_result", "opaque", *MEDIA)
+"""The types of parts."""
+
+MOST_COMPARED = 50
+"""Words among which the nearest is looked for: that costs time for each of them, in each finding."""
+Rigour: TypeAlias = Literal["document", "sent"]
+"""Is the transcript judged as something that is kept, or as a request that a service would be sent?"""
+
+
+class Called(NamedTuple):
+    """A call and where it is."""
+
+    message: int
+    part: int
+    call: ToolCall
+
+    def at(self, field: str = "", steps: Path = ()) -> At:
+        """The node of the call, or of a field of it."""
+        return At(self.message, self.part, field=field, steps=steps)
+
+
+class Answered(NamedTuple):
+    """A result and where it is."""
+
+    message: int
+    part: int
+    result: ToolResult
+
+    def at(self, field: str = "") -> At:
+        """The node of the result, or of a field of it."""
+        return At(self.message, self.part, field=field)
+
+
+class Survey:
+    """One transcript with its document, gone through once for what most rules ask for.
+
+    `parts` holds by their type the parts of all messages, each behind the indexes of its message and in it; `carrying`
+    those of them that have extras. Most transcripts break no rule, so a rule looks there first and makes nodes only of
+    what it has found.
+    """
+
+    def __init__(
+        self, transcript: Transcript, document: Any, dialect: Dialect | None, rigour: Rigour = "document"
+    ) -> None:
+        self.transcript, self.document, self.rigour = transcript, document, rigour
+        self.messages: list[Message] = transcript.messages
+        self.tools: list[ToolDefinition] = transcript.tools or []
+        self.places = Places(transcript, dialect)
+        origin = transcript.origin
+        self.form: str = origin.form if origin is not None else ""
+        self.invented: set[str] = origin.invented if origin is not None else set()
+        self.parts: dict[str, list[tuple[int, int, Any]]] = {kind: [] for kind in KINDS}
+        self.carrying: list[tuple[int, int, Any]] = []
+        for i, message in enumerate(transcript.messages):
+            for k, part in enumerate(message.parts):
+                spot = (i, k, part)
+                self.parts[part.type].append(spot)
+                if part.extras is not None:
+                    self.carrying.append(spot)
+
+    @cached_property
+    def calls(self) -> list[Called]:
+        """All calls, in order."""
+        return [Called(*spot) for spot in self.parts["tool_call"]]
+
+    @cached_property
+    def results(self) -> list[Answered]:
+        """All results, in order."""
+        return [Answered(*spot) for spot in self.parts["tool_result"]]
+
+    @cached_property
+    def linear(self) -> list[Message]:
+        """The messages that a service would see: no events, and of a tree the active branch."""
+        return active(self.transcript)
+
+    @cached_property
+    def line(self) -> Sequence[int]:
+        """Their indexes."""
+        if self.linear is self.messages:
+            return range(len(self.messages))
+        ids = {id(message) for message in self.linear}
+        return [i for i, message in enumerate(self.messages) if id(message) in ids]
+
+    def path(self, at: At) -> Path:
+        """Where a node stands in the document."""
+        return path_of(self.places, at)
+
+    def native(self, at: At) -> Any:
+        """What the document says there; None where it says nothing."""
+        try:
+            return pointers.resolve(self.document, self.path(at))
+        except LookupError:
+            return None
+
+    def is_one_turn(self, i: int, j: int) -> bool:
+        """Do two messages stand in one object of the document?"""
+        return self.places.message(i) == self.places.message(j)
+
+    def turns(self) -> Iterator[list[int]]:
+        """The messages of the line by the object of the document in which they stand."""
+        turn: list[int] = []
+        for i in self.line:
+            if turn and not self.is_one_turn(i, turn[0]):
+                yield turn
+                turn = []
+            turn.append(i)
+        if turn:
+            yield turn
+
+
+def path_of(places: Places, at: At) -> Path:
+    """The path of a node by the places of its transcript."""
+    if at.tool != NOWHERE:
+        place = places.tool(at.tool)
+    elif at.part != NOWHERE:
+        place = places.part(at.message, at.part)
+    elif at.message != NOWHERE:
+        place = places.message(at.message)
+    elif not at.field:
+        return at.steps
+    else:
+        place = ()
+    return (*places.routed(places.field(at.field, place) if at.field else place), *at.steps)
+
+
+def shown(word: str) -> str:
+    """A name or an id as a message may show it: only if it is a plain word."""
+    return f'"{word}"' if PLAIN_WORD.match(word) else f"a name of {len(word):,} characters"
+
+
+def nearest(word: str, words: Collection[str]) -> str:
+    """`did you mean "…"?` for the nearest of the words; empty when none is near, or too many are to be compared."""
+    return did_you_mean(word, words) if len(words) <= MOST_COMPARED and PLAIN_WORD.match(word) else ""
+
+
+def telling(rule: Rule, *codes: str) -> Rule:
+    """The rule, for a service where it can find nothing but these codes."""
+    return Rule(codes, rule.check)
+
+
+def when_sent(rule: Rule) -> Rule:
+    """The rule, but only for what a service would be sent: a transcript that is kept may break it."""
+    return Rule(rule.codes, lambda survey: rule.check(survey) if survey.rigour == "sent" else ())

@@ -1,0 +1,98 @@
+"""Findings of the rules of a dialect: on a document, or on an output with the places of the source."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from convcli.model.dialect import Dialect
+from convcli.model.findings import Finding
+from convcli.model.rule import NOWHERE, At, Breach, Rule
+from convcli.model.transcript import Path, Transcript
+from convcli.proof.align import align
+from convcli.proof.places import Places
+from convcli.validation.survey import Rigour, Survey, path_of
+from convcli.wire import pointers
+
+Placing = Callable[[At], Path]
+
+
+def findings(
+    document: Any, transcript: Transcript, dialect: Dialect, rules: Sequence[Rule], rigour: Rigour = "document"
+) -> list[Finding]:
+    """What these rules say of a document of this dialect and its transcript."""
+    if not rules:
+        return []
+    survey = Survey(transcript, document, dialect, rigour)
+    return [_finding(breach, survey.path) for breach in _breaches(survey, rules)]
+
+
+def of_output(
+    written: Any,
+    after: Transcript,
+    target: Dialect,
+    before: Transcript,
+    source: Dialect | None,
+    *,
+    rigour: Rigour = "document",
+) -> list[Finding]:
+    """What the rules of the target say of an output, at the places of the source that the output was made from."""
+    if not target.rules:
+        return []
+    breaches = _breaches(Survey(after, written, target, rigour), target.rules)
+    if not breaches:
+        return []
+    placing, places = _in_source(before, after, source), Places(before, source)
+    return [_finding(breach, lambda at: places.found(placing(at))) for breach in breaches]
+
+
+def _breaches(survey: Survey, rules: Iterable[Rule]) -> list[Breach]:
+    """All breaches, in the order of the transcript: of the whole, of messages and parts, of tools."""
+    breaches = [breach for rule in rules for breach in rule.check(survey)]
+    return sorted(breaches, key=lambda breach: (breach.at.tool, breach.at.message, breach.at.part))
+
+
+def _finding(breach: Breach, placing: Placing) -> Finding:
+    notes = tuple(
+        text if at is None else f"{text}: {pointers.pointer(placing(at)) or '/'}" for text, at in breach.notes
+    )
+    return Finding(
+        breach.code,
+        breach.severity,
+        breach.message,
+        pointers.pointer(placing(breach.at)),
+        help=breach.help,
+        notes=notes,
+    )
+
+
+def _in_source(before: Transcript, after: Transcript, source: Dialect | None) -> Placing:
+    """Where a node of `after` stands in the document of `before`; what was made up, where what precedes it stands."""
+    places = Places(before, source)
+    invented = [transcript.origin.invented for transcript in (before, after) if transcript.origin is not None]
+    alignment = align(before.messages, after.messages, set().union(*invented))
+    parts = {spot: origin for origin, spot in alignment.part_of.items()}
+    messages: dict[int, int] = {}
+    for i, j in enumerate(alignment.message_of):
+        if j is not None:
+            messages.setdefault(j, i)
+    known = sorted(messages)
+    tools = {tool.name: i for i, tool in enumerate(before.tools or ())}
+
+    def placing(at: At) -> Path:
+        if at.tool != NOWHERE:
+            name = (after.tools or [])[at.tool].name if at.tool < len(after.tools or ()) else ""
+            found = tools.get(name, at.tool)
+            return path_of(places, at._replace(tool=found) if found < len(tools) else At(field="tools"))
+        if (at.message, at.part) in parts:
+            i, k = parts[at.message, at.part]
+            return path_of(places, at._replace(message=i, part=k))
+        if at.message == NOWHERE:
+            return path_of(places, at._replace(steps=()))
+        if at.message in messages and at.part == NOWHERE:
+            return path_of(places, At(messages[at.message], field=at.field))
+        near = bisect_right(known, at.message)
+        return path_of(places, At(messages[known[near - 1]]) if near else At())
+
+    return placing

@@ -1,0 +1,244 @@
+"""How much of what a transcript says a conversion keeps, encodes, changes and drops.
+
+A loss report names what differs. Beside that stands here what does not: the facts of a transcript are counted by the
+names that losses use, so that `kept` is what no loss names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from convcli.model.branches import active
+from convcli.model.dialect import Dialect
+from convcli.model.transcript import TRANSCRIPT_FIELDS, Transcript
+from convcli.proof.difference import MEDIA_TYPES, Level, Loss, level_of
+from convcli.proof.places import Places
+from convcli.proof.records import camel
+from convcli.wire import pointers
+
+Outcome: TypeAlias = Literal["kept", "encoded", "changed", "dropped"]
+OUTCOMES: tuple[Outcome, ...] = ("kept", "encoded", "changed", "dropped")
+"""What becomes of a fact, the worst last."""
+OF_KIND: dict[str, Outcome] = {"dropped": "dropped", "changed": "changed", "moved": "changed", "encoded": "encoded"}
+"""What a loss means for the fact that it names. What is invented was no fact of the source."""
+
+CORE: dict[str, frozenset[str]] = {
+    "message": frozenset(("role",)),
+    "tool": frozenset(("name",)),
+    "text": frozenset(("text",)),
+    "reasoning": frozenset(("text",)),
+    "refusal": frozenset(("text",)),
+    "tool_call": frozenset(("name", "arguments", "rawArguments")),
+    "tool_result": frozenset(("name", "kind", "value", "isError")),
+    "opaque": frozenset(("dialect", "value")),
+    **dict.fromkeys(MEDIA_TYPES, frozenset(("data", "url", "fileId", "path", "text"))),
+}
+"""The fields that make a node what it is: together they are one fact. Every other field is a fact of its own."""
+
+LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
+MOST_PLACES = 5
+"""Losses of a group that are remembered with their places."""
+
+Sign: TypeAlias = Outcome | Literal["beside"]
+BADNESS: tuple[Sign, ...] = ("kept", "beside", "encoded", "changed", "dropped")
+"""What became of a message: `beside` is what lost only context or envelope. The worst last."""
+
+Place: TypeAlias = tuple[int, str]
+"""Line and JSON Pointer, as losses have them."""
+Placed: TypeAlias = Callable[[str], Place]
+"""Gives the place of a pointer into the whole document."""
+
+
+class Counts(NamedTuple):
+    """The facts of one name: `level` as losses have it, and how many there are of each outcome."""
+
+    name: str
+    level: Level
+    outcomes: Counter[str]
+
+
+class Group(msgspec.Struct):
+    """Losses of one kind, of one field, for one reason: how many, and the first of them."""
+
+    level: Level
+    kind: str
+    field: str
+    why: str
+    count: int = 0
+    first: list[Loss] = []
+
+
+class Ledger:
+    """Facts and what became of them, over the conversions of one job. Its size is that of the names, not of the data.
+
+    `invented` are values that the target needs and the source lacks, by level: they were no facts of the source.
+    `transcripts` are the worst that befell the content of each, `messages` that of each message of the last one.
+    """
+
+    def __init__(self) -> None:
+        self.sources: dict[str, None] = {}
+        self.invented: Counter[str] = Counter()
+        self.transcripts: list[Sign] = []
+        self.messages: list[Sign] = []
+        self._facts: dict[str, Counter[str]] = defaultdict(Counter)
+        self._levels: dict[str, Level] = {}
+        self._groups: dict[tuple[str, str, str, str], Group] = {}
+
+    def add(self, transcript: Transcript, losses: list[Loss], source: Dialect, target: Dialect, placed: Placed) -> None:
+        """Count in a conversion, whose losses have their places from `placed`."""
+        self.sources[source.name] = None
+        nodes = dict(_nodes(transcript, source, placed))
+        worst = _worst(losses, nodes)
+        said = facts(transcript, branches="branch" not in {loss.field for loss in losses})
+        for name in dict.fromkeys([*said, *worst]):
+            lost = Counter[str](worst.get(name, {}).values())
+            self._facts[name].update(lost)
+            self._facts[name]["kept"] += max(said[name] - lost.total(), 0)
+            self._levels[name] = level_of(name, source, target)
+        self._group(losses)
+        *self.messages, rest = _by_message(losses, nodes, len(transcript.messages))
+        self.transcripts.append(max([*self.messages, rest], key=BADNESS.index))
+
+    def lose(self, losses: list[Loss]) -> None:
+        """Count in what could not even be read."""
+        for loss in losses:
+            self._facts[loss.field][OF_KIND[loss.kind]] += 1
+            self._levels[loss.field] = loss.level
+        self._group(losses)
+
+    @property
+    def facts(self) -> list[Counts]:
+        """The facts by name, the most frequent first within their level."""
+        rows = [Counts(name, self._levels[name], counts) for name, counts in self._facts.items()]
+        return sorted(rows, key=lambda row: (LEVELS.index(row.level), -row.outcomes.total()))
+
+    @property
+    def groups(self) -> list[Group]:
+        """The losses by kind, field and reason: content first, then the most frequent."""
+        return sorted(self._groups.values(), key=lambda group: (LEVELS.index(group.level), -group.count))
+
+    def _group(self, losses: list[Loss]) -> None:
+        for loss in losses:
+            key = loss.level, loss.kind, loss.field, loss.why
+            group = self._groups.get(key) or self._groups.setdefault(key, Group(*key))
+            group.count += 1
+            if len(group.first) < MOST_PLACES:
+                group.first.append(loss)
+            self.invented[loss.level] += loss.kind == "invented"
+
+
+# --- the facts -------------------------------------------------------------------------------------------------------
+
+
+def facts(transcript: Transcript, *, branches: bool = True) -> Counter[str]:
+    """How many facts of each name a transcript has; without `branches` a turn off the active one is one fact."""
+    found = Counter(_of_transcript(transcript))
+    on_branch = None if branches or transcript.head is None else {id(message) for message in active(transcript)}
+    for message in transcript.messages:
+        if message.role == "event":
+            found["event"] += 1
+        elif on_branch is not None and id(message) not in on_branch:
+            found["branch"] += 1
+        else:
+            found.update(_of_node("message", message))
+            for part in message.parts:
+                found.update(_of_node(part.type, part))
+    return found
+
+
+def _of_transcript(transcript: Transcript) -> Iterator[str]:
+    for name in TRANSCRIPT_FIELDS:
+        if name not in ("messages", "tools", "settings", "extras") and getattr(transcript, name) is not None:
+            yield camel(name)
+    for tool in transcript.tools or ():
+        yield from _of_node("tool", tool)
+    yield from (f"settings.{name}" for name in transcript.settings or {})
+    yield from _of_extras(transcript.extras)
+
+
+def _of_node(node: str, record: Any) -> Iterator[str]:
+    """The node itself, and each field beside its core."""
+    yield node
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if value is None or name in ("parts", "extras", "type"):
+            continue
+        if name in ("metadata", "usage"):
+            yield from (f"{node}.{name}.{key}" for key in value)
+        elif camel(name) not in CORE[node]:
+            yield f"{node}.{camel(name)}"
+    yield from _of_extras(record.extras)
+
+
+def _of_extras(extras: dict[str, dict[str, Any]] | None) -> Iterator[str]:
+    """What lies deeper is a part of the key."""
+    return (fact_of(f"extras.{dialect}.{key}") for dialect, keys in (extras or {}).items() for key in keys)
+
+
+def fact_of(field: str) -> str:
+    """The fact that a loss of this field is about."""
+    node, dot, name = field.partition(".")
+    if node == "extras":
+        return ".".join(field.split(".")[:3])
+    return node if dot and name in CORE.get(node, ()) else field
+
+
+def _covered(loss: Loss) -> list[str]:
+    """The facts that a loss is about: a node that is dropped takes its fields with it."""
+    if loss.kind != "dropped" or loss.field not in CORE or not isinstance(loss.before, dict):
+        return [fact_of(loss.field)]
+    keys = (key for key in loss.before if key not in ("type", "usage") and key not in CORE[loss.field])
+    usage = (f"message.usage.{key}" for key in loss.before.get("usage") or () if loss.field == "message")
+    return [loss.field, *(f"{loss.field}.{key}" for key in keys), *usage]
+
+
+# --- where they stand ------------------------------------------------------------------------------------------------
+
+Node: TypeAlias = tuple[int, int]
+"""Numbers of a message and of one of its parts; -1 for the message itself, and (-1, n) for the tool n."""
+
+
+def _nodes(transcript: Transcript, source: Dialect, placed: Placed) -> Iterator[tuple[Place, Node]]:
+    """The places of messages, parts and tools; of nodes that stand at the same place, the last."""
+    places = Places(transcript, source)
+    for index in range(len(transcript.tools or ())):
+        yield placed(pointers.pointer(places.found(places.tool(index)))), (-1, index)
+    for index, message in enumerate(transcript.messages):
+        yield placed(pointers.pointer(places.found(places.message(index)))), (index, -1)
+        for at in range(len(message.parts)):
+            yield placed(pointers.pointer(places.found(places.part(index, at)))), (index, at)
+
+
+def _node_at(loss: Loss, nodes: dict[Place, Node]) -> Node | None:
+    """The innermost node around the place of a loss."""
+    pointer = loss.where
+    while (node := nodes.get((loss.line, pointer))) is None and pointer:
+        pointer = pointer.rpartition("/")[0]
+    return node
+
+
+def _worst(losses: Iterable[Loss], nodes: dict[Place, Node]) -> dict[str, dict[Any, Outcome]]:
+    """By fact, the worst that befell it at each node: two losses can be about one fact."""
+    found: dict[str, dict[Any, Outcome]] = defaultdict(dict)
+    for loss in losses:
+        outcome = OF_KIND.get(loss.kind)
+        node = _node_at(loss, nodes) or (loss.line, loss.where)
+        for name in _covered(loss) if outcome is not None else ():
+            before = found[name].get(node, "kept")
+            found[name][node] = max(before, outcome or "kept", key=OUTCOMES.index)
+    return found
+
+
+def _by_message(losses: Iterable[Loss], nodes: dict[Place, Node], number: int) -> list[Sign]:
+    """What befell the content of each message, the worst of it, and of the rest."""
+    worst: list[Sign] = ["kept"] * (number + 1)
+    for loss in losses:
+        node = _node_at(loss, nodes)
+        at = number if node is None or node[0] < 0 else node[0]
+        sign: Sign = OF_KIND.get(loss.kind, "kept") if loss.level == "content" else "beside"
+        worst[at] = max(worst[at], sign, key=BADNESS.index)
+    return worst

@@ -1,0 +1,315 @@
+"""Transcripts as rows of a table: for each call, result and message, for each tool call, or for each transcript."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import groupby
+from typing import Any, TypeAlias
+
+import msgspec
+
+from convcli.model.branches import active
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+from convcli.wire import exact_json
+from convcli.wire.decimals import builtins
+
+Row: TypeAlias = dict[str, Any]
+
+LONGEST = 2_000
+"""Characters of a text that a row holds, unless all is asked for: a table is for looking at."""
+
+
+UNWELL = {name: name for name in ("length", "content_filter", "refusal", "error", "aborted")}
+"""Stop reasons of an answer that did not come to its end."""
+
+
+class Ties:
+    """Which call belongs to which result: both carry the same mark, `#1` for the first call."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.calls = list(_spots(transcript, ToolCall))
+        self.results = list(_spots(transcript, ToolResult))
+        waiting: dict[str, list[int]] = {}
+        for index, (_, _, call) in reversed(list(enumerate(self.calls))):
+            waiting.setdefault(call.id, []).append(index)
+        self.call_of = {id(result): _pop(waiting, result.tool_call_id) for _, _, result in self.results}
+        self.mark_of = {id(call): f"#{index + 1}" for index, (_, _, call) in enumerate(self.calls)}
+        self.answered = {id(self.calls[index][2]) for index in self.call_of.values() if index is not None}
+        self.unpaired = sum(len(left) for left in waiting.values()) + list(self.call_of.values()).count(None)
+
+    def mark(self, part: ToolCall | ToolResult) -> str:
+        """The mark of a call or a result; `?` for a result that answers none."""
+        if isinstance(part, ToolCall):
+            return self.mark_of[id(part)]
+        index = self.call_of[id(part)]
+        return "?" if index is None else f"#{index + 1}"
+
+    def status(self, part: ToolCall | ToolResult) -> str | None:
+        """`open` and `orphan` for what has no partner; of a result what it says, `error` or `ok`."""
+        if isinstance(part, ToolCall):
+            return None if id(part) in self.answered else "open"
+        if self.call_of[id(part)] is None:
+            return "orphan"
+        return "error" if is_error(part) else part.status or "ok"
+
+
+def _pop(waiting: dict[str, list[int]], name: str) -> int | None:
+    return waiting[name].pop() if waiting.get(name) else None
+
+
+def _spots(transcript: Transcript, kind: Any) -> Iterator[tuple[int, Message, Any]]:
+    """All parts of a kind, with the number of their message and the message."""
+    for index, message in enumerate(transcript.messages):
+        for part in message.parts:
+            if isinstance(part, kind):
+                yield index, message, part
+
+
+def is_error(part: Part) -> bool:
+    """Is this the result of a call that failed?"""
+    return isinstance(part, ToolResult) and (part.kind == "error" or part.is_error is True)
+
+
+# --- one transcript --------------------------------------------------------------------------------------------------
+
+
+def by_message(transcript: Transcript, *, longest: int | None = LONGEST) -> Iterator[Row]:
+    """A row for each call and result, and one for what else stands together in a message.
+
+    `message` counts from 0 · `call` is the mark that a call shares with its result · `size` in characters · `tokens`
+    are those of the answer, in its first row · `status` says what a call came to, `branch` for what is not on the
+    active branch, and why an answer stopped that did not end well.
+    """
+    ties = Ties(transcript)
+    on_branch = {id(message) for message in active(transcript)} if transcript.head is not None else None
+    for index, message in enumerate(transcript.messages):
+        tokens = (message.usage or {}).get("outputTokens")
+        apart = on_branch is not None and id(message) not in on_branch and message.role != "event"
+        state = "branch" if apart else "error" if message.error else UNWELL.get(message.stop_reason or "")
+        for parts in _together(message.parts):
+            row = {"message": index, "role": message.role, **_said(parts, ties, longest), "tokens": tokens}
+            row["status"] = row["status"] or state
+            if not parts and message.error:
+                row |= {"size": len(message.error), "text": message.error[:longest]}
+            yield row | {"name": message.name, "model": message.model, "time": message.created_at}
+            tokens = None
+
+
+def _together(parts: list[Part]) -> Iterator[list[Part]]:
+    """Each call and result alone, and neighbours of other kinds; one empty group for an empty message."""
+    if not parts:
+        yield []
+    for alone, group in groupby(parts, lambda part: isinstance(part, (ToolCall, ToolResult, Reasoning))):
+        same = list(group)
+        yield from ([part] for part in same) if alone else [same]
+
+
+def _said(parts: list[Part], ties: Ties, longest: int | None) -> Row:
+    tool = parts[0] if parts and isinstance(parts[0], (ToolCall, ToolResult)) else None
+    texts = list(filter(None, map(part_text, parts)))
+    text = "\n".join(texts)
+    return {
+        "kind": ", ".join(dict.fromkeys(map(_kind, parts))),
+        "tool": tool.name if tool is not None else None,
+        "call": ties.mark(tool) if tool is not None else None,
+        "status": ties.status(tool) if tool is not None else None,
+        "size": sum(map(len, texts)),
+        "text": text if longest is None else text[:longest],
+    }
+
+
+def _kind(part: Part) -> str:
+    return {"tool_call": "call", "tool_result": "result"}.get(part.type, part.type)
+
+
+def part_text(part: Part) -> str:
+    """What a reader sees of a part: its text, else its arguments or value as JSON, else what kind of file it is."""
+    match part:
+        case Text() | Reasoning() | Refusal():
+            return part.text
+        case ToolCall():
+            return part.raw_arguments if part.raw_arguments is not None else _json(part.arguments)
+        case ToolResult():
+            return _value(part.value)
+        case Media():
+            return _medium(part)
+        case Opaque():
+            return _json(part.value)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list) and any(isinstance(item, msgspec.Struct) for item in value):
+        return "\n".join(part_text(item) for item in value)
+    return value if isinstance(value, str) else _json(value)
+
+
+def _medium(part: Media) -> str:
+    """Never its bytes."""
+    if part.text is not None:
+        return part.text
+    where = f"base64 of {len(part.data):,}" if part.data is not None else part.url or part.file_id or part.path or ""
+    return f"[{' '.join(filter(None, (part.type, part.name, part.media_type, where)))}]"
+
+
+def _json(value: Any) -> str:
+    return exact_json.write_text(builtins(value))
+
+
+def by_call(transcript: Transcript, *, longest: int | None = LONGEST) -> Iterator[Row]:
+    """A row for each call with its result, then the results that answer no call.
+
+    `asked` and `answered` are numbers of messages · `seconds` between the two, where both say when.
+    """
+    ties = Ties(transcript)
+    result_of = {ties.call_of[id(result)]: (at, message, result) for at, message, result in ties.results}
+    for index, (at, message, call) in enumerate(ties.calls):
+        yield _pair((at, message, call), result_of.get(index), ties, longest)
+    for answer in ties.results:
+        if ties.call_of[id(answer[2])] is None:
+            yield _pair(None, answer, ties, longest)
+
+
+def _pair(asked: Any, answer: Any, ties: Ties, longest: int | None) -> Row:
+    part = (asked or answer)[2]
+    value = "" if answer is None else part_text(answer[2])
+    return {
+        "call": ties.mark(part),
+        "tool": part.name,
+        "status": ties.status(answer[2] if answer is not None else part),
+        "seconds": _seconds(asked, answer),
+        "asked": asked and asked[0],
+        "answered": answer and answer[0],
+        "size": len(value),
+        "arguments": asked and part_text(part)[:longest],
+        "result": answer and value[:longest],
+    }
+
+
+def _seconds(asked: Any, answer: Any) -> float | None:
+    try:
+        begin, end = (datetime.fromisoformat(spot[1].created_at) for spot in (asked, answer))
+        return round((end - begin).total_seconds(), 3)
+    except (TypeError, ValueError):
+        return None
+
+
+# --- many transcripts ------------------------------------------------------------------------------------------------
+
+SUMMED = ("messages", "calls", "results", "errors", "unpaired", "reasoning", "images", "events", "input", "output")
+"""The columns of `by_transcript` that can be added up."""
+
+
+def by_transcript(transcript: Transcript, file: str, line: int, dialect: str) -> Row:
+    """A row of counts.
+
+    `line` is that of a record, None where the file is one transcript. `messages` are those of the source: what it
+    says inside another one is no message of its own, and rows that no model saw are `events`. `unpaired` are calls
+    without a result and results without a call. `input` and `output` are tokens, as far as they are recorded.
+    """
+    kinds = Counter(part.type for message in transcript.messages for part in message.parts)
+    roles = Counter(message.role for message in _outer(transcript))
+    usage = [message.usage for message in transcript.messages if message.usage]
+    return {
+        "file": file,
+        "line": line or None,
+        "dialect": dialect,
+        "messages": roles.total() - roles["event"],
+        "calls": kinds["tool_call"],
+        "results": kinds["tool_result"],
+        "errors": sum(is_error(part) for message in transcript.messages for part in message.parts),
+        "unpaired": Ties(transcript).unpaired,
+        "reasoning": kinds["reasoning"],
+        "images": kinds["image"],
+        "events": roles["event"],
+        **{role: roles[role] for role in ("system", "developer", "user", "assistant", "tool")},
+        "input": sum(counts.get("inputTokens", 0) for counts in usage),
+        "output": sum(counts.get("outputTokens", 0) for counts in usage),
+        **about(transcript),
+    }
+
+
+def about(transcript: Transcript) -> Row:
+    """What a transcript says of itself; the model may be named by its messages only."""
+    times = [message.created_at for message in transcript.messages if message.created_at]
+    models = dict.fromkeys(message.model for message in transcript.messages if message.model)
+    return {
+        "model": transcript.model or ", ".join(models) or None,
+        "title": transcript.title,
+        "id": transcript.id,
+        "begin": transcript.created_at or (times[0] if times else None),
+        "end": transcript.updated_at or (times[-1] if times else None),
+    }
+
+
+def _outer(transcript: Transcript) -> Iterator[Message]:
+    """The messages that stand in the source by themselves, not inside another one or together with it."""
+    origin = transcript.origin
+    known = origin is not None and len(origin.places) == len(transcript.messages)
+    before: Path | None = None
+    for index, message in enumerate(transcript.messages):
+        place = origin.places[index][0] if origin is not None and known else ("messages", index)
+        if before is None or not before or place[: len(before)] != before:
+            before = place
+            yield message
+
+
+def _tokens(usage: dict[str, int]) -> dict[str, int]:
+    """With a total even where the source leaves the sum to its readers: else it would count some answers only."""
+    total = usage.get("inputTokens", 0) + usage.get("outputTokens", 0)
+    return {"totalTokens": total, **usage} if usage else {}
+
+
+class Statistics:
+    """Counts over many transcripts."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.errors: Counter[str] = Counter()
+        self.sizes: Counter[tuple[str, str]] = Counter()
+
+    def add(self, transcript: Transcript, dialect: str) -> None:
+        """Count in a transcript."""
+        self.counts["transcripts", dialect] += 1
+        model = about(transcript)["model"]
+        self._count("models", model or "", 0)
+        for message in transcript.messages:
+            self._count("roles", message.role, sum(len(part_text(part)) for part in message.parts))
+            for part in message.parts:
+                self._count("kinds", _kind(part), len(part_text(part)))
+                self._tool(part)
+            for name, number in _tokens(message.usage or {}).items():
+                self.counts["tokens", name] += number
+
+    def rows(self) -> Iterator[Row]:
+        """A row for each thing that was counted, the most frequent first. `size` in characters."""
+        order = ("transcripts", "models", "roles", "kinds", "tools", "tokens")
+        for (what, name), count in sorted(self.counts.items(), key=lambda item: (order.index(item[0][0]), -item[1])):
+            errors = self.errors[name] if what == "tools" else None
+            size = self.sizes.get((what, name))
+            yield {"what": what, "name": name, "count": count, "errors": errors, "size": size}
+
+    def _count(self, what: str, name: str, size: int) -> None:
+        if name:
+            self.counts[what, name] += 1
+            self.sizes[what, name] += size
+
+    def _tool(self, part: Part) -> None:
+        if isinstance(part, ToolCall):
+            self._count("tools", part.name, 0)
+        elif isinstance(part, ToolResult):
+            self.sizes["tools", part.name] += len(part_text(part))
+            self.errors[part.name] += is_error(part)

@@ -1,0 +1,315 @@
+"""Bytes ⇄ JSON values, exactly. No number, key or character changes without an error; the only owner of orjson.
+
+orjson is fast but turns integers beyond 64 bits into floats, rounds what a double cannot hold, and keeps the last of
+two equal keys, all in silence.
+So what it read is written again: equal bytes prove that nothing was lost, because the value then determines the text.
+Texts that another writer spaced or escaped differently are proved by two counts (`_proved`), and whatever is left
+goes to the strict reader. Numbers are exact at any size; what a double cannot hold is a `decimals.Decimal`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator
+from functools import cache, partial
+from threading import local
+from typing import Any, NamedTuple
+
+import orjson
+
+from convcli.wire import strict_json
+from convcli.wire.decimals import Decimal
+from convcli.wire.pointers import _steps, pointer, resolve
+from convcli.wire.strict_json import BEGIN, MAX_DEPTH, DuplicateKeys, Place
+from convcli.wire.surrogates import Spelled
+
+__all__ = [
+    "BEGIN",
+    "DuplicateKeys",
+    "Order",
+    "Place",
+    "exact",
+    "key",
+    "locate",
+    "locate_all",
+    "parse",
+    "parse_text",
+    "pointer",
+    "rereader",
+    "resolve",
+    "write",
+    "write_line",
+    "write_text",
+]
+
+_DIGITS_TO_ZERO = bytes.maketrans(b"123456789.", b"0000000000")
+_TOO_LONG = b"0" * 16
+"""Digits and a point. A double gives 15 digits back, unless the number is `_TINY`, and 64 bits hold 18."""
+_TINY = 1e-290
+_SMALL = (b"0e-000", b"0E-000")
+"""How a number that is `_TINY` is written with few digits."""
+_ENDLESS = 10_000
+"""Levels that only a value that holds itself has."""
+
+
+def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Place = BEGIN) -> Any:
+    """The JSON value of a whole document (RFC 8259), at most 200 levels deep; lone surrogates stay as they are.
+
+    A leading byte order mark is accepted in bytes, not in a `str`, where it could not be told from text. `start` is
+    where `data` begins in its file. Raises ContentError with a place and one of the codes `empty-input`,
+    `wrong-encoding`, `not-utf8`, `misplaced-bom`, `not-json`, `not-finite`, `number-overflow`, `duplicate-key`,
+    `control-character`, `too-deep`, `big-number`.
+    """
+    return _parse(data, duplicate_keys, start)[0]
+
+
+def parse_text(text: str) -> tuple[Any, bool]:
+    """JSON inside a string: its value, and whether `write_text` gives the same text again. Raises as `parse` does."""
+    if len(text) <= MAX_DEPTH:  # as most are, and such a text cannot be too deep
+        try:
+            value = orjson.loads(text)
+            if orjson.dumps(value).decode() == text:
+                return value, True
+        except (ValueError, TypeError):
+            pass
+    return _parse(text, "error", BEGIN)
+
+
+def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Place) -> tuple[Any, bool]:
+    try:
+        raw = data if isinstance(data, bytes) else data.encode()
+        value = orjson.loads(raw)
+        again, around = (orjson.dumps(value), 0) if len(raw) <= MAX_DEPTH else _dump_within_depth(value)
+    except (ValueError, TypeError):  # refused by orjson, raw surrogates in a str, or too deep to be written
+        return strict_json.read(data, duplicate_keys=duplicate_keys, start=start), False
+    if len(again) == len(raw) + 2 * around and again.startswith(raw, around):
+        return value, True
+    if _proved(raw, value, again, duplicate_keys):
+        return value, False
+    return strict_json.read(data, duplicate_keys=duplicate_keys, start=start), False
+
+
+def _proved(raw: bytes, value: Any, again: bytes, duplicate_keys: DuplicateKeys) -> bool:
+    """True only if no key was dropped and every number is that of the text; it may be False without need.
+
+    A dropped entry takes at least the two quotes of its key along, and writing again adds a quote only where the text
+    spelled one as `\\u0022`.
+    """
+    if duplicate_keys == "error" and (raw.count(b'"') != again.count(b'"') or rb"\u0022" in raw):
+        return False
+    digits = raw.translate(_DIGITS_TO_ZERO)
+    if _TOO_LONG in digits:
+        return False
+    return not (_holds_tiny(value) and any(sign in digits for sign in _SMALL))
+
+
+def _holds_tiny(value: Any) -> bool:
+    """Is there a number to which a number beyond the smallest doubles may have been rounded?"""
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if node.__class__ is dict:
+            stack.extend(node.values())
+        elif node.__class__ is list:
+            stack.extend(node)
+        elif node.__class__ is float and -_TINY < node < _TINY:
+            return True
+    return False
+
+
+def _dump_within_depth(value: Any) -> tuple[bytes, int]:
+    """orjson's writing of a value, and how many lists are around it there, which use up orjson's own limit of depth.
+
+    Raises TypeError beyond 200 levels."""
+    nest = getattr(_of_thread, "nest", None) or _new_nest()
+    nest.inner[0] = value
+    try:
+        return orjson.dumps(nest.outer), nest.spare
+    finally:
+        nest.inner[0] = None
+
+
+class _Nest(NamedTuple):
+    """`spare` lists inside each other, as many as orjson writes beyond our limit."""
+
+    spare: int
+    outer: list[Any]
+    inner: list[Any]
+
+
+_of_thread = local()
+
+
+def _new_nest() -> _Nest:
+    inner: list[Any] = [None]
+    outer = inner
+    for _ in range(_spare_depth() - 1):
+        outer = [outer]
+    _of_thread.nest = nest = _Nest(_spare_depth(), outer, inner)
+    return nest
+
+
+@cache
+def _spare_depth() -> int:
+    """How many levels orjson writes beyond ours; it differs between its versions."""
+    value: list[Any] = []
+    depth = 1
+    while True:
+        try:
+            orjson.dumps(value)
+        except TypeError:
+            return depth - 1 - MAX_DEPTH
+        value, depth = [value], depth + 1
+
+
+def rereader(data: bytes) -> Callable[[], Any]:
+    """Reads a text that `write` wrote again and again, as `parse` does; what proves it exact is done once."""
+    return partial(orjson.loads, data) if _parse(data, "error", BEGIN)[1] else partial(parse, data)
+
+
+def write(value: Any, *, indent: bool = False) -> bytes:
+    """The UTF-8 text of a JSON value, compact or indented by two, without a newline at the end.
+
+    Integers beyond 64 bits, lone surrogates (as the escapes that were read, or in small letters) and depths that orjson
+    refuses come out in the same layout. Raises TypeError for what is not a JSON value.
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
+    except TypeError:
+        return b"".join(_pieces(value, indent))
+
+
+def write_line(value: Any, *, indent: bool = False) -> bytes:
+    """The same with a newline at the end. A text may be so large that nobody wants two copies of it."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0))
+    except TypeError:
+        return b"".join((*_pieces(value, indent), b"\n"))
+
+
+def write_text(value: Any) -> str:
+    """The compact text of a JSON value, for JSON inside a string."""
+    return write(value).decode()
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of a JSON value, in hexadecimal: equal for equal values and key order, whatever the layout of a file."""
+    from hashlib import sha256  # dear, and rarely needed
+
+    return sha256(key(value)).hexdigest()
+
+
+def exact(a: Any, b: Any) -> bool:
+    """True if both are the same JSON value: same types (1, 1.0 and true differ), same keys in the same order."""
+    return a is b or key(a) == key(b)
+
+
+def key(value: Any) -> bytes:
+    """The same bytes for the same JSON value, however its lone surrogates were spelled; other bytes for any other."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return b"".join(_pieces(value, spelled=False))
+
+
+def locate(data: bytes, pointer: str) -> Place:
+    """Line, column and byte at which the value at a JSON Pointer begins; (0, 0, -1) if it is absent."""
+    return locate_all(data, [pointer])[pointer]
+
+
+def locate_all(data: bytes, pointers: Collection[str]) -> dict[str, Place]:
+    """`locate` for many pointers in one pass over the document."""
+    paths = {pointer: _steps(pointer) for pointer in pointers}
+    found = strict_json.places(data, paths.values())
+    return {pointer: found.get(path, strict_json.ABSENT) for pointer, path in paths.items()}
+
+
+class Order:
+    """The order of a document: where the value at a JSON Pointer stands, as the position of each step in its container.
+
+    What is absent stands where the last step that is there stands.
+    """
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        self._ranks: dict[int, dict[str, int]] = {}
+
+    def of(self, pointer: str) -> list[int]:
+        """A key to sort pointers by."""
+        node, position = self._document, list[int]()
+        for step in _steps(pointer):
+            if isinstance(node, dict) and step in node:
+                position.append(self._rank(node, step))
+                node = node[step]
+            elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+                position.append(int(step))
+                node = node[int(step)]
+            else:
+                break
+        return position
+
+    def _rank(self, node: dict[str, Any], name: str) -> int:
+        """Each object is counted once, for there may be a finding for each of its keys."""
+        if id(node) not in self._ranks:
+            self._ranks[id(node)] = {key: i for i, key in enumerate(node)}
+        return self._ranks[id(node)][name]
+
+
+# --- writing what orjson refuses -------------------------------------------------------------------------------------
+
+
+def _pieces(value: Any, indent: bool = False, *, spelled: bool = True) -> Iterator[bytes]:
+    """The text of a value piece by piece, without recursion; without `spelled`, lone surrogates in small letters."""
+    leaf = _spelled if spelled else _leaf
+    open_containers: list[tuple[Iterator[tuple[bytes, Any]], bytes]] = []
+    name, child = b"", value
+    while True:
+        yield name
+        is_first = isinstance(child, dict | list | tuple) and bool(child)
+        if is_first:
+            opening, closing = (b"{", b"}") if isinstance(child, dict) else (b"[", b"]")
+            open_containers.append((_children(child, b": " if indent else b":", leaf), closing))
+            if len(open_containers) > _ENDLESS:
+                raise TypeError("a value that holds itself is no JSON value")
+            yield opening
+        else:
+            yield leaf(child)
+        while open_containers and (entry := next(open_containers[-1][0], None)) is None:
+            closing = open_containers.pop()[1]
+            is_first = False
+            yield _line(len(open_containers), indent) + closing
+        if not open_containers or entry is None:
+            return
+        yield (b"" if is_first else b",") + _line(len(open_containers), indent)
+        name, child = entry
+
+
+def _children(container: Any, colon: bytes, leaf: Callable[[Any], bytes]) -> Iterator[tuple[bytes, Any]]:
+    if isinstance(container, dict):
+        return ((leaf(key) + colon, child) for key, child in _named(container))
+    return ((b"", child) for child in container)
+
+
+def _named(container: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, child in container.items():
+        if not isinstance(key, str):
+            raise TypeError(f"a key must be a string, not {type(key).__name__}")
+        yield key, child
+
+
+def _line(depth: int, indent: bool) -> bytes:
+    return b"\n" + b"  " * depth if indent else b""
+
+
+def _spelled(value: Any) -> bytes:
+    return value.literal.encode("utf-8", "backslashreplace") if isinstance(value, Spelled) else _leaf(value)
+
+
+def _leaf(value: Any) -> bytes:
+    if isinstance(value, str):  # json escapes as orjson does, and the error handler writes lone surrogates as escapes
+        return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value).encode()
+    if isinstance(value, Decimal):
+        return value.literal.encode()
+    return orjson.dumps(value)

@@ -1,0 +1,314 @@
+"""The strict JSON reader: slower than orjson, exact where orjson is not, and it says where a document breaks.
+
+RFC 8259 as the standard library reads it, with equal keys, NaN and overflow refused, numbers of any size, lone
+surrogates kept, and a limit of depth. `wire.parse` asks it about every document that orjson refuses or may have
+changed, so it also judges the fast reader. Positions are found by a second pass, only when there is something to say.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterator
+from json.decoder import JSONDecodeError, JSONDecoder
+from typing import Any, Literal, TypeAlias
+
+from convcli.model.errors import ContentError
+from convcli.wire import decimals, encodings
+from convcli.wire.pointers import pointer
+from convcli.wire.surrogates import spelled
+
+DuplicateKeys: TypeAlias = Literal["error", "last"]
+Place: TypeAlias = tuple[int, int, int]
+"""Line and column (in characters), both from 1, and the byte offset, from 0."""
+
+BEGIN: Place = (1, 1, 0)
+ABSENT: Place = (0, 0, -1)
+MAX_DEPTH = 200
+MAX_SHOWN = 6
+"""Steps of the path to what is too deep."""
+MAX_DIGITS = 4_300
+BLANK = " \t\n\r"
+BOM = b"\xef\xbb\xbf"
+
+# Possessive quantifiers: a string without an end is given up at once instead of being tried from every quote.
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]|[^\s",:\[\]{}]++', re.DOTALL)
+_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+_CUT = re.compile(r"-?|\.|[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\u[0-9a-fA-F]{0,4}")
+_NUMBER = re.compile(r"-?(?P<digits>[0-9]+)(?P<rest>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
+_PYTHON = re.compile(r"'|None\b|True\b|False\b|b'|\(")
+
+_SYNTAX = (
+    ("Expecting value", "no JSON value begins here"),
+    ("Expecting ','", "a comma or a closing bracket is missing here"),
+    ("Expecting ':'", "a colon is missing after the key"),
+    ("Expecting property name", "a key in double quotes is missing here"),
+    ("Illegal trailing comma", "no JSON value begins here"),
+    ("Extra data", "one JSON value is complete, and more follows it here"),
+    ("Invalid \\", "no JSON escape begins here"),
+)
+
+
+class _RefusedError(ValueError):
+    """The standard library would have accepted it; which defect it is and where, a second pass finds."""
+
+
+def read(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Place = BEGIN) -> Any:
+    """The JSON value of a whole document, exactly: integers `int` of any size, other numbers `float`, order kept.
+
+    A `float` that is not the number that stands there is a `decimals.Decimal`, which is written as it was read, and so
+    is a text with half of a surrogate pair in capital letters, a `surrogates.Spelled`.
+
+    `start` is where `data` begins in its file, so that errors tell places of the file.
+    Raises ContentError; the codes are those of `wire.parse`.
+    """
+    text, start = _decode(data, start)
+    if not text.strip(BLANK):
+        raise _error("empty-input", "there is nothing in it", text, 0, start)
+    _refuse_depth(text, start)
+    try:
+        return spelled(_READERS[duplicate_keys].decode(text), text)
+    except JSONDecodeError as error:
+        raise _syntax_error(text, error, start) from None
+    except RecursionError:
+        raise _too_deep(text, 0, start) from None
+    except ValueError:
+        raise _defect(text, duplicate_keys, start) from None
+
+
+def places(data: bytes, paths: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], Place]:
+    """Where the values at these paths begin in a document that has been read; absent paths are absent."""
+    start, data = ((1, 1, 3), data[3:]) if data.startswith(BOM) else (BEGIN, data)
+    text = data.decode("utf-8", "replace")
+    wanted, lengths = frozenset(paths), {len(path) for path in paths}
+    found: dict[tuple[str, ...], int] = {}
+    for kind, at, _, steps in _events(text):
+        if kind in "ov" and len(steps) in lengths and (path := tuple(map(str, steps))) in wanted:
+            found[path] = at  # of equal keys the last one counts, as in the value
+    located: dict[tuple[str, ...], Place] = {}
+    before, last = 0, start
+    for path, at in sorted(found.items(), key=lambda pair: pair[1]):
+        before, last = at, place(text[before:at], at - before, last)  # each from the one before: one pass
+        located[path] = last
+    return located
+
+
+def place(text: str, at: int, start: Place = BEGIN) -> Place:
+    """The place of character `at` in a text that begins at `start`."""
+    line, column, byte = start
+    newline = text.rfind("\n", 0, at)
+    column = at - newline if newline >= 0 else column + at
+    return line + text.count("\n", 0, at), column, byte + len(text[:at].encode("utf-8", "surrogatepass"))
+
+
+# --- the reader ------------------------------------------------------------------------------------------------------
+
+
+def _constant(name: str) -> Any:
+    raise _RefusedError(name)
+
+
+def _finite(literal: str) -> float:
+    value = decimals.read(literal)
+    if math.isinf(value):
+        raise _RefusedError(literal)
+    return value
+
+
+def _integer(literal: str) -> int:
+    if len(literal) > MAX_DIGITS and len(literal.lstrip("-")) > MAX_DIGITS:
+        raise _RefusedError(literal)
+    return int(literal)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _RefusedError
+    return value
+
+
+_READERS = {
+    "error": JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_int=_integer, parse_constant=_constant),
+    "last": JSONDecoder(parse_float=_finite, parse_int=_integer, parse_constant=_constant),
+}
+
+
+def _refuse_depth(text: str, start: Place) -> None:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth = 0
+    for match in _BRACKET.finditer(text):
+        bracket = match[0]
+        if bracket in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise _too_deep(text, match.start(), start)
+        elif bracket in "]}":
+            depth -= 1
+
+
+# --- bytes to text ---------------------------------------------------------------------------------------------------
+
+
+def _decode(data: bytes | str, start: Place) -> tuple[str, Place]:
+    if isinstance(data, str):
+        return data, start
+    foreign = encodings.of_beginning(data)
+    if foreign is not None:
+        raise _error(foreign.code, foreign.message, "", 0, start, foreign.help)
+    if data.startswith(BOM):
+        data, start = data[len(BOM) :], (start[0], start[1], start[2] + len(BOM))
+    try:
+        return data.decode("utf-8"), start
+    except UnicodeDecodeError as error:
+        before, foreign = data[: error.start].decode("utf-8"), encodings.of_invalid(data, error.start)
+        raise _error(foreign.code, foreign.message, before, len(before), start, foreign.help) from None
+
+
+# --- what is wrong, and where ----------------------------------------------------------------------------------------
+
+
+def _error(code: str, message: str, text: str, at: int, start: Place, hint: str = "", where: str = "") -> ContentError:
+    line, column, byte = place(text, at, start)
+    return ContentError(code, message, line=line, column=column, byte=byte, where=where, help=hint)
+
+
+def _too_deep(text: str, at: int, start: Place) -> ContentError:
+    message = f"lists and objects are nested deeper than {MAX_DEPTH} levels"
+    return _error("too-deep", message, text, at, start, where=_way_to(text, at))
+
+
+def _way_to(text: str, at: int) -> str:
+    """The first steps on the way to a character: all of a deep path would tell nobody more."""
+    try:
+        steps = next((list(path) for _, place, _, path in _events(text) if place >= at), [])
+    except ValueError:  # a key that is no JSON
+        return ""
+    return pointer(steps[:MAX_SHOWN])
+
+
+def _syntax_error(text: str, error: JSONDecodeError, start: Place) -> ContentError:
+    at = _first_bad(text, error)
+    if error.msg.startswith("Unterminated") or (len(text) - at < 8 and _CUT.fullmatch(text, at)):
+        return _error("not-json", "the document ends before it is complete", text, len(text), start)
+    if error.msg.startswith("Invalid control") and not text[at:].strip():
+        help_text = "was the copy cut short?"
+        return _error("not-json", "a string is never closed: the document ends inside it", text, at, start, help_text)
+    if error.msg.startswith("Invalid control"):
+        return _error(
+            "control-character",
+            f"a string holds the raw control character U+{ord(text[at]):04X}",
+            text,
+            at,
+            start,
+            "inside strings it must be written as an escape",
+        )
+    if text[at] == "\ufeff":
+        return _error("misplaced-bom", "a byte order mark stands where only JSON may stand", text, at, start)
+    zeros = encodings.of_zeros(text, at)
+    if zeros is not None:
+        return _error(zeros.code, zeros.message, text, at, start, zeros.help)
+    message = next((ours for theirs, ours in _SYNTAX if error.msg.startswith(theirs)), "this is not JSON")
+    return _error("not-json", message, text, at, start, _hint(text, at, error.msg))
+
+
+def _first_bad(text: str, error: JSONDecodeError) -> int:
+    """Where the error is, the same for every version of Python: an escape at its backslash, no comma blamed."""
+    if error.msg.startswith("Invalid \\"):
+        return text.rfind("\\", 0, error.pos + 1)
+    if error.msg.startswith("Illegal trailing comma"):
+        return len(text) - len(text[error.pos + 1 :].lstrip(BLANK))
+    return error.pos
+
+
+def _hint(text: str, at: int, message: str) -> str:
+    if message.startswith("Extra data"):
+        return _hint_of_more(text, at)
+    if _PYTHON.match(text, at):
+        return "this looks like Python's repr; write it with json.dumps"
+    if text.startswith(("//", "/*", "#"), at):
+        return "JSON has no comments"
+    if text[at] in "]}" and text[:at].rstrip(BLANK).endswith(","):
+        return "JSON has no comma before a closing bracket"
+    if message.startswith("Expecting property") and (text[at].isalpha() or text[at] in "_$"):
+        return "keys stand in double quotes; this looks like JavaScript"
+    return ""
+
+
+def _hint_of_more(text: str, at: int) -> str:
+    if "\n" in text[len(text[:at].rstrip(BLANK)) : at]:
+        return "several documents in one file: JSON Lines has one on each line"
+    return "two values stand on one line; is a line end missing?" if text[at] in '{["' else ""
+
+
+def _defect(text: str, duplicate_keys: DuplicateKeys, start: Place) -> ContentError:
+    """The first thing in document order that JSON's grammar allows or Python reads, and we refuse."""
+    seen: list[dict[str, int]] = []
+    for kind, at, token, path in _events(text):
+        if kind == "o":
+            seen.append({})
+        elif kind == "c":
+            seen.pop()
+        elif kind == "v" and (reason := _refusal(token)):
+            return _error(*reason, text, at, start, where=pointer(path))
+        elif kind == "k" and duplicate_keys == "error":
+            first = seen[-1].setdefault(str(path[-1]), at)
+            if first != at:
+                return _duplicate(text, first, at, path, start)
+    raise AssertionError("the reader refused a document in which nothing is wrong")
+
+
+def _refusal(token: str) -> tuple[str, str] | None:
+    if token.startswith(("NaN", "Infinity", "-Infinity")):
+        return "not-finite", "NaN and Infinity are no JSON numbers"
+    number = _NUMBER.match(token)
+    if number and number["rest"]:
+        return (
+            ("number-overflow", "the number is beyond the range of a double") if math.isinf(float(number[0])) else None
+        )
+    if number and len(number["digits"]) > MAX_DIGITS:
+        return "big-number", f"an integer of more than {MAX_DIGITS} digits"
+    return None
+
+
+def _duplicate(text: str, first: int, again: int, path: list[str | int], start: Place) -> ContentError:
+    one, two = place(text, first, start), place(text, again, start)
+    message = (
+        f"the same key twice in one object: line {one[0]} column {one[1]} (byte {one[2]}) "
+        f"and line {two[0]} column {two[1]} (byte {two[2]})"
+    )
+    return _error("duplicate-key", message, text, again, start, "--duplicate-keys last takes the last", pointer(path))
+
+
+# --- the second pass -------------------------------------------------------------------------------------------------
+
+
+def _events(text: str) -> Iterator[tuple[str, int, str, list[str | int]]]:
+    """Every `o`pening, `c`losing, `k`ey and plain `v`alue with its position, its text and its path (one live list)."""
+    path: list[str | int] = []
+    open_brackets: list[str] = []
+    key_next = False
+    for match in _TOKEN.finditer(text):
+        token, at = match[0], match.start()
+        if token == ",":
+            key_next = open_brackets[-1:] == ["{"]
+        elif token in "]}":
+            key_next = False
+            if open_brackets:
+                open_brackets.pop()
+                path.pop()
+            yield "c", at, token, path
+        elif key_next:
+            key_next = False
+            path[-1] = json.loads(token) if "\\" in token else token[1:-1]
+            yield "k", at, token, path
+        else:
+            if open_brackets and open_brackets[-1] == "[":
+                path[-1] = int(path[-1]) + 1
+            key_next = token == "{"
+            yield "o" if token in "[{" else "v", at, token, path
+            if token in "[{":
+                open_brackets.append(token)
+                path.append(-1)

@@ -1,0 +1,168 @@
+"""convcli convert, losses: what is written, what is told, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from convcli.validation import schemas
+from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, run, write
+
+TORN = json.dumps(LOSSY)[:-20]
+
+
+def test_stdout_holds_the_result_and_stderr_the_losses(tmp_path: Path) -> None:
+    done = run("convert", write(tmp_path / "a.json", LOSSY), "--to", OTHER)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["messages"][0]["content"] == "hi"
+    assert b"convert: 1 transcript, intermediate \xe2\x86\x92 openai-chat" in done.stderr
+    assert b"lost in 1 transcript: " in done.stderr
+
+
+def test_stdin_is_an_input_like_any_other(tmp_path: Path) -> None:
+    done = run("convert", "-", "--to", OTHER, input=json.dumps(LOSSY).encode())
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["messages"]
+
+
+def test_json_gives_indented_json_and_json_lines_give_json_lines(tmp_path: Path) -> None:
+    one = run("convert", write(tmp_path / "a.json", LOSSY), "--to", OTHER).stdout
+    assert one.startswith(b"{\n  ")
+    many = run("convert", write(tmp_path / "a.jsonl", LOSSY, LOSSY), "--to", OTHER).stdout
+    assert len([json.loads(line) for line in many.splitlines()]) == 2
+
+
+def test_all_losses_are_written_as_a_json_array_that_passes_their_schema(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", CLEAN | {"convcli": 1, "messages": []}, LOSSY)
+    run("convert", source, "--to", OTHER, "-o", tmp_path / "out", "--losses", tmp_path / "losses")
+    found = json.loads((tmp_path / "losses").read_bytes())
+    assert found
+    assert all(schemas.accepts("loss", loss) for loss in found)
+    assert {(loss["file"], loss["line"]) for loss in found} == {(str(source), 2)}
+
+
+def test_a_conversion_without_loss_writes_an_empty_array(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", CLEAN)
+    run("convert", source, "--from", OTHER, "--to", OTHER, "-o", tmp_path / "o", "--losses", tmp_path / "losses")
+    assert json.loads((tmp_path / "losses").read_bytes()) == []
+
+
+def test_fail_on_loss_writes_nothing_lists_the_losses_and_exits_1(tmp_path: Path) -> None:
+    done = run("convert", "--fail-on-loss", write(tmp_path / "a.json", LOSSY), "--to", OTHER, "-o", tmp_path / "out")
+    assert done.returncode == 1
+    assert b"a.json /messages/0/id: context: dropped message.id" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_fail_on_loss_looks_only_at_the_levels_that_it_names(tmp_path: Path) -> None:
+    only_id = {"convcli": 1, "messages": [LOSSY["messages"][0]]}
+    source = write(tmp_path / "a.json", only_id)
+    assert run("convert", source, "--to", OTHER, "--fail-on-loss=content").returncode == 0
+    assert run("convert", source, "--to", OTHER, "--fail-on-loss=context").returncode == 1
+
+
+def test_a_torn_last_line_is_reported_and_the_rest_is_kept(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", LOSSY, LOSSY, TORN, end="")
+    done = run("convert", source, "--to", OWN, "-o", tmp_path / "out", "--losses", tmp_path / "losses")
+    assert done.returncode == 0
+    assert (tmp_path / "out").read_bytes().count(b"\n") == 2
+    (loss,) = json.loads((tmp_path / "losses").read_bytes())
+    assert (loss["line"], loss["field"], loss["level"]) == (3, "record", "content")
+
+
+def test_a_bad_line_is_told_with_its_number_and_nothing_is_written(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", CLEAN, WRONG, "{", CLEAN)
+    done = run("convert", source, "--from", OTHER, "--to", OTHER, "-o", tmp_path / "out")
+    assert done.returncode == 1
+    assert b"a.jsonl:2:24 /messages/0/role" in done.stderr
+    assert b"a.jsonl:3:" in done.stderr
+    assert os.listdir(tmp_path) == ["a.jsonl"]
+
+
+def test_keep_going_converts_the_others_and_still_exits_1(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", CLEAN, WRONG, "{", CLEAN)
+    done = run("convert", source, "--from", OTHER, "--to", OTHER, "-o", tmp_path / "out", "--keep-going")
+    assert done.returncode == 1
+    assert [json.loads(line) for line in (tmp_path / "out").read_bytes().splitlines()] == [CLEAN, CLEAN]
+
+
+def test_an_existing_output_needs_force(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", LOSSY)
+    (tmp_path / "out").write_bytes(b"old")
+    assert run("convert", source, "--to", OTHER, "-o", tmp_path / "out").returncode == 2
+    assert (tmp_path / "out").read_bytes() == b"old"
+    assert run("convert", source, "--to", OTHER, "-o", tmp_path / "out", "--force").returncode == 0
+    assert json.loads((tmp_path / "out").read_bytes())
+
+
+def test_the_output_of_a_private_file_is_private(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", LOSSY)
+    source.chmod(0o600)
+    run("convert", source, "--to", OTHER, "-o", tmp_path / "out", "--losses", tmp_path / "losses")
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("out", "losses")} == {0o600}
+
+
+def test_several_inputs_need_a_folder_that_mirrors_their_tree(tmp_path: Path) -> None:
+    (tmp_path / "in" / "b").mkdir(parents=True)
+    write(tmp_path / "in" / "a.json", LOSSY)
+    write(tmp_path / "in" / "b" / "c.jsonl", LOSSY, LOSSY)
+    assert run("convert", tmp_path / "in", "--to", OTHER).returncode == 2
+    assert run("convert", tmp_path / "in", "--to", OTHER, "--out-dir", tmp_path / "out").returncode == 0
+    written = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.json*"))
+    assert written == ["a.json", "b/c.jsonl"]
+
+
+def test_of_several_inputs_all_are_processed_and_the_worst_exit_code_wins(tmp_path: Path) -> None:
+    good, bad = write(tmp_path / "good.json", LOSSY), write(tmp_path / "bad.json", "{")
+    done = run("convert", bad, tmp_path / "none.json", good, "--to", OTHER, "--out-dir", tmp_path / "out")
+    assert done.returncode == 2
+    assert b"error[no-such-file]" in done.stderr
+    assert b"error[not-json]" in done.stderr
+    assert os.listdir(tmp_path / "out") == ["good.json"]
+
+
+def test_two_inputs_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name / "a.json", LOSSY)
+    done = run("convert", tmp_path / "x/a.json", tmp_path / "y/a.json", "--to", OTHER, "--out-dir", tmp_path / "o")
+    assert done.returncode == 2
+    assert b"error[same-output]" in done.stderr
+
+
+def test_equal_keys_are_refused_unless_the_last_is_asked_for(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", '{"messages":[{"role":"user","role":"assistant","content":"x"}]}')
+    words = ["convert", source, "--from", OTHER, "--to", OTHER]
+    assert run(*words).returncode == 1
+    assert json.loads(run(*words, "--duplicate-keys", "last").stdout)["messages"][0]["role"] == "assistant"
+
+
+def test_a_form_that_the_dialect_does_not_have_is_a_wrong_job(tmp_path: Path) -> None:
+    done = run("convert", write(tmp_path / "a.json", LOSSY), "--to", OTHER, "--form", "requst")
+    assert done.returncode == 2
+    assert b'did you mean "request"?' in done.stderr
+
+
+@pytest.mark.parametrize("content", ["", "{", "{}", "[]", "null", '{"x": NaN}'])
+def test_content_that_is_no_transcript_exits_1_and_writes_nothing(tmp_path: Path, content: str) -> None:
+    done = run("convert", write(tmp_path / "a.json", content), "--to", OTHER, "-o", tmp_path / "out")
+    assert done.returncode == 1
+    assert b"a.json" in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert os.listdir(tmp_path) == ["a.json"]
+
+
+def test_losses_of_a_file_are_listed_and_nothing_is_written(tmp_path: Path) -> None:
+    done = run("losses", write(tmp_path / "a.json", LOSSY), "--to", OTHER, "--output-format", "jsonl")
+    assert done.returncode == 0
+    assert {"message.id", "tool_result.kind"} <= {json.loads(line)["field"] for line in done.stdout.splitlines()}
+    assert os.listdir(tmp_path) == ["a.json"]
+
+
+def test_losses_of_a_pair_need_no_file() -> None:
+    done = run("losses", "--from", OWN, "--to", OTHER)
+    assert done.returncode == 0
+    assert b"message.id" in done.stdout

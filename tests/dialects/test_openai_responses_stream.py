@@ -1,0 +1,93 @@
+"""Streams of OpenAI Responses: how items grow, what counts when it is said twice, and how a stream ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from convcli import dialects
+from convcli.engine import pipeline
+from convcli.model.dialect import Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
+from convcli.validation import schemas
+from tests.support import samples_of
+
+STREAM = dialects.get("openai-responses-stream")
+CALL = {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": ""}
+
+
+def event(kind: str, **said: Any) -> Any:
+    return {"type": f"response.{kind}", **said}
+
+
+def lift(*events: Any) -> Transcript:
+    return STREAM.lift(Rows(events))
+
+
+def parts_of(transcript: Transcript) -> list[Any]:
+    return [part for message in transcript.messages for part in message.parts]
+
+
+def completed(*output: Any) -> Any:
+    return event("completed", response={"object": "response", "status": "completed", "output": list(output)})
+
+
+def test_the_last_word_on_an_item_counts() -> None:
+    grows = event("function_call_arguments.delta", output_index=0, delta='{"a":')
+    done = event("output_item.done", output_index=0, item={**CALL, "arguments": '{"a":1}'})
+    transcript = lift(event("output_item.added", output_index=0, item=CALL), grows, done, completed())
+    assert parts_of(transcript) == [ToolCall("call_1", "f", {"a": 1})]
+
+
+def test_an_item_whose_beginning_is_missing_grows_all_the_same() -> None:
+    text = event("output_text.delta", output_index=1, content_index=0, delta="hi")
+    arguments = event("function_call_arguments.delta", output_index=0, delta="{}")
+    call, said = parts_of(lift(text, arguments))
+    assert (call.name, call.arguments, said.text) == ("", {}, "hi")
+
+
+def test_torn_arguments_are_kept_and_the_answer_has_failed() -> None:
+    grows = event("function_call_arguments.delta", output_index=0, delta='{"a":')
+    transcript = lift(event("output_item.added", output_index=0, item=CALL), grows)
+    assert parts_of(transcript)[0].raw_arguments == '{"a":'
+    assert transcript.messages[0].stop_reason == "error"
+
+
+def test_an_error_event_is_the_error_of_the_answer() -> None:
+    transcript = lift({"type": "error", "code": "server_error", "message": "tired", "sequence_number": 0})
+    assert [(message.stop_reason, message.error) for message in transcript.messages] == [("error", "tired")]
+
+
+def test_numbers_rise_and_the_pieces_of_arguments_give_the_whole() -> None:
+    assert STREAM.is_written
+    call = Message("assistant", [ToolCall("call_1", "f", {"note": 'a "b"\n大阪'})])
+    events = STREAM.lower(Transcript([call]), Options(chunk=2))
+    assert [one["sequence_number"] for one in events] == list(range(len(events)))
+    pieces = [one["delta"] for one in events if one["type"] == "response.function_call_arguments.delta"]
+    done = next(one for one in events if one["type"] == "response.function_call_arguments.done")
+    assert "".join(pieces) == done["arguments"]
+    assert [events[0]["type"], events[-1]["type"]] == ["response.created", "response.completed"]
+
+
+def test_a_stream_says_what_the_response_of_its_sibling_says() -> None:
+    sibling = dialects.get("openai-responses")
+    for sample in samples_of("openai-responses-stream"):
+        if sample.document[-1]["type"] == "response.completed" and sample.document[-1]["response"]["output"]:
+            assert STREAM.lift(sample.document) == sibling.lift(sample.document[-1]["response"])
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_a_run_of_gemini_cli_becomes_items_of_calls_and_their_outputs(size: int) -> None:
+    source = dialects.get("gemini-cli-stream")
+    sample = next(one for one in samples_of(source.name) if one.path.stem == "parallel-calls")
+    done = pipeline.convert(sample.document, source, STREAM, Options(chunk=size))
+    items = [one["item"] for one in done.document if one["type"] == "response.output_item.done"]
+    kinds = ["message", "function_call", "function_call", "function_call_output", "function_call_output", "message"]
+    assert [item["type"] for item in items] == kinds
+    assert [item["call_id"] for item in items[1:5]] == [f"get_weather-1-{end}" for end in "abba"]
+    assert schemas.findings(STREAM.name, done.document) == []
+    results = [part for part in parts_of(STREAM.lift(done.document)) if isinstance(part, ToolResult)]
+    assert [result.value for result in results] == ['{"error":"station offline"}', "22 °C"]
+    assert parts_of(STREAM.lift(done.document))[-1] == Text("22 °C in Tokyo; Osaka is unknown.")

@@ -1,0 +1,177 @@
+"""Inputs become documents with places and dialects."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convcli.dialects import get
+from convcli.files.framing import open_source
+from convcli.jobs import choosing, inputs
+from convcli.jobs.inputs import Document, Input, Item, Skipped
+from convcli.model.dialect import Clue
+from convcli.model.document import Rows
+from convcli.model.errors import ContentError, JobError, RefusedError
+from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, write
+
+TORN = json.dumps(LOSSY)[:-20]
+
+
+def items(path: Path, dialect: str | None = None) -> list[Item]:
+    with inputs.opened(str(path), dialect) as source:
+        return list(source)
+
+
+def test_a_json_file_is_one_document_without_a_line(tmp_path: Path) -> None:
+    (document,) = inputs.documents(str(write(tmp_path / "a.json", LOSSY)))
+    assert (document.line, document.value, document.dialect.name) == (0, LOSSY, OWN)
+    assert document.lift().messages[0].id == "m1"
+
+
+def test_each_record_of_json_lines_is_a_document_with_its_line(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", CLEAN, "", CLEAN)
+    assert [document.line for document in inputs.documents(str(path), OTHER)] == [1, 3]
+
+
+def test_content_and_not_the_name_tells_json_lines(tmp_path: Path) -> None:
+    with inputs.opened(str(write(tmp_path / "a.json", LOSSY, LOSSY))) as source:
+        assert source.layout == "jsonl"
+
+
+def test_a_single_line_is_json_lines_only_by_its_name(tmp_path: Path) -> None:
+    for name, layout in (("a.json", "json"), ("a.jsonl", "jsonl"), ("a.ndjson", "jsonl")):
+        with inputs.opened(str(write(tmp_path / name, LOSSY))) as source:
+            assert source.layout == layout
+
+
+def test_a_torn_last_record_is_skipped_as_torn(tmp_path: Path) -> None:
+    first, last = items(write(tmp_path / "a.jsonl", LOSSY, TORN, end=""))
+    assert isinstance(first, Document)
+    assert isinstance(last, Skipped)
+    assert last.torn
+    assert last.error.line == 2
+
+
+def test_a_bad_line_in_the_middle_is_no_torn_one(tmp_path: Path) -> None:
+    _, bad, _ = items(write(tmp_path / "a.jsonl", LOSSY, TORN, LOSSY))
+    assert isinstance(bad, Skipped)
+    assert not bad.torn
+    assert bad.error.line == 2
+
+
+def test_documents_raises_at_a_stretch_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(ContentError):
+        list(inputs.documents(str(write(tmp_path / "a.jsonl", LOSSY, TORN, LOSSY))))
+
+
+def test_a_record_of_another_dialect_is_told_with_its_line(tmp_path: Path) -> None:
+    called = {"messages": [{"role": "tool", "tool_call_id": "c1", "content": "x"}]}
+    many = [LOSSY] * (choosing.LOOK_AHEAD + 3)
+    found = items(write(tmp_path / "a.jsonl", *many, called))
+    assert [type(item) for item in found] == [Document] * len(many) + [Skipped]
+    assert isinstance(found[-1], Skipped)
+    assert found[-1].error.code == "other-dialect"
+    assert found[-1].error.line == len(many) + 1
+
+
+def test_an_unknown_document_names_its_file(tmp_path: Path) -> None:
+    with pytest.raises(ContentError) as caught:
+        items(write(tmp_path / "a.json", {"x": 1}))
+    assert caught.value.code == "unknown-dialect"
+    assert caught.value.file.endswith("a.json")
+
+
+@pytest.mark.parametrize("told", [None, OTHER])
+def test_an_array_of_transcripts_says_what_it_is_and_what_to_do(tmp_path: Path, told: str | None) -> None:
+    path = write(tmp_path / "a.json", [{**CLEAN, "label": True}] * 3)
+    with pytest.raises(ContentError) as caught, inputs.opened(str(path), told):
+        pass
+    assert caught.value.code == "wrong-framing"
+    assert caught.value.message == f"this is a JSON array of 3 transcripts ({OTHER}), and a JSON document holds one"
+    assert caught.value.help.startswith("write each on a line of its own")
+
+
+def test_an_array_that_is_one_transcript_is_read(tmp_path: Path) -> None:
+    (document,) = inputs.documents(str(write(tmp_path / "a.json", CLEAN["messages"])), OTHER)
+    assert document.value == CLEAN["messages"]
+
+
+def test_a_file_without_a_record_is_an_error(tmp_path: Path) -> None:
+    for name, content in (("a.json", ""), ("b.jsonl", "\n\n"), ("c.sse", ": nothing\n\n")):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(ContentError):
+            items(tmp_path / name, OTHER)
+
+
+def test_compressed_files_are_read_by_content(tmp_path: Path) -> None:
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(json.dumps(LOSSY).encode()))
+    (document,) = inputs.documents(str(tmp_path / "a.json.gz"))
+    assert document.value == LOSSY
+
+
+def test_findings_of_a_json_document_tell_line_and_column(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{\n "messages": [\n  {"role": "usr", "content": "hi"}]}')
+    (document,) = inputs.documents(str(tmp_path / "a.json"), OTHER)
+    with pytest.raises(RefusedError) as caught:
+        document.lift()
+    finding = caught.value.findings[0]
+    assert (finding.line, finding.column, finding.where) == (3, 12, "/messages/0/role")
+
+
+def test_findings_of_a_record_tell_its_line_and_a_pointer_into_it(tmp_path: Path) -> None:
+    _, document = inputs.documents(str(write(tmp_path / "a.jsonl", CLEAN, WRONG)), OTHER)
+    with pytest.raises(RefusedError) as caught:
+        document.lift()
+    (finding,) = caught.value.findings
+    assert (finding.line, finding.column, finding.where) == (2, 24, "/messages/0/role")
+    assert json.dumps(WRONG)[finding.column - 1 :].startswith('"usr"')
+
+
+def in_rows(path: Path) -> Document:
+    """The file as one document of a dialect whose files are rows."""
+    rows = _dialect_of_rows()
+    with open_source(str(path)) as source:
+        (document,) = (item for item in Input(str(path), source, [rows], told=True) if isinstance(item, Document))
+    return document
+
+
+def _dialect_of_rows() -> Any:
+    from msgspec.structs import replace
+
+    return replace(get(OWN), name="rows", framings=("events",), detect=lambda value: Clue(90, "rows"))
+
+
+def test_the_lines_of_a_session_are_one_document_whose_places_are_lines(tmp_path: Path) -> None:
+    document = in_rows(write(tmp_path / "s.jsonl", {"a": 1}, "", {"b": [2]}))
+    assert isinstance(document.value, Rows)
+    assert document.value == [{"a": 1}, {"b": [2]}]
+    assert document.place("/1/b/0") == (3, "/b/0")
+    assert document.place("/0") == (1, "")
+
+
+def test_a_session_of_one_line_is_rows_too(tmp_path: Path) -> None:
+    assert in_rows(write(tmp_path / "s.jsonl", {"a": 1})).value == [{"a": 1}]
+
+
+def test_folders_are_walked_in_order_and_globs_are_matched(tmp_path: Path) -> None:
+    for name in ("b/2.jsonl", "a/1.json", "a/3.ndjson.gz", "a/notes.txt", "4.sse"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    below = [found.below for found in inputs.find([str(tmp_path)])]
+    assert below == ["4.sse", "a/1.json", "a/3.ndjson.gz", "b/2.jsonl"]
+    assert [found.below for found in inputs.find([str(tmp_path / "*" / "*.json*")])] == ["1.json", "2.jsonl"]
+
+
+def test_a_folder_or_glob_without_files_is_an_error(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "*.json"):
+        with pytest.raises(JobError) as caught:
+            inputs.find([str(path)])
+        assert caught.value.code == "no-input"
+
+
+def test_a_file_is_read_once_however_often_it_is_named(tmp_path: Path) -> None:
+    assert len(inputs.find([str(tmp_path / "a"), str(tmp_path / "a")])) == 1

@@ -1,0 +1,361 @@
+"""Law L7: several processes give what one gives, byte by byte, and leave nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from convcli import dialects
+from convcli.__main__ import main
+from convcli.engine import conversion, pipeline
+from convcli.files.outputs import LAYOUTS
+from convcli.jobs import inputs, workers
+from convcli.model.findings import Finding
+from convcli.proof.difference import MISSING, Loss
+from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, command, environment, write
+
+pytestmark = pytest.mark.skipif(not workers.available(), reason="processes cannot be forked here")
+
+NAMED = {"messages": [{"role": "user", "name": "half \ud800", "content": "東京"}]}
+LINES = {
+    "clean": json.dumps(CLEAN),
+    "lossy": json.dumps(NAMED),
+    "no such role": json.dumps(WRONG),
+    "not JSON": '{"messages": [',
+    "of another dialect": json.dumps(LOSSY),
+    "a key twice": '{"messages": [], "messages": []}',
+    "blank": "  ",
+    "CRLF": json.dumps(CLEAN) + "\r",
+    "a mark in the middle": "\ufeff" + json.dumps(CLEAN),
+}
+ENDS = {"newline": "\n", "none": "", "torn": "\n" + json.dumps(CLEAN)[:-9], "zeros": "\n\0\0\0", "blank": "\n\n \n"}
+WAYS = [
+    [],
+    ["--keep-going"],
+    ["--fail-on-loss"],
+    ["--fail-on-loss=content", "--keep-going"],
+    ["--restore-file", "restore"],
+]
+
+
+@pytest.fixture
+def ranges_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "LEAST_RANGE", 1)
+
+
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Calls the program in a folder of its own; gives its exit code, what it printed, and the files that it left."""
+
+    def call(folder: Path, *words: object) -> tuple[int, str, str, dict[str, bytes]]:
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        code = main([str(word) for word in words])
+        printed = capfd.readouterr()
+        left = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        return code, printed.out, printed.err, left
+
+    return call
+
+
+numbers = iter(range(10**9))
+
+
+@pytest.mark.usefixtures("ranges_of_any_size")
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    names=st.lists(st.sampled_from(list(LINES)), min_size=1, max_size=12),
+    end=st.sampled_from(list(ENDS)),
+    way=st.sampled_from(WAYS),
+    processes=st.integers(2, 5),
+)
+def test_a_file_in_ranges_is_converted_as_by_one_process(
+    tmp_path: Path, called: Callable[..., Any], names: list[str], end: str, way: list[str], processes: int
+) -> None:
+    folder = tmp_path / str(next(numbers))
+    folder.mkdir()
+    source = folder / "in.jsonl"
+    lines = [json.dumps(CLEAN), *(LINES[name] for name in names)]
+    source.write_bytes(("\n".join(lines) + ENDS[end]).encode("utf-8", "surrogatepass"))
+    words = ["convert", source, "--to", "anthropic", "-o", "out", "--losses", "losses", *way]
+    alone = called(folder / "alone", *words)
+    assert called(folder / "together", *words, "-j", processes) == alone
+
+
+@pytest.mark.usefixtures("ranges_of_any_size")
+@pytest.mark.parametrize("form", ["full", "jsonl", "junit"])
+def test_a_file_in_ranges_is_judged_as_by_one_process(tmp_path: Path, called: Callable[..., Any], form: str) -> None:
+    source = write(tmp_path / "in.jsonl", *LINES.values(), *LINES.values(), end=ENDS["torn"])
+    words = ["validate", source, "--from", OTHER, "--output-format", form]
+    alone = called(tmp_path / "alone", *words)
+    assert alone[0] == 1
+    for processes in (2, 3, 7):
+        assert called(tmp_path / str(processes), *words, "-j", processes) == alone
+
+
+@pytest.mark.usefixtures("ranges_of_any_size")
+def test_standard_output_gets_the_ranges_in_order(tmp_path: Path, called: Callable[..., Any]) -> None:
+    source = write(tmp_path / "in.jsonl", *({"messages": [{"role": "user", "content": f"{n}"}]} for n in range(50)))
+    alone = called(tmp_path / "alone", "convert", source, "--to", OWN)
+    assert alone[1].count("\n") == 50
+    assert called(tmp_path / "together", "convert", source, "--to", OWN, "-j", "4") == alone
+
+
+WRITTEN_AS_ROWS = [name for name in dialects.names() if LAYOUTS.keys() & set(dialects.get(name).framings)]
+
+
+@pytest.mark.usefixtures("ranges_of_any_size")
+@pytest.mark.parametrize("name", WRITTEN_AS_ROWS)
+def test_a_target_that_holds_one_transcript_is_refused_as_by_one_process(
+    tmp_path: Path, called: Callable[..., Any], name: str
+) -> None:
+    source = write(tmp_path / "in.jsonl", CLEAN, CLEAN)
+    words = ["convert", source, "--from", OTHER, "--to", name, "-o", "out"]
+    alone = called(tmp_path / "alone", *words)
+    assert "one-transcript-only" in alone[2]
+    assert called(tmp_path / "together", *words, "-j", "2") == alone
+
+
+def many(folder: Path) -> Path:
+    """A tree of good and bad files, two of which claim the same output."""
+    (folder / "deep").mkdir(parents=True)
+    for number in range(9):
+        write(folder / f"{number}.json", [CLEAN, NAMED, WRONG][number % 3])
+        write(folder / "deep" / f"{number}.jsonl", CLEAN, NAMED, CLEAN)
+    write(folder / "5.jsonl", CLEAN, LINES["not JSON"], CLEAN)
+    write(folder / "a.json", CLEAN)
+    write(folder / "a.json.gz", "not packed")
+    write(folder / "empty.json", "")
+    return folder
+
+
+@pytest.mark.parametrize("way", [["--losses", "losses"], ["--fail-on-loss"], ["--keep-going"]], ids=str)
+def test_many_files_are_converted_as_by_one_process(tmp_path: Path, called: Callable[..., Any], way: list[str]) -> None:
+    source = many(tmp_path / "in")
+    words = ["convert", source, "--from", OTHER, "--to", "anthropic", "--out-dir", "out", *way]
+    alone = called(tmp_path / "alone", *words)
+    assert len(alone[3]) > 3
+    for processes in (2, 5):
+        assert called(tmp_path / str(processes), *words, "-j", processes) == alone
+
+
+def test_many_files_are_judged_as_by_one_process(tmp_path: Path, called: Callable[..., Any]) -> None:
+    source = many(tmp_path / "in")
+    alone = called(tmp_path / "alone", "validate", source, source / "missing.json", "--from", OTHER)
+    assert alone[0] == 2
+    words = ["validate", source, source / "missing.json", "--from", OTHER, "-j", "0"]
+    assert called(tmp_path / "together", *words) == alone
+
+
+def test_more_files_than_may_be_done_before_their_turn(
+    tmp_path: Path, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "AHEAD", 1)
+    for number in range(20):
+        write(tmp_path / f"{number}.json", NAMED)
+    alone = called(tmp_path / "alone", "validate", *sorted(tmp_path.glob("*.json")), "--output-format", "jsonl")
+    words = ["validate", *sorted(tmp_path.glob("*.json")), "--output-format", "jsonl", "-j", "3"]
+    assert called(tmp_path / "together", *words) == alone
+
+
+def test_where_nothing_can_be_forked_one_process_does_it_and_says_so(
+    tmp_path: Path, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "available", lambda: False)
+    source = write(tmp_path / "a.json", CLEAN)
+    code, _, told, left = called(tmp_path / "out", "convert", source, "--to", OWN, "-o", "b.json", "-j", "2")
+    assert code == 0
+    assert told.startswith("note: one process does all the work")
+    assert list(left) == ["b.json"]
+
+
+# --- faults ----------------------------------------------------------------------------------------------------------
+
+
+def in_workers(fault: Callable[[], None]) -> Callable[..., Any]:
+    """`pipeline.lift` with a fault that only other processes than this one have, and only at the last record."""
+    lift, ours = conversion.lift, os.getpid()
+
+    def faulty(document: Any, *more: Any) -> Any:
+        if os.getpid() != ours and document == NAMED:
+            fault()
+        return lift(document, *more)
+
+    return faulty
+
+
+@pytest.mark.usefixtures("ranges_of_any_size")
+def test_a_killed_process_is_told_and_nothing_is_written(
+    tmp_path: Path, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "in.jsonl", *[CLEAN] * 20, NAMED)
+    monkeypatch.setattr(pipeline, "lift", in_workers(lambda: os.kill(os.getpid(), signal.SIGKILL)))
+    words = ["convert", source, "--to", "anthropic", "-o", "out", "--losses", "losses", "-j", "3"]
+    code, _, told, left = called(tmp_path / "folder", *words)
+    assert code == 3
+    assert told.startswith("error[worker-died] a process that worked for this one was killed by signal 9\n")
+    assert "out" not in left
+
+
+@pytest.mark.usefixtures("ranges_of_any_size")
+def test_a_bug_in_another_process_is_a_bug_of_ours_and_debug_shows_where(
+    tmp_path: Path, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise KeyError("secret")
+
+    source = write(tmp_path / "in.jsonl", *[CLEAN] * 20, NAMED)
+    monkeypatch.setattr(pipeline, "lift", in_workers(fail))
+    words = ["convert", source, "--to", "anthropic", "-o", "out", "-j", "3"]
+    code, _, told, left = called(tmp_path / "folder", *words)
+    assert (code, left) == (70, {})
+    assert told.startswith("error[bug] ")
+    assert "secret" not in told
+    assert "KeyError" in called(tmp_path / "again", *words, "--debug")[2]
+
+
+def test_memory_that_runs_out_in_another_process_is_told_as_in_this_one(
+    tmp_path: Path, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise MemoryError
+
+    sources = [write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", NAMED)]
+    monkeypatch.setattr(pipeline, "lift", in_workers(fail))
+    code, _, told, left = called(tmp_path / "out", "convert", *sources, "--to", OWN, "--out-dir", ".", "-j", "2")
+    assert code == 3
+    assert "error[out-of-memory]" in told
+    assert list(left) == ["a.json"]
+
+
+def test_what_is_told_and_raised_survives_the_way_to_the_other_process() -> None:
+    loss = Loss("invented", "/a", "name", "context", "why", MISSING, {"x": [10**40, "\ud800"]})
+    finding = Finding("a-code", "error", "m", "/x", "f", notes=("a", "b"))
+    error = inputs.RefusedError([finding])
+    error.file = "f"
+
+    def work(number: int, tell: workers.Tell) -> Any:
+        tell(loss)
+        tell(finding)
+        raise error
+
+    with workers.forked(work, 1, 1) as all_done:
+        (done,) = all_done
+        told = list(done.told())
+        assert told == [loss, finding]
+        assert told[0].before is MISSING
+        with pytest.raises(inputs.RefusedError) as caught:
+            done.value()
+    assert (caught.value.findings, caught.value.file, str(caught.value)) == ([finding], "f", "m")
+
+
+def test_workers_end_when_no_signal_can_wake_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal that comes just before a process waits for its next task does not end the waiting either."""
+
+    def work(number: int, tell: workers.Tell) -> int:
+        signal.pthread_sigmask(signal.SIG_BLOCK, workers.STOPPING)
+        return number
+
+    def fail(number: int, frame: object) -> None:
+        raise AssertionError("the workers have not ended")
+
+    monkeypatch.setattr(workers, "GRACE", 60)
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(20)
+    try:
+        with workers.forked(work, 3, 3) as all_done:
+            assert [done.value() for done in all_done] == [0, 1, 2]
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# --- the processes ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """A file that takes two processes some seconds."""
+    line = json.dumps({"messages": [{"role": "user", "name": "n", "content": "x" * 40}] * 40}) + "\n"
+    source = tmp_path / "in.jsonl"
+    source.write_text(line * (24_000_000 // len(line)))
+    return source
+
+
+@pytest.fixture
+def process(large: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The program with two workers that have begun to write."""
+    (tmp_path / "out").mkdir()
+    words = command("convert", large, "--from", OTHER, "--to", "anthropic", "-o", tmp_path / "out" / "a", "-j", "2")
+    more: Any = {"stderr": subprocess.PIPE, "env": environment(), "start_new_session": True}
+    with subprocess.Popen(words, **more) as started:
+        while len(children(started)) < 2:
+            assert started.poll() is None
+            time.sleep(0.02)
+        time.sleep(0.3)
+        yield started
+
+
+def children(process: subprocess.Popen[bytes]) -> list[int]:
+    try:
+        text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    except OSError:
+        pytest.skip("there is no list of child processes")
+    return [int(word) for word in text.split()]
+
+
+def has_gone(group: int) -> bool:
+    """Has every process of a group ended, after a moment for those whose parent was killed?"""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("to", ["the program", "one of its workers", "all"])
+def test_after_a_signal_no_process_and_no_file_is_left(
+    process: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals, to: str
+) -> None:
+    if to == "all":
+        os.killpg(process.pid, number)
+    else:
+        os.kill(process.pid if to == "the program" else children(process)[0], number)
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    assert process.wait(20) == -number
+    assert has_gone(process.pid)
+    assert os.listdir(tmp_path / "out") == []
+
+
+def test_workers_end_when_the_program_is_killed(process: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    process.kill()
+    process.wait()
+    assert has_gone(process.pid)
+    assert os.listdir(tmp_path / "out") == []
+
+
+def test_a_worker_that_cannot_write_is_exit_3(large: Path, tmp_path: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))
+
+    (tmp_path / "out").mkdir()
+    words = command("convert", large, "--to", "anthropic", "-o", tmp_path / "out" / "a", "-j", "2")
+    done = subprocess.run(words, capture_output=True, env=environment(), preexec_fn=limit, check=False)
+    assert done.returncode == 3
+    assert f"cannot write {tmp_path}/out/a: File too large".encode() in done.stderr
+    assert os.listdir(tmp_path / "out") == []

@@ -1,0 +1,261 @@
+"""What sessions share: envelopes, events, trees, repeated rows, and what a new session must have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.sessions import (
+    EPOCH,
+    Envelope,
+    Repeats,
+    active_branch,
+    add_event,
+    chained,
+    event_of,
+    events,
+    head_of,
+    in_milliseconds,
+    joined,
+    milliseconds_of_time,
+    results_between_events,
+    row_of_event,
+    time_of_milliseconds,
+    timed,
+    uuid_of,
+    with_ids,
+    with_models,
+    with_session_id,
+)
+from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
+
+ROW = Envelope(
+    "type id parentId timestamp message",
+    {"id": "id", "parentId": "parent_id", "timestamp": "created_at"},
+    content="type message",
+)
+
+
+def number(count: int) -> str:
+    return f"n{count}"
+
+
+def turn(text: str, **fields: Any) -> Message:
+    return Message("user", [Text(text)], **fields)
+
+
+def ids(transcript: Transcript) -> list[str | None]:
+    return [message.id for message in transcript.messages]
+
+
+def parents(transcript: Transcript) -> list[str | None]:
+    return [message.parent_id for message in transcript.messages]
+
+
+# ---------------------------------------------------------------- envelopes
+
+
+def test_an_envelope_sets_fields_and_carries_the_rest() -> None:
+    message = turn("a")
+    row = {"type": "message", "id": "r1", "parentId": None, "timestamp": "2026-01-02T03:04:05Z", "branch": "x"}
+    assert ROW.lift(row, message) == {"branch": "x"}
+    assert (message.id, message.parent_id, message.created_at) == ("r1", None, "2026-01-02T03:04:05Z")
+
+
+def test_what_was_lifted_is_written_in_the_order_of_the_vendor() -> None:
+    message = turn("a", id="r1", created_at="2026-01-02T03:04:05Z")
+    row = ROW.write(message, {"branch": "x"}, message={}, type="message")
+    assert list(row.items()) == [
+        ("type", "message"), ("id", "r1"), ("timestamp", "2026-01-02T03:04:05Z"), ("message", {}), ("branch", "x"),
+    ]  # fmt: skip
+
+
+def test_a_field_that_is_no_text_is_carried_and_comes_back_until_somebody_sets_the_field() -> None:
+    message = turn("a")
+    carried = ROW.lift({"timestamp": 17}, message)
+    assert (carried, message.created_at) == ({"timestamp": 17}, None)
+    assert ROW.write(message, carried) == {"timestamp": 17}
+    message.created_at = "2026-01-02T03:04:05Z"
+    assert ROW.write(message, carried) == {"timestamp": "2026-01-02T03:04:05Z"}
+
+
+def test_what_the_dialect_writes_is_not_overwritten_by_what_was_carried() -> None:
+    assert ROW.write(turn("a"), {"message": "old", "type": "x"}, message="new") == {"type": "x", "message": "new"}
+
+
+@pytest.mark.parametrize("time", [0, 1767323045678, -62135596800000, 253402300799999])
+def test_milliseconds_come_back_from_the_time_that_they_are(time: int) -> None:
+    clock = Envelope("ts", {"ts": in_milliseconds("created_at")})
+    message = turn("a")
+    assert clock.lift({"ts": time}, message) is None
+    assert clock.write(message) == {"ts": time}
+
+
+def test_a_time_outside_the_calendar_is_no_time() -> None:
+    assert time_of_milliseconds(10**15) is None
+    assert time_of_milliseconds(1.5) is None
+    assert milliseconds_of_time("2026-01-02T03:04:05") is None
+    assert milliseconds_of_time("2026-01-02T03:04:05.678+00:00") == 1767323045678
+
+
+# ---------------------------------------------------------------- rows
+
+
+def test_an_event_is_the_whole_row_and_is_written_with_the_fields_of_its_message() -> None:
+    row = {"type": "mark", "id": "r1", "timestamp": 17, "what": 1}
+    event = event_of("own", row, ROW)
+    assert (event.role, event.id, event.parts) == ("event", "r1", [Opaque("own", row)])
+    assert row_of_event(event, "own", ROW) == row
+    event.id = "r2"
+    assert row_of_event(event, "own", ROW) == {**row, "id": "r2"}
+    assert row_of_event(event, "other", ROW) is None
+
+
+def test_rows_that_were_taken_back_are_events_that_the_origin_knows_by_their_index() -> None:
+    context = LiftContext("own", [])
+    context.add(turn("a"), (0,))
+    add_event(context, {"type": "gone"}, (1,), taken_back=True)
+    add_event(context, {"type": "mark"}, (2,))
+    transcript = context.transcript()
+    assert [message.role for message in transcript.messages] == ["user", "event", "event"]
+    assert context.origin.taken_back == {1}
+    assert context.origin.places == [((0,), None), ((1,), [()]), ((2,), [()])]
+
+
+@pytest.mark.parametrize(
+    ("links", "head"),
+    [
+        ([("a", None), ("b", "a"), ("c", "b")], None),
+        ([("a", None), ("b", "a"), ("c", "a")], "c"),
+        ([("a", None), ("b", None)], "b"),
+        ([("a", None), ("b", "nowhere")], None),
+        ([(None, None), (None, None)], None),
+        ([], None),
+    ],
+)
+def test_the_last_row_is_the_head_where_rows_branch(links: list[tuple[Any, Any]], head: str | None) -> None:
+    assert head_of(links) == head
+
+
+def test_rows_of_one_message_are_joined_where_the_first_one_stands() -> None:
+    assert joined(["m1", None, "m1", "m2", None]) == [[0, 2], [1], [3], [4]]
+
+
+def test_a_value_is_repeated_as_often_as_it_stands() -> None:
+    repeats = Repeats([{"type": "text", "text": "a"}, "b", {"text": "a", "type": "text"}])
+    a = {"type": "text", "text": "a"}
+    assert [repeats.take(value) for value in (a, "b", a, a, "b")] == [0, 1, 2, None, None]
+
+
+def test_what_python_takes_for_equal_is_no_repetition() -> None:
+    repeats = Repeats([1, "1"])
+    assert [repeats.take(value) for value in (True, 1.0, "1", 1)] == [None, None, 1, 0]
+
+
+# ---------------------------------------------------------------- new sessions
+
+
+def test_messages_get_ids_that_no_other_has() -> None:
+    transcript = with_ids(number)(Transcript([turn("a"), turn("b", id="n1"), turn("c", id="n1"), turn("d", id="")]))
+    assert ids(transcript) == ["n2", "n1", "n3", "n4"]
+    assert with_ids(number)(transcript) is transcript
+
+
+def test_a_chain_names_the_row_before() -> None:
+    transcript = chained(number)(Transcript([turn("a"), turn("b", id="b", parent_id="x"), turn("c")]))
+    assert (ids(transcript), parents(transcript)) == (["n1", "b", "n2"], [None, "n1", "b"])
+    assert transcript.head is None
+
+
+@pytest.mark.parametrize("head", ["m1", "m2", "m3"])
+def test_a_tree_keeps_its_branches_and_its_head(head: str) -> None:
+    links = {"m0": None, "m1": "m0", "m2": "m1", "m3": "m1"}
+    tree = Transcript([turn(id_, id=id_, parent_id=parent) for id_, parent in links.items()], head=head)
+    transcript = chained(number)(tree)
+    assert (parents(transcript), transcript.head) == (list(links.values()), head)
+
+
+def test_a_chain_needs_no_head() -> None:
+    assert chained(number)(Transcript([turn("a", id="a"), turn("b", id="b", parent_id="a")], head="b")).head is None
+
+
+def test_what_leads_a_tree_without_an_id_stands_before_all_its_branches() -> None:
+    tree = Transcript([turn("s"), turn("a", id="a"), turn("b", id="b")], head="b")
+    assert parents(chained(number)(tree)) == [None, "n1", "n1"]
+
+
+def test_in_a_tree_a_result_without_an_id_stands_between_its_call_and_what_follows() -> None:
+    call, result = ToolCall("c", "f", {}), ToolResult("c", "f", "text", "x")
+    messages = [
+        turn("q", id="q"),
+        Message("assistant", [call], id="a", parent_id="q"),
+        Message("tool", [result]),
+        turn("b", id="b", parent_id="a"),
+        turn("c", id="c", parent_id="q"),
+    ]
+    transcript = chained(number)(Transcript(messages, head="b"))
+    assert parents(transcript) == [None, "q", "a", "n1", "q"]
+
+
+def test_no_parent_stands_behind_its_child() -> None:
+    tree = Transcript([turn("a", id="a", parent_id="b"), turn("b", id="b", parent_id="a")], head="b")
+    assert parents(chained(number)(tree)) == [None, "a"]
+
+
+def test_the_time_of_a_row_is_that_of_the_one_before_it_of_the_session_or_1970() -> None:
+    known = "2026-01-02T03:04:05Z"
+    transcript = timed(Transcript([turn("a"), turn("b", created_at=known), turn("c")]))
+    assert (transcript.created_at, [m.created_at for m in transcript.messages]) == (known, [known] * 3)
+    assert timed(Transcript([turn("a")])).messages[0].created_at == EPOCH
+    later = timed(Transcript([turn("a"), turn("b", created_at=known)], created_at="2026-01-01T00:00:00Z"))
+    assert [m.created_at for m in later.messages] == ["2026-01-01T00:00:00Z", known]
+
+
+def test_a_session_without_an_id_has_one_of_its_content() -> None:
+    fits = with_session_id(lambda transcript: [part.text for m in transcript.messages for part in m.parts])
+    one, same, other = (fits(Transcript([turn(text)])).id for text in ("a", "a", "b"))
+    assert one == same == uuid_of(["a"]) != other
+    assert fits(Transcript([], id="own")).id == "own"
+    assert with_session_id(lambda _: [], accepts=lambda id_: len(id_) == 36)(Transcript([], id="own")).id == uuid_of([])
+
+
+def test_answers_name_the_model_that_a_session_does_not_name() -> None:
+    transcript = with_models(
+        Transcript([turn("a"), Message("assistant", []), Message("assistant", [], model="y")], model="x")
+    )
+    assert [message.model for message in transcript.messages] == [None, "x", "y"]
+    assert transcript.model is None
+
+
+def test_an_event_that_is_left_out_hands_its_parent_on() -> None:
+    tree = Transcript(
+        [
+            turn("a", id="a"),
+            Message("event", [], id="e1", parent_id="a"),
+            Message("event", [], id="e2", parent_id="e1"),
+            turn("b", id="b", parent_id="e2"),
+        ],
+        head="e2",
+    )
+    transcript = events(lambda _: False)(tree)
+    assert (ids(transcript), parents(transcript), transcript.head) == (["a", "b"], [None, "a"], "a")
+    assert events(lambda _: True)(tree) is tree
+
+
+def test_results_move_behind_their_calls_and_events_stay_where_they_stood() -> None:
+    ask, event = turn("q"), Message("event", [])
+    call = Message("assistant", [ToolCall("c", "f", {})])
+    result = Message("tool", [ToolResult("c", "f", "text", "x")])
+    late = Transcript([call, event, ask, result])
+    assert results_between_events(late).messages == [call, result, event, ask]
+    in_order = Transcript([call, event, result])
+    assert results_between_events(in_order) is in_order
+
+
+def test_a_session_without_branches_takes_only_the_active_one() -> None:
+    tree = Transcript([turn("a", id="a"), turn("b", id="b", parent_id="a"), turn("c", id="c", parent_id="a")], head="c")
+    assert ids(active_branch(tree)) == ["a", "c"]
+    linear = Transcript([Message("event", []), turn("a")])
+    assert active_branch(linear) is linear

@@ -1,0 +1,292 @@
+"""Streams: whatever the cut, the bytes and the order of parallel deltas, the same answer comes of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convcli import dialects
+from convcli.engine import pipeline
+from convcli.files.framing import open_source
+from convcli.files.outputs import encoded
+from convcli.kit import streams
+from convcli.model.dialect import Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Text, ToolCall, Transcript
+from convcli.validation import schemas
+from tests import strategies
+from tests.cli_cases import run
+from tests.support import Sample, facts, names, samples_of
+
+HUB = dialects.get("intermediate")
+STREAMS = [name for name in names() if name.endswith("-stream")]
+SAMPLES = [sample for name in STREAMS for sample in samples_of(name)]
+every_stream = pytest.mark.parametrize("name", STREAMS)
+every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=str)
+
+
+def lowered(transcript: Transcript, dialect: Dialect, size: int) -> Any:
+    assert dialect.is_written
+    return dialect.lower(transcript, Options(chunk=size))
+
+
+def calls_of(transcript: Transcript) -> list[tuple[str, Any, str | None]]:
+    parts = [part for message in transcript.messages for part in message.parts]
+    return [(part.name, part.arguments, part.raw_arguments) for part in parts if isinstance(part, ToolCall)]
+
+
+def text_of(transcript: Transcript) -> str:
+    return "".join(part.text for one in transcript.messages for part in one.parts if isinstance(part, Text))
+
+
+# ---------------------------------------------------------------- cutting
+
+
+@every_stream
+@given(transcript=strategies.transcripts(), size=st.integers(1, 9))
+def test_any_transcript_cut_at_any_size_assembles_to_what_the_whole_says(
+    name: str, transcript: Transcript, size: int
+) -> None:
+    dialect = dialects.get(name)
+    whole, cut = lowered(transcript, dialect, 0), lowered(transcript, dialect, size)
+    assert schemas.findings(name, cut) == []
+    assert facts(dialect.lift(cut)) == facts(dialect.lift(whole))
+
+
+@every_sample
+@pytest.mark.parametrize("size", [1, 2, 7, 64])
+def test_a_stream_cut_anew_says_the_same(sample: Sample, size: int) -> None:
+    dialect = dialects.get(sample.dialect)
+    before = dialect.lift(sample.document)
+    assert facts(dialect.lift(lowered(before, dialect, size))) == facts(before)
+
+
+@given(text=st.text(st.sampled_from('ab\\"u0dD83eE{é大🎉\n')) | st.text(), size=st.integers(0, 7))
+def test_fragments_give_the_text_exactly_and_none_is_empty(text: str, size: int) -> None:
+    pieces = streams.fragments(text, size)
+    assert "".join(pieces) == text
+    assert all(pieces)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_arguments_are_never_cut_inside_an_escape(size: int) -> None:
+    text = json.dumps({"text": 'a\n\t"b" \\ \u00e9 🎉🎉 end'})
+    pieces = streams.fragments(text, size)
+    whole = r"\\ud83c\\udf89|\\u[0-9a-f]{4}|\\[^u]|[^\\]"
+    assert [one for piece in pieces for one in re.findall(whole, piece)] == re.findall(whole, text)
+    assert all(len(re.findall(whole, piece)) <= size for piece in pieces)
+
+
+@every_stream
+def test_an_edited_transcript_is_not_written_with_its_old_events(name: str) -> None:
+    dialect = dialects.get(name)
+    transcript = dialect.lift(samples_of(name)[0].document)
+    transcript.messages[0].parts = [Text("something else")]
+    assert "something else" in text_of(dialect.lift(lowered(transcript, dialect, 0)))
+
+
+# ---------------------------------------------------------------- bytes
+
+
+class Slow(io.BytesIO):
+    """A file that gives a few bytes at a time, as a network does."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        super().__init__(data)
+        self._size = size
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(self._size if size is None or size < 0 else min(size, self._size))
+
+
+@every_sample
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 16, 63, 64])
+@pytest.mark.parametrize("suffix", [".sse", ".jsonl"])
+def test_bytes_fed_in_pieces_give_the_same_events(sample: Sample, size: int, suffix: str) -> None:
+    data = b"".join(encoded(sample.document, suffix))
+    with open_source("-", stdin=Slow(data, size)) as source:  # type: ignore[arg-type]
+        document, _ = source.document()
+    assert [document] if len(sample.document) == 1 and suffix == ".jsonl" else document == sample.document
+
+
+@every_sample
+def test_a_stream_that_breaks_off_anywhere_keeps_all_that_came(sample: Sample) -> None:
+    dialect = dialects.get(sample.dialect)
+    said = text_of(dialect.lift(sample.document))
+    for end in range(1, len(sample.document)):
+        torn = Rows(sample.document[:end])
+        transcript = dialect.lift(torn)
+        texts = [part.text for one in transcript.messages for part in one.parts if isinstance(part, Text)]
+        assert all(text in said for text in texts)
+        stored = pipeline.convert(torn, dialect, HUB).document
+        assert pipeline.convert(stored, HUB, dialect).document == torn
+
+
+# ---------------------------------------------------------------- parallel calls
+
+CALLS = [
+    ToolCall("call_a", "get_weather", {"city": "Tokyo", "days": [1, 2.5, None]}),
+    ToolCall("call_b", "get_weather", {"city": "大阪 🎉", "note": 'say "hi"\n\\ and go'}),
+    ToolCall("call_c", "list_files", {}),
+]
+
+
+def asked() -> Transcript:
+    """One answer with a text and parallel calls, as a service returns it."""
+    return Transcript([Message("assistant", [Text("Let me look."), *CALLS], stop_reason="tool_calls")])
+
+
+@pytest.mark.parametrize("target", STREAMS)
+@pytest.mark.parametrize("source", STREAMS)
+@pytest.mark.parametrize("size", [0, 1, 4])
+def test_parallel_calls_are_exact_from_every_stream_to_every_other(source: str, target: str, size: int) -> None:
+    before, after = dialects.get(source), dialects.get(target)
+    rows = interleaved(source, lowered(asked(), before, size), random.Random(size))
+    conversion = pipeline.convert(rows, before, after, Options(chunk=size))
+    assert schemas.findings(target, conversion.document) == []
+    assert calls_of(after.lift(conversion.document)) == [(call.name, call.arguments, None) for call in CALLS]
+
+
+def _lane_of_chat(row: Any) -> Any:
+    choices = row.get("choices") if isinstance(row, dict) else None
+    delta = choices[0]["delta"] if choices and choices[0]["finish_reason"] is None else {}
+    calls = delta.get("tool_calls")
+    lane = calls[0]["index"] if calls else next((key for key in delta if key != "role"), None)
+    return None if "role" in delta or lane is None else (choices[0]["index"], lane)
+
+
+LANES: dict[str, Callable[[Any], Any]] = {
+    "openai-chat-stream": _lane_of_chat,
+    "anthropic-stream": lambda row: row.get("index"),
+    "openai-responses-stream": lambda row: row.get("output_index"),
+}
+"""Which events belong together, for streams in which parallel parts may interleave; None: they stand where they are."""
+
+
+def interleaved(name: str, rows: Rows, order: random.Random) -> Rows:
+    """The events in another order that a service might have chosen: each part's own events stay in order."""
+    lane_of = LANES.get(name, lambda row: None)
+    lanes: dict[Any, list[Any]] = {}
+    for row in rows:
+        if lane_of(row) is not None:
+            lanes.setdefault(lane_of(row), []).append(row)
+    turns = [lane for lane, events in lanes.items() for _ in events]
+    order.shuffle(turns)
+    queues = {lane: iter(events) for lane, events in lanes.items()}
+    mixed = iter([next(queues[lane]) for lane in turns])
+    return Rows([row if lane_of(row) is None else next(mixed) for row in rows])
+
+
+@pytest.mark.parametrize("name", [name for name in STREAMS if name in LANES])
+@given(transcript=strategies.transcripts(), size=st.integers(0, 5), seed=st.integers(0, 99))
+def test_any_transcript_interleaved_in_any_way_assembles_to_itself(
+    name: str, transcript: Transcript, size: int, seed: int
+) -> None:
+    dialect = dialects.get(name)
+    rows = lowered(transcript, dialect, size)
+    assert facts(dialect.lift(interleaved(name, rows, random.Random(seed)))) == facts(dialect.lift(rows))
+
+
+# ---------------------------------------------------------------- what one of them alone has
+
+
+def chunk(delta: Any, finish: str | None = None) -> Any:
+    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def call(index: int | None, id_: str | None, name: str | None, arguments: str) -> Any:
+    numbered = {} if index is None else {"index": index}
+    return chunk({"tool_calls": [{**numbered, "id": id_, "function": {"name": name, "arguments": arguments}}]})
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        pytest.param(
+            [call(0, "a", "f", "{}"), call(2, None, "g", '{"x"'), call(2, "c", None, ":1}")],
+            [("a", "f", {}), ("c", "g", {"x": 1})],
+            id="a gap between indices and a late id",
+        ),
+        pytest.param(
+            [call(0, "a", "f", '{"x"'), call(0, "a", "f", ":1}")], [("a", "f", {"x": 1})], id="id and name twice"
+        ),
+        pytest.param(
+            [call(0, "a", "f", "{}"), call(0, "b", "f", "{}")], [("a", "f", {}), ("b", "f", {})], id="one index for all"
+        ),
+        pytest.param(
+            [call(None, "a", "f", '{"x"'), call(None, None, None, ":1}"), call(None, "b", "g", "{}")],
+            [("a", "f", {"x": 1}), ("b", "g", {})],
+            id="no index",
+        ),
+        pytest.param(
+            [call(1, "b", "g", "{}"), call(0, "a", "f", "{}")], [("a", "f", {}), ("b", "g", {})], id="late first index"
+        ),
+    ],
+)
+def test_calls_of_chat_completions_are_told_apart(rows: list[Any], expected: list[Any]) -> None:
+    transcript = dialects.get("openai-chat-stream").lift(Rows([*rows, chunk({}, "tool_calls"), "[DONE]"]))
+    parts = transcript.messages[0].parts
+    assert [(part.id, part.name, part.arguments) for part in parts if isinstance(part, ToolCall)] == expected
+
+
+def test_calls_of_gemini_without_ids_in_two_events_get_different_ids() -> None:
+    rows = [{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}}]} for _ in range(2)]
+    parts = dialects.get("gemini-stream").lift(Rows(rows)).messages[0].parts
+    assert [part.id for part in parts if isinstance(part, ToolCall)] == ["call_1", "call_2"]
+
+
+def test_a_signed_text_of_gemini_is_neither_joined_nor_cut() -> None:
+    parts = [{"text": "one "}, {"text": "two", "thoughtSignature": "c2ln"}, {"text": " three"}]
+    rows = [{"candidates": [{"content": {"role": "model", "parts": [part]}}]} for part in parts]
+    dialect = dialects.get("gemini-stream")
+    transcript = dialect.lift(Rows(rows))
+    assert [part.text for part in transcript.messages[0].parts if isinstance(part, Text)] == ["one ", "two", " three"]
+    texts = [row["candidates"][0]["content"]["parts"] for row in lowered(transcript, dialect, 1)]
+    assert {"text": "two", "thoughtSignature": "c2ln"} in [part for one in texts for part in one]
+
+
+@every_stream
+def test_an_error_in_mid_stream_is_kept_with_its_words(name: str) -> None:
+    broken = Message("assistant", [Text("Once upon")], stop_reason="error", error="the server is tired")
+    dialect = dialects.get(name)
+    after = dialect.lift(lowered(Transcript([broken]), dialect, 0)).messages[0]
+    assert (after.stop_reason, after.error) == ("error", "the server is tired")
+
+
+@every_stream
+def test_a_long_stream_takes_linear_time(name: str) -> None:
+    dialect = dialects.get(name)
+    transcript = Transcript([Message("assistant", [Text("x" * 100_000)], stop_reason="stop")])
+    rows = lowered(transcript, dialect, 4)
+    assert text_of(dialect.lift(rows)) == "x" * 100_000
+
+
+# ---------------------------------------------------------------- the command
+
+
+SAMPLE = str(Path(__file__).parent.parent.parent / "samples" / "openai-chat-stream" / "parallel-calls.sse")
+
+
+def test_convert_cuts_a_stream_and_lays_it_out_as_wished() -> None:
+    done = run("convert", SAMPLE, "--to", "anthropic-stream", "--chunk", "3", "--framing", "jsonl")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    texts = [row["delta"]["text"] for row in rows if row.get("delta", {}).get("type") == "text_delta"]
+    assert texts == ["Let", " me", " lo", "ok:", " 天気", "."]
+
+
+def test_convert_writes_a_stream_as_server_sent_events_with_their_names() -> None:
+    assert run("convert", SAMPLE, "--to", "anthropic-stream").stdout.startswith(b"event: message_start\ndata: {")
+
+
+def test_convert_cuts_no_document_and_writes_none_as_a_stream() -> None:
+    assert run("convert", SAMPLE, "--to", "anthropic", "--chunk", "3").returncode == 2
+    assert run("convert", SAMPLE, "--to", "anthropic", "--framing", "sse").returncode == 2

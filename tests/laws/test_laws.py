@@ -1,0 +1,175 @@
+"""The laws of the architecture, over every dialect, every ordered pair and every sample, read from the directories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from convcli import dialects, testing
+from convcli.engine import detection, pipeline, untrusted
+from convcli.model.transcript import Opaque, Transcript
+from convcli.proof.difference import difference
+from convcli.validation import schemas
+from convcli.validation.survey import Rigour
+from tests import strategies
+from tests.support import (
+    Sample,
+    acceptable,
+    acceptable_of,
+    documents,
+    facts,
+    names,
+    sample_files,
+    samples,
+    samples_of,
+    untouched,
+)
+
+WRITTEN = [name for name in names() if dialects.get(name).is_written]
+OLD = frozenset(name for name in names() if dialects.get(name).old_lower is not None)
+"""Dialects whose functions are not yet `lift`, `fit` and `write`; none in the end."""
+LIFTED = [name for name in names() if name not in OLD]
+FITTED = [name for name in WRITTEN if name not in OLD]
+CHAT, GEMINI = dialects.get("openai-chat"), dialects.get("gemini")
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_dialect_has_six_good_and_four_bad_samples_and_its_schema(name: str) -> None:
+    assert name in schemas.names()
+    assert len(sample_files(name)) >= 6
+    assert len(sample_files(name, "bad")) >= 4
+
+
+@pytest.mark.parametrize("sample", samples(), ids=str)
+def test_a_good_sample_has_no_finding_and_is_recognised(sample: Sample) -> None:
+    assert pipeline.validate(sample.document, dialects.get(sample.dialect)) == []
+    assert detection.detect(sample.document).dialect == sample.dialect
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_dialect_leaves_facts_only_under_its_own_name_unless_it_says_so(name: str) -> None:
+    dialect = dialects.get(name)
+    for sample in acceptable() if not dialect.carries_all else ():
+        for record in untrusted.records(dialect.lift(sample.document)) if sample.dialect == name else ():
+            owners = {record.dialect} if isinstance(record, Opaque) else set(record.extras or ())
+            assert all(map(dialect.owns, owners)), sample
+
+
+@pytest.mark.parametrize("name", LIFTED)
+def test_l1a_lift_keeps_what_is_planted_anywhere_in_a_document(name: str) -> None:
+    for sample in acceptable_of(name):
+        testing.assert_keeps(dialects.get(name), sample.document)
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_l1b_fit_leaves_alone_what_the_vendor_takes(name: str) -> None:
+    for sample in acceptable_of(name):
+        testing.assert_fits(dialects.get(name), sample.document)
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_l1c_write_writes_all_that_the_format_has_a_place_for(name: str) -> None:
+    for sample in acceptable():
+        testing.assert_writes(dialects.get(name), dialects.get(sample.dialect).lift(sample.document))
+
+
+@pytest.mark.parametrize("sample", [one for one in acceptable() if one.dialect in FITTED], ids=str)
+def test_l1d_a_document_comes_back_from_its_dialect_and_from_the_intermediate_format(sample: Sample) -> None:
+    testing.assert_same(dialects.get(sample.dialect), sample.document)
+
+
+@pytest.mark.parametrize("sample", [one for one in acceptable() if not dialects.get(one.dialect).carries_all], ids=str)
+def test_a_document_of_a_vendor_carries_only_its_own_extras(sample: Sample) -> None:
+    dialect = dialects.get(sample.dialect)
+    owners = {owner for record in untrusted.records(dialect.lift(sample.document)) for owner in record.extras or ()}
+    assert all(map(dialect.owns, owners)), owners
+
+
+@pytest.mark.parametrize("target", WRITTEN)
+@pytest.mark.parametrize("source", names())
+def test_l2_to_l6_and_l8_hold_from_one_dialect_to_another(source: str, target: str) -> None:
+    for sample in acceptable_of(source):
+        testing.assert_conversion(dialects.get(source), dialects.get(target), sample.document)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@given(transcript=strategies.transcripts())
+def test_the_laws_hold_for_any_transcript(name: str, transcript: Transcript) -> None:
+    dialect = dialects.get(name)
+    before = untouched(transcript)
+    conversion = pipeline.lower(transcript, dialect)
+    assert facts(transcript) == facts(before)
+    assert schemas.findings(name, conversion.document) == []
+    testing.assert_losses_are_exact(transcript, dialect.lift(conversion.document), conversion.losses)
+    testing.assert_stable(dialect, conversion.document)
+    if name in FITTED:
+        testing.assert_writes(dialect, strategies.in_normal_form(transcript))
+
+
+@pytest.mark.parametrize("name", names())
+def test_l11_records_of_which_none_is_understood_are_refused_whatever_dialect_is_named(name: str) -> None:
+    for sample in acceptable():
+        if schemas.accepts(name, sample.document):
+            testing.assert_refuses_nothing(dialects.get(name), sample.document)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in names() if any("twin-weather" in path.name for path in sample_files(name))]
+)
+def test_l9_the_twin_written_by_hand_is_what_convcli_writes(name: str) -> None:
+    master = next(sample for sample in samples_of("intermediate") if sample.path.name.startswith("twin-weather"))
+    twin = next(sample for sample in samples_of(name) if sample.path.name.startswith("twin-weather"))
+    dialect = dialects.get(name)
+    written = pipeline.convert(master.document, dialects.get("intermediate"), dialect)
+    assert written.document == twin.document
+    assert difference(dialect.lift(twin.document), dialect.lift(written.document)) == []
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_dialect_has_the_twin(name: str) -> None:
+    assert [path for path in sample_files(name) if path.name.startswith("twin-weather")] or name in NO_TWIN
+
+
+NO_TWIN = frozenset(name for name in names() if name not in WRITTEN)
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [(name, path) for name in names() for path in sample_files(name, "bad")], ids=str
+)
+def test_a_bad_sample_is_told_what_is_wrong(name: str, path: Any) -> None:
+    told = path.with_name(path.name + ".told").read_text("utf-8").splitlines()
+    dialect = dialects.get(name)
+    rigour: Rigour = "sent" if path.name.startswith("sent-") else "document"
+    found = [
+        f"{finding.severity} {finding.code} {finding.where}".rstrip()
+        for document in documents(path, dialect)
+        for finding in pipeline.validate(document, dialect, rigour=rigour)
+    ]
+    assert found == told
+
+
+@pytest.mark.parametrize("index", [0.0, -0.0, 7, 0])
+def test_the_index_of_an_answer_is_kept_as_it_was_written(index: float) -> None:
+    content = {"role": "model", "parts": [{"text": "Hi."}]}
+    testing.assert_same(GEMINI, {"candidates": [{"content": content, "finishReason": "STOP", "index": index}]})
+    message = {"role": "assistant", "content": "Hi."}
+    testing.assert_same(CHAT, {"choices": [{"index": index, "message": message, "finish_reason": "stop"}]})
+
+
+def test_a_choice_among_no_tools_is_no_choice() -> None:
+    document = {"convcli": 1, "messages": [], "toolChoice": {"names": []}}
+    assert [finding.where for finding in schemas.findings("intermediate", document)] == ["/toolChoice/names"]
+
+
+@pytest.mark.parametrize("kind", ["function", "custom"])
+def test_a_call_with_two_bodies_keeps_both(kind: str) -> None:
+    bodies = {"function": {"name": "f", "arguments": "{}"}, "custom": {"name": "g", "input": "x"}}
+    call = {"id": "a", "type": kind, **bodies}
+    testing.assert_same(CHAT, [{"role": "assistant", "content": None, "tool_calls": [call]}])
+    swapped = {"id": "a", "type": kind, "custom": bodies["custom"], "function": bodies["function"]}
+    testing.assert_same(CHAT, [{"role": "assistant", "content": None, "tool_calls": [swapped]}])
+    testing.assert_conversion(
+        CHAT, dialects.get("anthropic"), [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    )

@@ -1,0 +1,133 @@
+"""L7: from a file, from a pipe in small pieces, packed, or record by record: the same bytes and the same report."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+from convcli import dialects
+from convcli.jobs import converting, inputs
+from convcli.model.dialect import Dialect
+from convcli.model.document import Rows
+from convcli.model.errors import JobError
+from convcli.wire.decimals import builtins
+from tests.support import dumped, names, sample_files, samples_of
+
+WRITTEN = [dialect for dialect in dialects.builtin() if dialect.is_written]
+PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+class Memory:
+    """An output that is looked at, and not stored."""
+
+    name = "memory"
+
+    def __init__(self) -> None:
+        self.data, self.is_there = b"", False
+
+    def write(self, data: bytes) -> None:
+        self.data += data
+
+    def commit(self) -> None:
+        self.is_there = True
+
+    def discard(self) -> None:
+        pass
+
+
+class Done(NamedTuple):
+    """What came of an input, without the name of its file."""
+
+    data: bytes
+    losses: list[Any]
+    findings: list[Any]
+
+
+class Dripping:
+    """A pipe that gives a few bytes at a time."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def read(self, size: int) -> bytes:
+        piece, self.data = self.data[: min(size, 61)], self.data[min(size, 61) :]
+        return piece
+
+
+def converted(path: Path | str, source: str, target: Dialect) -> Done:
+    """One file in another dialect, as `convert` does it."""
+    output, losses, findings = Memory(), list[Any](), list[Any]()
+    with inputs.opened(str(path), source) as opened:
+        try:
+            converting.convert(
+                opened, converting.Job(target), lambda suffix: output, converting.Tell(losses.append, findings.append)
+            )
+        except JobError as error:
+            return Done(error.code.encode(), [], [])
+    assert output.is_there
+    losses = [builtins(msgspec.structs.replace(loss, file="")) for loss in losses]
+    return Done(output.data, losses, [msgspec.structs.replace(finding, file="") for finding in findings])
+
+
+def clear(source: str) -> list[Path]:
+    """The samples whose layout their content tells: a single line is JSON Lines only by its name."""
+    return [path for path in sample_files(source) if path.read_bytes().count(b"\n") > 1]
+
+
+@pytest.mark.parametrize("name", names())
+def test_l7_a_pipe_and_a_packed_file_give_what_the_file_gives(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packers = list(PACKERS.items())
+    for number, path in enumerate(clear(name)[:3]):
+        suffix, pack = packers[number]
+        packed = tmp_path / (path.name + suffix)
+        packed.write_bytes(pack(path.read_bytes()))
+        for target in WRITTEN:
+            expected = converted(path, name, target)
+            assert converted(packed, name, target) == expected
+            monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Dripping(path.read_bytes())))
+            assert converted("-", name, target) == expected
+
+
+@pytest.mark.parametrize("name", names())
+def test_l7_a_file_has_the_same_report_under_any_name_and_layout(name: str, tmp_path: Path) -> None:
+    """White space between values says nothing, and so does the suffix of a file."""
+    for number, sample in enumerate(samples_of(name)[:3]):
+        path = tmp_path / f"{number}.json"
+        shutil.copyfile(sample.path, other := tmp_path / f"{number}.data")
+        rows = isinstance(sample.document, Rows)
+        path.write_bytes(other.read_bytes() if rows or sample.index else dumped(sample.document))
+        for target in WRITTEN if not rows and sample.path.suffix == ".json" else ():
+            one, two = converted(path, name, target), converted(other, name, target)
+            assert (one.data, one.losses) == (two.data, two.losses)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if "records" in dialects.get(name).framings])
+def test_l7_many_records_in_a_file_are_converted_as_each_by_itself(name: str, tmp_path: Path) -> None:
+    documents = [sample.document for sample in samples_of(name)]
+    lines = [dumped(document) + b"\n" for document in documents]
+    (whole := tmp_path / "all.jsonl").write_bytes(b"".join(lines))
+    for target in WRITTEN:
+        together = converted(whole, name, target)
+        if together.data == b"one-transcript-only":
+            assert "records" not in target.framings
+            continue
+        data, losses = b"", list[Any]()
+        for number, line in enumerate(lines, 1):
+            (alone := tmp_path / "one.jsonl").write_bytes(line)
+            done = converted(alone, name, target)
+            data += done.data
+            losses += [{**loss, "line": number} for loss in done.losses]
+        assert together.data == data
+        assert together.losses == losses

@@ -1,0 +1,123 @@
+"""A loss is told at a place that its source document has, and at the node that it is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from convcli import dialects
+from convcli.engine import pipeline
+from convcli.model.document import Rows
+from tests.support import Sample, acceptable, names
+
+WRITTEN = [name for name in names() if dialects.get(name).is_written]
+
+
+def steps(pointer: str) -> tuple[str, ...]:
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+def has(document: Any, pointer: str) -> bool:
+    """Does the document have the node? Steps into lists are numbers."""
+    node = document
+    for step in steps(pointer):
+        if isinstance(node, dict) and step in node:
+            node = node[step]
+        elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+            node = node[int(step)]
+        else:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("sample", acceptable(), ids=str)
+def test_every_loss_points_at_a_node_of_the_source_or_at_a_key_invented_for_one(sample: Sample) -> None:
+    source = dialects.get(sample.dialect)
+    for target in WRITTEN:
+        for loss in pipeline.convert(sample.document, source, dialects.get(target)).losses:
+            around = loss.where.rpartition("/")[0] if loss.kind == "invented" else loss.where
+            assert has(sample.document, around), f"{target}: {loss.kind} {loss.field} at {loss.where}"
+
+
+def told(document: Any, source: str, target: str) -> set[tuple[str, str, str]]:
+    """Kind, field and place of every loss of a conversion."""
+    losses = pipeline.convert(document, dialects.get(source), dialects.get(target)).losses
+    return {(loss.kind, loss.field, loss.where) for loss in losses}
+
+
+def test_media_that_move_out_of_a_result_still_say_all_they_said_or_it_is_told() -> None:
+    image = {"fileData": {"fileUri": "https://example.org/a.png", "mimeType": "image/png", "displayName": "a"}}
+    response = {"name": "f", "response": {"output": "see"}, "parts": [image]}
+    contents = [
+        {"role": "user", "parts": [{"text": "Look."}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": response}]},
+    ]
+    where = "/contents/2/parts/0"
+    expected = {("dropped", "image.mediaType", where), ("dropped", "image.name", where)}
+    assert expected <= told({"contents": contents}, "vertexai", "openai-chat")
+
+
+def test_what_a_response_says_beside_its_answers_is_told_key_by_key() -> None:
+    document = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"totalTokenCount": 3}}
+    found = {where for _, field, where in told(document, "gemini", "openai-chat") if "response" in field}
+    assert found == {"/promptFeedback", "/usageMetadata"}
+
+
+def test_an_alternative_is_told_with_what_is_said_about_it() -> None:
+    choices = [{"index": i, "finish_reason": "stop", "message": {"role": "assistant", "content": "a"}} for i in (0, 1)]
+    document = {"object": "chat.completion", "choices": choices}
+    assert ("dropped", "branch", "/choices/1") in told(document, "openai-chat", "anthropic")
+
+
+def test_the_name_of_a_result_that_nobody_named_is_told_as_invented_where_it_is_written() -> None:
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "x"}
+    document = {"messages": [{"role": "user", "content": [result]}]}
+    assert ("invented", "tool_result.name", "/messages/0/content/0/name") in told(document, "anthropic", "gemini")
+    assert "tool_result.name" not in {field for _, field, _ in told(document, "anthropic", "openai-chat")}
+    named = {"contents": [{"role": "user", "parts": [{"functionResponse": {"name": "unknown", "response": {}}}]}]}
+    assert "tool_result.name" not in {field for kind, field, _ in told(named, "gemini", "ollama") if kind == "invented"}
+
+
+@pytest.mark.parametrize(
+    ("source", "document", "field", "where"),
+    [
+        ("ollama", {"messages": [], "options": {"top_k": 4}}, "settings.topK", "/options/top_k"),
+        ("gemini", {"contents": [], "generation_config": {"top_k": 4}}, "settings.topK", "/generation_config/top_k"),
+        ("mistral", {"messages": [], "tools": [{"type": "web_search"}]}, "extras.mistral.tool", "/tools/0"),
+        ("intermediate", {"convcli": 1, "messages": [], "odd": 1}, "extras.intermediate.odd", "/odd"),
+    ],
+)
+def test_a_fact_of_the_document_is_told_at_its_key(source: str, document: Any, field: str, where: str) -> None:
+    assert ("dropped", field, where) in told(document, source, "openai-responses")
+
+
+def test_what_a_stream_says_late_is_told_at_its_event() -> None:
+    begin = {"type": "message_start", "message": {"role": "assistant", "content": [], "usage": {"input_tokens": 1}}}
+    block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    grows = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}}
+    ends = {"type": "message_delta", "delta": {"stop_reason": "refusal"}, "usage": {"output_tokens": 2}}
+    odd = {"type": "weather", "x": 1}
+    found = told(Rows([begin, block, grows, ends, odd, {"type": "message_stop"}]), "anthropic-stream", "multi-llm-chat")
+    assert ("dropped", "message.stopReason", "/3/delta/stop_reason") in found
+    assert ("dropped", "message.usage.outputTokens", "/3/usage/output_tokens") in found
+    assert ("dropped", "extras.anthropic.events", "/4") in found
+
+
+def test_what_a_log_says_again_is_told_at_the_row_that_counts() -> None:
+    session = {"sessionId": "s", "projectHash": "p", "startTime": "2026-01-01T00:00:00Z", "summary": "old"}
+    user = {"id": "1", "type": "user", "content": "Hi.", "timestamp": "2026-01-01T00:00:00Z"}
+    rows = Rows([session, user, {"$set": {"summary": "new"}}])
+    assert ("dropped", "title", "/2/$set/summary") in told(rows, "gemini-cli", "openai-chat")
+
+
+def test_an_event_of_an_unknown_kind_is_kept_and_told_and_the_stream_is_not_touched() -> None:
+    odd = {"type": "response.weather", "sequence_number": 1}
+    begin = {"type": "response.created", "response": {"output": [], "events": [{"type": "before"}]}}
+    rows = [begin, odd, {"type": "response.completed", "response": {"output": [], "status": "completed"}}]
+    lost = told(Rows(rows), "openai-responses-stream", "gemini")
+    assert ("dropped", "extras.openai-responses.events", "/0/response/events") in lost
+    assert begin["response"] == {"output": [], "events": [{"type": "before"}]}
+    lost = told(Rows([{"type": "response.created", "response": {}}, *rows[1:]]), "openai-responses-stream", "gemini")
+    assert ("dropped", "extras.openai-responses.events", "/1") in lost

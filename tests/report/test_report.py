@@ -1,0 +1,276 @@
+"""What is printed is safe, complete and in the agreed shape."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from junitparser import JUnitXml
+from msgspec.structs import replace
+
+from convcli.jobs.converting import Summary
+from convcli.jobs.judging import Verdict
+from convcli.model.findings import Finding
+from convcli.proof.difference import Loss
+from convcli.report import choice, formats, losses, tables
+from convcli.report.formats import full
+from convcli.report.screen import wants_colour
+from convcli.report.text import Paint, cut, json_text, place, safe_text
+from convcli.validation import schemas
+
+PLAIN = Paint()
+VIEW = tables.View()
+SCHEMA = "CONVCLI_SARIF_SCHEMA"
+HOSTILE = "\x1b]0;x\x07\x9b31m\u202e\u200b\ud800\U000e0041[/red]\r\n\t"
+FINDING = Finding(
+    "orphan-tool-result",
+    "error",
+    "the tool result answers no open call",
+    where="/messages/3/tool_call_id",
+    file="runs/chats.jsonl",
+    line=14,
+    help='did you mean "call_abc123"?',
+    notes=("open calls here: call_abc123 (get_weather, /messages/2)",),
+)
+VERDICTS = [Verdict("a", 1, "d", [FINDING]), Verdict("a", 2, "d", [])]
+
+
+def is_plain(text: str) -> bool:
+    return all(char == "\n" or (char.isprintable() and char not in "\u200b\u202e") for char in text)
+
+
+@given(st.text(st.characters()))
+@settings(max_examples=60, deadline=None)
+def test_safe_text_has_no_character_that_a_terminal_obeys(text: str) -> None:
+    shown = safe_text(text)
+    assert not any(ord(char) < 32 or 127 <= ord(char) < 160 or 0xD800 <= ord(char) < 0xE000 for char in shown)
+    assert not set(shown) & set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2028\u2029\u2066\u2069\ufeff")
+
+
+def test_safe_text_keeps_the_scripts_of_the_world() -> None:
+    assert safe_text("大阪 école Ω 👍") == "大阪 école Ω 👍"
+    assert safe_text("\x1b[0m\u202e") == "\\x1b[0m\\u202e"
+
+
+def test_shown_json_is_the_same_value_without_control_characters() -> None:
+    value = {"a": "\x7f\x9b\u202e\U000e0041"}
+    assert json.loads(json_text(value)) == value
+    assert json_text(value).isascii()
+
+
+def test_a_cut_text_fills_no_more_cells_than_asked() -> None:
+    assert cut("abcdef", 6) == "abcdef"
+    assert cut("abcdefg", 6) == "abcde…"
+    assert cut("大阪大阪", 6) == "大阪…"
+
+
+def test_a_place_names_file_line_column_and_pointer() -> None:
+    assert place("a.json", 1, 2, "/x") == "a.json:1:2 /x"
+    assert place("a.json", where="/x") == "a.json /x"
+
+
+def test_a_finding_reads_as_the_contract_shows_it() -> None:
+    assert full.block(FINDING, PLAIN) == (
+        "error[orphan-tool-result] the tool result answers no open call\n"
+        "  --> runs/chats.jsonl:14 /messages/3/tool_call_id\n"
+        "   = open calls here: call_abc123 (get_weather, /messages/2)\n"
+        '   = help: did you mean "call_abc123"?\n'
+    )
+
+
+@pytest.mark.parametrize("name", choice.names(formats))
+def test_every_format_is_safe_whatever_a_finding_says(name: str) -> None:
+    nasty = Finding("bad", "error", HOSTILE, where=HOSTILE, file=HOSTILE, line=1, help=HOSTILE, notes=(HOSTILE,))
+    text = "".join(choice.renderer(formats, name)([Verdict(HOSTILE, 1, "d", [nasty])], tables.View()))
+    assert is_plain(text.replace("\t", "") if name == "table" else text)
+
+
+@pytest.mark.parametrize("name", choice.names(tables))
+@pytest.mark.parametrize("wide", [None, 40])
+def test_every_table_is_safe_whatever_a_cell_says(name: str, wide: int | None) -> None:
+    text = "".join(choice.renderer(tables, name)(["a", "b"], [{"a": HOSTILE, "b": 1}], tables.View(wide)))
+    assert is_plain(text.replace("\t", ""))
+
+
+def test_json_findings_say_how_many_transcripts_were_judged() -> None:
+    report = json.loads("".join(choice.renderer(formats, "json")(VERDICTS, tables.View())))
+    assert (report["transcripts"], report["clean"], len(report["findings"])) == (2, 1, 1)
+
+
+def test_jsonl_findings_pass_the_schema_of_findings() -> None:
+    (line,) = choice.renderer(formats, "jsonl")(VERDICTS, tables.View())
+    assert schemas.accepts("finding", json.loads(line))
+
+
+def test_the_first_hundred_findings_of_a_file_are_printed_and_the_rest_is_counted() -> None:
+    *shown, more = choice.renderer(formats, "concise")([Verdict("a", 1, "d", [FINDING] * 5_000)], tables.View())
+    assert len(shown) == 100
+    assert more == "a: and 4,900 more\n"
+
+
+@pytest.mark.parametrize("name", ["full", "concise", "table"])
+def test_what_is_the_same_in_many_files_is_shown_of_the_first_and_then_counted(name: str) -> None:
+    same = [Verdict(str(i), 1, "d", [replace(FINDING, file=str(i))] * 2) for i in range(50)]
+    other = Verdict("x", 1, "d", [replace(FINDING, file="x", message="another matter")])
+    text = "".join(choice.renderer(formats, name)([*same, other], tables.View()))
+    assert text.count("answers no open call") == 2 * 20 + 1
+    assert "error[orphan-tool-result] the tool result answers no open call: 60 times in 30 more files\n" in text
+    assert "another matter" in text
+
+
+@pytest.mark.parametrize("name", ["json", "jsonl", "sarif"])
+def test_machines_get_every_finding(name: str) -> None:
+    same = [Verdict(str(i), 1, "d", [replace(FINDING, file=str(i))] * 101) for i in range(30)]
+    text = "".join(choice.renderer(formats, name)(same, tables.View()))
+    assert text.count(FINDING.message) == 30 * 101
+
+
+# ---------------------------------------------------------------- reports for other programs
+
+MANY = [
+    Verdict(HOSTILE, 1, "d", [replace(FINDING, file=HOSTILE, message=HOSTILE, where="/" + HOSTILE, help=HOSTILE)]),
+    Verdict("/abs/é b.json", 1, "d", [replace(FINDING, file="/abs/é b.json", line=0)]),
+    Verdict("a", 1, "d", [replace(FINDING, file="a", severity="warning", column=3)] * 3),
+    Verdict("b", 1, "d", []),
+    Verdict("c", 1, "d", [replace(FINDING, file="c", code="not-json", severity="info")]),
+]
+RESULT = {"ruleId", "ruleIndex", "level", "message", "locations", "partialFingerprints"}
+
+
+def sarif(verdicts: list[Verdict]) -> dict[str, Any]:
+    (run,) = json.loads("".join(choice.renderer(formats, "sarif")(verdicts, tables.View())))["runs"]
+    return run  # type: ignore[no-any-return]
+
+
+def test_a_sarif_log_says_of_each_finding_what_the_specification_asks_for() -> None:
+    run = sarif(MANY)
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == ["orphan-tool-result", "not-json"]
+    assert len(run["results"]) == 6
+    for result in run["results"]:
+        assert result.keys() == RESULT
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("none", "note", "warning", "error")
+        (location,) = result["locations"]
+        artifact = location["physicalLocation"]["artifactLocation"]
+        assert re.fullmatch(r"(?:[A-Za-z0-9/:._~!$&'()*+,;=@-]|%[0-9A-F]{2})+", artifact["uri"])
+        assert artifact["uri"].startswith("file:///") != (artifact.get("uriBaseId") == "%SRCROOT%")
+        region = location["physicalLocation"].get("region", {"startLine": 1})
+        assert min(region.values()) >= 1
+
+
+def test_no_two_results_of_a_sarif_log_have_one_fingerprint_and_lines_do_not_matter() -> None:
+    prints = [json.dumps(result["partialFingerprints"]) for result in sarif(MANY)["results"]]
+    assert len(set(prints)) == len(prints)
+    moved = [verdict._replace(findings=[replace(one, line=99) for one in verdict.findings]) for verdict in MANY]
+    assert [json.dumps(result["partialFingerprints"]) for result in sarif(moved)["results"]] == prints
+
+
+def test_a_sarif_log_ends_at_5000_results_and_says_so() -> None:
+    run = sarif([Verdict("a", 1, "d", [FINDING] * 6_000)])
+    assert len(run["results"]) == 5_000
+    (invocation,) = run["invocations"]
+    assert invocation["toolExecutionNotifications"][0]["message"]["text"] == "and 1,000 more findings"
+
+
+@pytest.mark.skipif(SCHEMA not in os.environ, reason=f"{SCHEMA} names no schema of SARIF 2.1.0; it is not ours to ship")
+@pytest.mark.parametrize("verdicts", [[], MANY, [Verdict("a", 1, "d", [FINDING] * 6_000)]])
+def test_a_sarif_log_passes_the_schema_of_oasis(verdicts: list[Verdict]) -> None:
+    import jsonschema
+
+    schema = json.loads(Path(os.environ[SCHEMA]).read_text("utf-8"))
+    kind = jsonschema.validators.validator_for(schema)
+    text = "".join(choice.renderer(formats, "sarif")(verdicts, tables.View()))
+    assert list(kind(schema, format_checker=kind.FORMAT_CHECKER).iter_errors(json.loads(text))) == []
+
+
+def test_junit_has_a_case_for_each_file_and_a_failure_for_each_error() -> None:
+    text = "".join(choice.renderer(formats, "junit")([*MANY, Verdict("z", 1, "d", [FINDING] * 102)], tables.View()))
+    (suite,) = JUnitXml.fromstring(text.encode())
+    assert (suite.tests, suite.failures, suite.errors) == (6, 3, 0)
+    assert [len(case.result) for case in suite] == [1, 1, 0, 0, 0, 101]
+    assert [case.name for case in suite][2:] == ["a", "b", "c", "z"]
+
+
+def test_github_gets_ten_errors_and_ten_warnings_and_then_how_many_more() -> None:
+    warning = replace(FINDING, severity="warning")
+    lines = list(choice.renderer(formats, "github")([Verdict("a", 1, "d", [FINDING] * 11 + [warning] * 12)], VIEW))
+    assert [line.split()[0] for line in lines] == ["::error"] * 10 + ["::warning"] * 10 + ["::notice"] * 2
+    assert lines[20] == "::notice title=convcli::and 1 more error, which GitHub would not show\n"
+    assert lines[21] == "::notice title=convcli::and 2 more warnings, which GitHub would not show\n"
+
+
+def test_an_annotation_says_all_that_a_finding_says() -> None:
+    (line,) = choice.renderer(formats, "github")([Verdict("a", 1, "d", [FINDING])], VIEW)
+    assert line == (
+        "::error file=runs/chats.jsonl,line=14,title=convcli orphan-tool-result::the tool result answers no open call"
+        " (/messages/3/tool_call_id); open calls here: call_abc123 (get_weather, /messages/2);"
+        ' help: did you mean "call_abc123"?\n'
+    )
+
+
+def test_an_annotation_cannot_be_left_by_what_a_finding_says() -> None:
+    nasty = replace(FINDING, file="a,line=1::b%0A.json", message="x\r\n::error::y", where="", help="", notes=())
+    (line,) = choice.renderer(formats, "github")([Verdict("a", 1, "d", [nasty])], VIEW)
+    assert line == (
+        "::error file=a%2Cline=1%3A%3Ab%250A.json,line=14,title=convcli orphan-tool-result::x\\r\\n::error::y\n"
+    )
+
+
+def test_a_wide_cell_takes_one_line_of_a_terminal() -> None:
+    lines = "".join(choice.renderer(tables, "table")(["a"], [{"a": "大" * 500}], tables.View(40))).splitlines()
+    assert len(lines) == 2
+
+
+def test_elsewhere_a_table_is_tab_separated() -> None:
+    assert list(choice.renderer(tables, "table")(["a", "b"], [{"a": 1}], tables.View())) == ["a\tb\n", "1\t\n"]
+
+
+def summed(*found: Loss) -> str:
+    result = Summary(["openai-chat"], "anthropic", transcripts=40, lossy=2, outputs=1)
+    for loss in found:
+        result.count(loss)
+    return losses.summary(result, PLAIN)
+
+
+def test_the_summary_reads_as_the_contract_shows_it() -> None:
+    name = Loss("dropped", "/messages/1/name", "message.name", "content", "", "bob", line=7, file="chats.jsonl")
+    kind = Loss("changed", "/messages/2", "tool_result.kind", "content", "", "data", "text", line=9, file="chats.jsonl")
+    assert summed(name, name, kind) == (
+        "convert: 40 transcripts, openai-chat → anthropic\n"
+        "3 fields lost in 2 transcripts: dropped name ×2 (first: chats.jsonl:7 /messages/1/name)"
+        " · changed data → text ×1\n"
+    )
+
+
+def test_content_leads_the_summary_however_few_it_is() -> None:
+    id_ = Loss("dropped", "", "message.id", "context", "")
+    text = Loss("dropped", "", "text", "content", "")
+    assert "transcripts: dropped text ×1" in summed(id_, id_, text)
+
+
+def test_the_list_of_losses_tells_kind_of_value_and_reason_and_no_value() -> None:
+    (line,) = losses.listed([Loss("dropped", "/x", "message.name", "context", "no field", "secret", file="a")], PLAIN)
+    assert line == "a /x: context: dropped message.name (text of 6): no field\n"
+
+
+@pytest.mark.parametrize(
+    ("colour", "environment", "wanted"),
+    [
+        ("auto", {}, False),
+        ("always", {"NO_COLOR": "1"}, True),
+        ("never", {"FORCE_COLOR": "1"}, False),
+        ("auto", {"FORCE_COLOR": "1"}, True),
+        ("auto", {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+    ],
+)
+def test_the_option_decides_about_colour_and_then_the_environment(
+    colour: str, environment: dict[str, str], wanted: bool
+) -> None:
+    assert wants_colour(None, colour, environment) is wanted  # type: ignore[arg-type]
