@@ -86,8 +86,8 @@ class Blocks(NamedTuple):
 
     def is_unknown(self, block: Any) -> bool:
         """Is it a block that is read back as opaque?"""
-        kind = _kind_of(block)
-        if not isinstance(kind, str) or kind == "tool_result":
+        kind = kind_of(block)
+        if not kind or kind == "tool_result":
             return False
         return kind not in self.readers or isinstance(self.lift(block, LiftContext(self.owner, None)), Opaque)
 
@@ -101,7 +101,7 @@ class Blocks(NamedTuple):
         """Kind and value of the content of a result, without the blocks that a value cannot hold."""
         if not content or isinstance(content, str):
             return "text", content or ""
-        if self.lists == "data" and not all(_kind_of(block) in self.inner for block in content):
+        if self.lists == "data" and not all(kind_of(block) in self.inner for block in content):
             return "data", content
         parts = [self.lift(block, context) for block in content if block["type"] in self.inner]
         if len(parts) == len(content) == 1 and is_bare(parts[0]):
@@ -135,8 +135,10 @@ def is_bare(part: Part) -> bool:
     return isinstance(part, Text) and part.extras is None and part.metadata is None
 
 
-def _kind_of(block: Any) -> Any:
-    return block.get("type") if isinstance(block, dict) else None
+def kind_of(block: Any) -> str:
+    """The type of a block; empty where a value is none."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    return kind if isinstance(kind, str) else ""
 
 
 # ---------------------------------------------------------------- lift

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -156,8 +156,15 @@ def _inner(part: Part, owner: str, media: Callable[[Media], Media | None]) -> Pa
     return taken if all(getattr(taken, key) == beside[key] for key in beside) else replace(taken, **beside)
 
 
-def taken_parts(blocks: Blocks) -> tuple[Pass, ...]:
-    """Parts that the API has blocks for, where it takes them."""
+def taken_parts(
+    blocks: Blocks,
+    *,
+    roles: Mapping[str, Collection[str]] = PARTS_IN_ROLES,
+    text: Callable[[Text], Text | None] = not_blank,
+    reasoning: Callable[[Reasoning], Reasoning | None] = signed,
+    results: Convention = RESULTS,
+) -> tuple[Pass, ...]:
+    """Parts that the API has blocks for, where it takes them; a borrower may take other texts, reasoning and data."""
     owner = blocks.owner
 
     def media(part: Media) -> Media | None:
@@ -167,14 +174,14 @@ def taken_parts(blocks: Blocks) -> tuple[Pass, ...]:
         return part if part.dialect == owner and blocks.is_unknown(part.value) else None
 
     return (
-        parts_in_roles(PARTS_IN_ROLES),
+        parts_in_roles(roles),
         refusals_as_texts,
-        on_parts(lambda part, _: not_blank(part), "text"),
-        on_parts(lambda part, _: signed(part), "reasoning"),
+        on_parts(lambda part, _: text(part), "text"),
+        on_parts(lambda part, _: reasoning(part), "reasoning"),
         on_parts(lambda part, _: media(part), *MEDIA),
         on_parts(opaque, "opaque"),
         on_results(lambda result: taken_value(result, owner, media)),
-        expressed(RESULTS),
+        expressed(results),
         on_results(with_words),
     )
 
