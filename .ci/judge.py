@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from convcli import dialects
 from convcli.engine import conversion
-from convcli.files.outputs import encoded
+from convcli.files.framing import encoded
 from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError
 from tests.support import samples
@@ -79,7 +79,9 @@ def outputs(target: str, folder: Path) -> dict[str, bool]:
             continue  # its samples hold odd things on purpose
         try:
             source = dialects.get(sample.dialect)
-            done = conversion.lower(source.lift(sample.document), dialects.get(target), source=source, rigour="sent")
+            done = conversion.lower(
+                source.lift(sample.document), dialects.get(target), source=source, purpose="request"
+            )
         except ConvcliError as error:
             sys.stdout.write(f"{sample} → {target}: {error.code}\n")
             continue

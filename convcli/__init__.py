@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from convcli.model.version import __version__ as __version__
+
 TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the interpreter to start
 if TYPE_CHECKING:
     from typing import Any
@@ -29,9 +31,7 @@ if TYPE_CHECKING:
     from convcli.model.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
     from convcli.model.findings import Finding
     from convcli.model.transcript import Message, ToolCall, ToolDefinition, ToolResult, Transcript
-    from convcli.proof.difference import Loss
-
-__version__ = "0.1.0"
+    from convcli.proof.reasons import Loss
 
 __all__ = [
     "ContentError",
@@ -59,7 +59,7 @@ __all__ = [
 HOMES = {
     "convcli.model.errors": ("ContentError", "ConvcliError", "JobError", "OutputError", "RefusedError"),
     "convcli.model.findings": ("Finding",),
-    "convcli.proof.difference": ("Loss",),
+    "convcli.proof.reasons": ("Loss",),
     "convcli.engine.conversion": ("Conversion",),
     "convcli.model.transcript": ("Message", "ToolCall", "ToolDefinition", "ToolResult", "Transcript"),
 }

@@ -1,8 +1,7 @@
-"""The program: signals, standard streams and exit codes around the command line (`design/cli.md`, "Exit codes").
+"""The program: signals, standard streams and exit codes around the command line.
 
 A signal becomes an exception, so that outputs are cleaned up where they are made, and then the process dies by the
-same signal. A reader of stdout who has gone is no error; what cannot be written to stdout is.
-"""
+same signal. A reader of stdout who has gone is no error; what cannot be written to stdout is."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ import sys
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 
-from convcli import __version__
+from convcli.model.version import __version__
 
 TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the interpreter to start
 if TYPE_CHECKING:
@@ -108,17 +107,15 @@ def _call(argv: list[str], screen: Screen) -> int:
 
 def _usage(error: ClickException) -> ConvcliError:
     """What click says about the command line, in our shape and with the nearest match."""
-    from difflib import get_close_matches
-
     import click
 
     from convcli.model.errors import JobError
+    from convcli.validation.wording import did_you_mean
 
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "convcli"
     otherwise = f"{command} -h shows how"
     if isinstance(error, click.NoSuchOption):
-        near = get_close_matches(error.option_name, error.possibilities or (), 1)
-        help_text = f'did you mean "{near[0]}"?' if near else otherwise
+        help_text = did_you_mean(error.option_name, error.possibilities or ()) or otherwise
         return JobError("unknown-option", f'there is no option "{error.option_name}"', help=help_text)
     message = error.format_message().splitlines()[0].rstrip(".")
     return JobError("usage", message[:1].lower() + message[1:], help=otherwise)

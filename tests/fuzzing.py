@@ -217,7 +217,7 @@ def hold_laws(trial: Trial, target: Dialect) -> None:
 
 def is_fitted(dialect: Dialect) -> bool:
     """Is it written by `fit` and `write`?"""
-    return dialect.write is not None and dialect.old_lower is None
+    return dialect.is_written
 
 
 def answered(action: Callable[[], None]) -> None:

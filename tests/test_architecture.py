@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,7 +33,7 @@ FLOOR_OF = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 WITHIN = {("views", "jobs")}
 """The views of files are made of what the jobs read."""
 PUBLIC = "__init__"
-"""The package itself: its version may be asked for from everywhere, and it imports what it shows."""
+"""The package itself: it imports what it shows, and nothing in it imports that."""
 
 OWNERS = {
     "orjson": ("wire",),
@@ -70,8 +71,10 @@ def test_a_module_imports_only_from_its_own_floor_and_lower_ones(path: Path) -> 
     assert mine in FLOOR_OF, f"{mine} has no floor"
     for name, line in imports(path):
         parts = name.split(".")
-        if parts[0] != "convcli" or len(parts) == 1 or parts[1].startswith("__"):
+        if parts[0] != "convcli":
             continue
+        is_placed = len(parts) > 1 and parts[1] in FLOOR_OF
+        assert is_placed, f"{path.name}:{line} imports {name} from the root"
         allowed = parts[1] == mine or FLOOR_OF[parts[1]] < FLOOR_OF[mine] or (mine, parts[1]) in WITHIN
         assert allowed, f"{path.name}:{line} imports {name} from above"
 
@@ -134,6 +137,59 @@ def test_a_function_has_at_most_forty_lines_and_a_file_about_three_hundred_and_f
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             assert (node.end_lineno or 0) - node.body[0].lineno < 40, f"{path.name}:{node.lineno} {node.name}"
+
+
+SHARED_CLASS_NAMES = frozenset(("Answer", "Answers", "Shape", "_Answer", "_Choice"))
+"""Names that several classes of dialects, families and the kit still have. The list may only become shorter."""
+
+
+def class_names() -> Counter[str]:
+    """How many classes of the package have each name."""
+    trees = (ast.parse(path.read_text("utf-8")) for path in FILES)
+    return Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+
+
+def test_one_class_name_is_one_class_of_the_package() -> None:
+    assert {name for name, number in class_names().items() if number > 1} <= SHARED_CLASS_NAMES
+
+
+def test_every_module_says_what_it_is_in_words_of_its_own() -> None:
+    filled = [path for path in FILES if path.read_text("utf-8").strip()]
+    docs = {path: ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in filled}
+    assert [path.name for path, text in docs.items() if not text] == []
+    repeated = {text for text, number in Counter(docs.values()).items() if number > 1}
+    assert [str(path) for path, text in docs.items() if text in repeated] == []
+
+
+TESTS = sorted(Path(__file__).parent.rglob("*.py"))
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def private_uses(path: Path) -> Iterator[tuple[str, int]]:
+    """Private names of other modules that a file imports, reads from an imported module or replaces in it. A private
+    module is shared by the modules beside it."""
+    known, imported = modules(), set[str]()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith("convcli"):
+            for alias in node.names:
+                imported.add(alias.asname or alias.name)
+                beside = known.get(f"{node.module}.{alias.name}", PACKAGE).parent == path.parent
+                if is_private(alias.name) and not beside:
+                    yield alias.name, node.lineno
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
+            if is_private(node.attr) and node.attr != "_replace":  # a method of every named tuple
+                yield node.attr, node.lineno
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("setattr", "delattr"):
+            words = [word.value for word in node.args[1:2] if isinstance(word, ast.Constant)]
+            yield from ((word, node.lineno) for word in words if isinstance(word, str) and is_private(word))
+
+
+@pytest.mark.parametrize("path", [*FILES, *TESTS], ids=lambda path: str(path.relative_to(PACKAGE.parent)))
+def test_a_private_name_is_used_in_its_own_module_only(path: Path) -> None:
+    assert list(private_uses(path)) == []
 
 
 LONGEST_FILE = 500

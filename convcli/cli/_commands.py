@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-import convcli
 from convcli import cli
-from convcli.model.errors import JobError
+from convcli.cli._types import Near
+from convcli.model.version import __version__
 
 EVERYWHERE = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
 
@@ -39,7 +39,7 @@ def _bare(param: click.Parameter) -> list[tuple[str, str]]:
     return [(name, f"{name}={param.flag_value}") for name in param.opts]
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """All commands of the folder. Only the one that is called is imported, and all for the help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -55,6 +55,8 @@ class Group(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
+            from convcli.validation.wording import unknown
+
             raise unknown("command", args[0], self.list_commands(ctx), "convcli -h lists them all")
         return super().resolve_command(ctx, args)
 
@@ -82,19 +84,8 @@ def write_examples(examples: str, formatter: click.HelpFormatter) -> None:
         formatter.write_paragraph()
 
 
-def unknown(kind: str, word: str, known: list[str], otherwise: str) -> JobError:
-    """The error for a word that is none of the known ones, with the nearest of them."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, known, 1, 0.5)
-    help_text = f'did you mean "{near[0]}"?' if near else otherwise
-    return JobError(f"unknown-{kind}", f'there is no {kind} "{word}"', help=help_text)
-
-
 def everywhere() -> list[click.Parameter]:
     """The options that all commands have. `main` has looked at them before: errors of the command line obey them."""
-    from convcli.cli._types import Near
-
     colour = Near("colour", lambda: ["auto", "always", "never"])
     return [
         click.Option(
@@ -113,7 +104,7 @@ def _show_help(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-group = Group(
+group = CommandGroup(
     "convcli",
     help="Convert transcripts of language models; nothing is lost without being told.",
     callback=click.pass_context(_show_help),
@@ -121,4 +112,4 @@ group = Group(
     params=everywhere(),
     context_settings=EVERYWHERE,
 )
-click.version_option(convcli.__version__, prog_name="convcli", message="%(prog)s %(version)s")(group)
+click.version_option(__version__, prog_name="convcli", message="%(prog)s %(version)s")(group)

@@ -21,7 +21,7 @@ from convcli.report.screen import Screen
 if TYPE_CHECKING:
     from convcli.jobs.inputs import Document
     from convcli.model.transcript import Transcript
-    from convcli.proof.difference import Loss
+    from convcli.proof.reasons import Loss
     from convcli.report.tables import View
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -75,7 +75,7 @@ def processes(asked: int, screen: Screen) -> int:
     return asked or workers.cores()
 
 
-class Codes:
+class ExitCodes:
     """The exit codes of the parts of a job. What goes wrong with one input is told, and the others go on."""
 
     def __init__(self, screen: Screen) -> None:
@@ -135,7 +135,7 @@ def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:
     return BUG
 
 
-class Teller:
+class DiagnosticPrinter:
     """Prints findings and losses on stderr as they come: the first of each file and kind, then how many more."""
 
     def __init__(self, screen: Screen) -> None:
@@ -190,27 +190,27 @@ def size_of(path: str) -> int:
     return there.st_size if stat.S_ISREG(there.st_mode) else 0
 
 
-def lifted(wish: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, Transcript]]:
-    """The transcripts of the files of a wish (`paths`, `source`, `duplicate_keys`); what is refused is told."""
+def lifted(arguments: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iterator[tuple[Document, Transcript]]:
+    """The transcripts of the files named by the arguments; what is refused is told."""
     from convcli.jobs import inputs as files
 
-    name = None if wish.source is None else wish.source.name
-    found = files.find(wish.paths)
-    with teller.screen.progress(sum(size_of(path) for path, _ in found)) as progress:
-        for path, _ in found:
-            with codes.guard(path), files.opened(path, name, duplicate_keys=wish.duplicate_keys) as source:
+    name = None if arguments.source is None else arguments.source.name
+    selected = files.find(arguments.paths)
+    with printer.screen.progress(sum(size_of(path) for path, _ in selected)) as progress:
+        for path, _ in selected:
+            with codes.guard(path), files.opened(path, name, duplicate_keys=arguments.duplicate_keys) as source:
                 progress.watch(partial(getattr, source, "bytes_read"))
                 for item in source:
-                    yield from _transcript(item, codes, teller)
+                    yield from _transcript(item, codes, printer)
             progress.pass_by(size_of(path))
 
 
-def _transcript(item: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Document, Transcript]]:
+def _transcript(item: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iterator[tuple[Document, Transcript]]:
     from convcli.jobs.inputs import Skipped
     from convcli.jobs.judging import skipped
 
     if isinstance(item, Skipped):
-        teller.finding(skipped(item))
+        printer.finding(skipped(item))
         codes.add(0 if item.torn else UNACCEPTABLE)
         return
     try:
@@ -218,7 +218,7 @@ def _transcript(item: Any, codes: Codes, teller: Teller) -> Iterator[tuple[Docum
     except RefusedError as error:
         codes.add(UNACCEPTABLE)
         for finding in error.findings:
-            teller.finding(finding)
+            printer.finding(finding)
 
 
 def show_table(

@@ -1,4 +1,4 @@
-"""Values of options: a word out of a list, with the nearest one for a wrong word; dialects; formats of a folder."""
+"""Types of options: a word out of a list, dialects, codes, formats; a wrong word gets the nearest right one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Near(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         self.name, self.words = name, words
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from convcli.cli._commands import unknown
+        from convcli.validation.wording import unknown
 
         if value not in self.words():
             raise unknown(self.name, str(value), self.words(), f"choose from {', '.join(self.words())}")
@@ -56,7 +56,7 @@ def _completing(words: list[str], incomplete: str) -> list[CompletionItem]:
 DIALECT = _DialectType()
 
 
-class Codes(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+class CodeList(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """Codes with commas between them. Raises JobError `unknown-code`."""
 
     name = "codes"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import click
 
 from convcli.cli import _shared
-from convcli.cli._commands import Command, unknown
+from convcli.cli._commands import Command
 from convcli.cli._types import BRANCH, DIALECT, Near
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, OutputError
@@ -20,15 +20,15 @@ from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.files.outputs import Output
-    from convcli.jobs.converting import Job, LossFile, Records, Summary, Tell
-    from convcli.jobs.inputs import Found
-    from convcli.proof.difference import Loss
+    from convcli.jobs.converting import Job, LossFile, RestoreFile, Sinks, Summary
+    from convcli.jobs.inputs import InputFile
+    from convcli.proof.reasons import Loss
 
     Result: TypeAlias = tuple[Summary, bool]
     """What came of an input, and whether the file has grown meanwhile."""
 
 FRAMINGS = ["sse", "jsonl"]
-LEVELS = {"content": "content", "context": "context", "any": "envelope"}
+LEVEL_OF_CHOICE = {"content": "content", "context": "context", "any": "envelope"}
 
 EXAMPLES = """\
 convcli convert chat.json --to intermediate            # to stdout; losses are told on stderr
@@ -58,7 +58,7 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
 @click.option("--force", is_flag=True, help="Replace outputs that exist.")
 @click.option(
     "--fail-on-loss",
-    type=Near("level", lambda: list(LEVELS)),
+    type=Near("level", lambda: list(LEVEL_OF_CHOICE)),
     is_flag=False,
     flag_value="any",
     metavar="[=LEVEL]",
@@ -78,15 +78,15 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
 @click.option("--chunk", type=click.IntRange(0), metavar="N", help="Cut the texts of a stream into N characters each.")
 @_shared.jobs
 @click.pass_obj
-def command(screen: Screen, /, **given: Any) -> int:
+def command(screen: Screen, /, **values: Any) -> int:
     """Convert transcripts into another dialect, and tell losses.
 
     FILE is a file, a folder, a glob, or - for stdin. An output appears when it is complete.
     """
-    return _Converting(screen, Wish(**given)).run()
+    return _Converting(screen, ConvertArguments(**values)).run()
 
 
-class Wish(NamedTuple):
+class ConvertArguments(NamedTuple):
     """What the command line says."""
 
     paths: tuple[str, ...]
@@ -110,9 +110,9 @@ class Wish(NamedTuple):
 class _Converting:
     """One call of the command."""
 
-    def __init__(self, screen: Screen, wish: Wish) -> None:
-        self.screen, self.wish = screen, wish
-        self.codes, self.teller = _shared.Codes(screen), _shared.Teller(screen)
+    def __init__(self, screen: Screen, arguments: ConvertArguments) -> None:
+        self.screen, self.arguments = screen, arguments
+        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
         self.total: Summary | None = None
         self.outputs = set[str]()
 
@@ -120,20 +120,22 @@ class _Converting:
         """Convert all inputs. Everything that can be wrong with the job is found before the first is read."""
         from convcli.files.outputs import open_output
         from convcli.jobs import inputs
-        from convcli.jobs.converting import LossFile, Records
+        from convcli.jobs.converting import LossFile, RestoreFile
 
         job = self._job()
-        self.processes = _shared.processes(self.wish.jobs, self.screen)
-        self.found = inputs.find(self.wish.paths)
-        self.is_input = {os.path.realpath(found.path) for found in self.found}
-        paths = [found.path for found in self.found]
+        self.processes = _shared.processes(self.arguments.jobs, self.screen)
+        self.files = inputs.find(self.arguments.paths)
+        self.is_input = {os.path.realpath(file.path) for file in self.files}
+        paths = [file.path for file in self.files]
         output = self._only_output(paths)
         self.losses: LossFile | None = None
-        if self.wish.losses is not None:
-            self.losses = LossFile(open_output(self.wish.losses, force=self.wish.force, inputs=paths))
-        self.records: Records | None = None
-        if self.wish.restore_file is not None:
-            self.records = Records(open_output(self.wish.restore_file, force=self.wish.force, inputs=paths))
+        if self.arguments.losses is not None:
+            self.losses = LossFile(open_output(self.arguments.losses, force=self.arguments.force, inputs=paths))
+        self.records: RestoreFile | None = None
+        if self.arguments.restore_file is not None:
+            self.records = RestoreFile(
+                open_output(self.arguments.restore_file, force=self.arguments.force, inputs=paths)
+            )
             job = job._replace(restore=self.records)
         try:
             with self.screen.progress(sum(map(_shared.size_of, paths))) as self.progress:
@@ -148,85 +150,89 @@ class _Converting:
     def _job(self) -> Job:
         from convcli.jobs.converting import Job
 
-        wish = self.wish
-        if not wish.target.is_written:
-            raise JobError("read-only-dialect", f"{wish.target.title} is only read, never written")
-        if wish.form is not None and wish.form not in wish.target.forms:
-            forms = list(wish.target.forms)
-            raise unknown("form", wish.form, forms, f"{wish.target.name} has {', '.join(forms)}")
+        arguments = self.arguments
+        if not arguments.target.is_written:
+            raise JobError("read-only-dialect", f"{arguments.target.title} is only read, never written")
+        if arguments.form is not None and arguments.form not in arguments.target.forms:
+            from convcli.validation.wording import unknown
+
+            forms = list(arguments.target.forms)
+            raise unknown("form", arguments.form, forms, f"{arguments.target.name} has {', '.join(forms)}")
         self._check_stream()
-        fail_on: Any = None if wish.fail_on_loss is None else LEVELS[wish.fail_on_loss]
-        options = Options(form=wish.form, chunk=wish.chunk or 0, branch=wish.branch)
-        return Job(wish.target, options, wish.keep_going, fail_on, framing=wish.framing)
+        fail_on: Any = None if arguments.fail_on_loss is None else LEVEL_OF_CHOICE[arguments.fail_on_loss]
+        options = Options(form=arguments.form, chunk=arguments.chunk or 0, branch=arguments.branch)
+        return Job(arguments.target, options, arguments.keep_going, fail_on, framing=arguments.framing)
 
     def _check_stream(self) -> None:
-        from convcli.files.outputs import LAYOUTS
+        from convcli.files.framing import LAYOUTS
 
-        target = self.wish.target
+        target = self.arguments.target
         ways = [LAYOUTS[framing] for framing in target.framings if framing in LAYOUTS]
-        if self.wish.framing is not None and self.wish.framing not in ways:
+        if self.arguments.framing is not None and self.arguments.framing not in ways:
             written = f"only as {ways[0]}" if ways else "as no stream"
-            raise JobError("usage", f"--framing {self.wish.framing}: {target.title} is written {written}")
-        if self.wish.chunk is not None and "stream" not in target.forms:
+            raise JobError("usage", f"--framing {self.arguments.framing}: {target.title} is written {written}")
+        if self.arguments.chunk is not None and "stream" not in target.forms:
             raise JobError("usage", f"--chunk: {target.title} is not written in fragments")
 
     def _only_output(self, paths: list[str]) -> Output | None:
         from convcli.files.outputs import open_output
 
-        wish = self.wish
-        if wish.out_dir is not None and wish.output is not None:
+        arguments = self.arguments
+        if arguments.out_dir is not None and arguments.output is not None:
             raise JobError("usage", "-o and --out-dir exclude each other")
-        if wish.out_dir is not None:
+        if arguments.out_dir is not None:
             return None
-        if wish.restore_file is not None and len(paths) > 1:
+        if arguments.restore_file is not None and len(paths) > 1:
             raise JobError("several-inputs", "--restore-file is for one input")
         if len(paths) > 1:
             raise JobError(
                 "several-inputs", f"{len(paths):,} inputs cannot go into one output", help="use --out-dir DIR"
             )
-        if wish.losses is not None and os.path.realpath(wish.losses) == os.path.realpath(wish.output or "-"):
+        if arguments.losses is not None and os.path.realpath(arguments.losses) == os.path.realpath(
+            arguments.output or "-"
+        ):
             raise JobError("usage", "-o and --losses name the same file")
-        return open_output(wish.output or "-", force=wish.force, inputs=paths)
+        return open_output(arguments.output or "-", force=arguments.force, inputs=paths)
 
     def _all(self, job: Job, output: Output | None) -> None:
         """Convert one input after the other, or side by side those whose outputs no other one can have."""
-        from convcli.jobs.converting import Tell
+        from convcli.jobs.converting import Sinks
 
-        tell, apart = Tell(self._loss if self._asks_for_losses() else None, self.teller.finding), self._apart()
+        sinks, apart = Sinks(self._loss if self._asks_for_losses() else None, self.printer.finding), self._apart()
         if len(apart) < 2:
-            for found in self.found:
-                self._one(found, partial(self._converted, found, job, output, tell, self.processes))
+            for file in self.files:
+                self._one(file, partial(self._converted, file, job, output, sinks, self.processes))
             return
         from convcli.jobs import parallel, workers
 
-        def work(number: int, spooled: workers.Tell) -> Result:
-            return self._converted(apart[number], job, None, Tell(tell.loss and spooled, spooled))
+        def work(number: int, spooled: workers.Emit) -> Result:
+            return self._converted(apart[number], job, None, Sinks(sinks.loss and spooled, spooled))
 
         chosen = set(apart)
         with workers.forked(work, len(apart), self.processes) as all_done:
-            for found in self.found:
-                if found in chosen:
-                    self._one(found, partial(parallel.replayed, next(all_done), tell))
+            for file in self.files:
+                if file in chosen:
+                    self._one(file, partial(parallel.replayed, next(all_done), sinks))
                 else:
-                    self._one(found, partial(self._converted, found, job, None, tell))
+                    self._one(file, partial(self._converted, file, job, None, sinks))
 
     def _asks_for_losses(self) -> bool:
-        return self.losses is not None or self.wish.fail_on_loss is not None
+        return self.losses is not None or self.arguments.fail_on_loss is not None
 
-    def _apart(self) -> list[Found]:
+    def _apart(self) -> list[InputFile]:
         """Files whose names without suffixes differ from those of all others, if several processes work."""
-        if self.processes == 1 or self.wish.out_dir is None:
+        if self.processes == 1 or self.arguments.out_dir is None:
             return []
-        names = Counter(_stem(found) for found in self.found)
-        return [found for found in self.found if names[_stem(found)] == 1 and found.path != "-"]
+        names = Counter(_stem(file) for file in self.files)
+        return [file for file in self.files if names[_stem(file)] == 1 and file.path != "-"]
 
-    def _one(self, found: Found, result: Callable[[], Result]) -> None:
+    def _one(self, file: InputFile, result: Callable[[], Result]) -> None:
         """Count in what comes of an input."""
-        with self.codes.guard(found.path):
+        with self.codes.guard(file.path):
             try:
                 summary, grew = result()
             finally:
-                self.progress.pass_by(_shared.size_of(found.path))
+                self.progress.pass_by(_shared.size_of(file.path))
             if grew:
                 self.screen.tell("note: the file has grown while it was read; what came later is not converted\n")
             self.codes.add(summary.exit_code)
@@ -235,51 +241,51 @@ class _Converting:
             else:
                 self.total.add(summary)
 
-    def _converted(self, found: Found, job: Job, output: Output | None, tell: Tell, processes: int = 1) -> Result:
+    def _converted(self, file: InputFile, job: Job, output: Output | None, sinks: Sinks, processes: int = 1) -> Result:
         from convcli.jobs import inputs
 
-        source_name = None if self.wish.source is None else self.wish.source.name
-        with inputs.opened(found.path, source_name, duplicate_keys=self.wish.duplicate_keys) as source:
+        source_name = None if self.arguments.source is None else self.arguments.source.name
+        with inputs.opened(file.path, source_name, duplicate_keys=self.arguments.duplicate_keys) as source:
             self.progress.watch(partial(getattr, source, "bytes_read"))
 
             def output_for(suffix: str) -> Output:
-                return output if output is not None else self._output_in_folder(found, suffix)
+                return output if output is not None else self._output_in_folder(file, suffix)
 
             if processes == 1:
                 from convcli.jobs.converting import convert
 
-                return convert(source, job, output_for, tell), source.grew
+                return convert(source, job, output_for, sinks), source.grew
             from convcli.jobs import parallel
 
-            return parallel.convert(source, job, output_for, tell, processes), source.grew
+            return parallel.convert(source, job, output_for, sinks, processes), source.grew
 
-    def _output_in_folder(self, found: Found, suffix: str) -> Output:
+    def _output_in_folder(self, file: InputFile, suffix: str) -> Output:
         from convcli.files.outputs import cannot_write, open_output
         from convcli.jobs.inputs import without_packing
 
-        old = os.path.splitext(without_packing(found.below))[1]
+        old = os.path.splitext(without_packing(file.relative))[1]
         keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
-        path = os.path.join(self.wish.out_dir or "", _stem(found) + (old if keeps else suffix))
-        if path in self.outputs or os.path.realpath(path) in self.is_input - {os.path.realpath(found.path)}:
+        path = os.path.join(self.arguments.out_dir or "", _stem(file) + (old if keeps else suffix))
+        if path in self.outputs or os.path.realpath(path) in self.is_input - {os.path.realpath(file.path)}:
             raise JobError("same-output", f"{path} is another input, or the output of one", help="convert it by itself")
         self.outputs.add(path)
         try:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         except OSError as error:
             raise cannot_write(path, error) from None
-        return open_output(path, force=self.wish.force, inputs=[found.path])
+        return open_output(path, force=self.arguments.force, inputs=[file.path])
 
     def _loss(self, loss: Loss) -> None:
         if self.losses is not None:
             self.losses.add(loss)
-        if self.wish.fail_on_loss is not None:
-            self.teller.loss(loss)
+        if self.arguments.fail_on_loss is not None:
+            self.printer.loss(loss)
 
     def _finish(self) -> None:
         """The losses are complete even where the outputs were refused because of them."""
         from convcli.report.losses import summary
 
-        self.teller.finish()
+        self.printer.finish()
         self.codes.finish()
         written = self.total is not None and self.total.outputs
         for beside in (self.losses, self.records if written else None):
@@ -293,8 +299,8 @@ class _Converting:
             self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr)))
 
 
-def _stem(found: Found) -> str:
+def _stem(file: InputFile) -> str:
     """What the name of its output begins with."""
     from convcli.jobs.inputs import without_packing
 
-    return os.path.splitext(without_packing(found.below))[0]
+    return os.path.splitext(without_packing(file.relative))[0]

@@ -30,16 +30,16 @@ def command(screen: Screen, paths: tuple[str, ...], form: str) -> int:
     """
     from convcli.jobs import inputs
 
-    codes = _shared.Codes(screen)
+    codes = _shared.ExitCodes(screen)
     _shared.show_table(screen, form, ["file", "dialect", "why"], _rows(inputs.find(paths), codes))
     codes.finish()
     return codes.worst
 
 
-def _rows(found: list[Any], codes: _shared.Codes) -> Iterator[dict[str, Any]]:
+def _rows(files: list[Any], codes: _shared.ExitCodes) -> Iterator[dict[str, Any]]:
     from convcli.jobs import inputs
 
-    for path, _ in found:
+    for path, _ in files:
         with codes.guard(path), inputs.opened(path) as source:
             detection = source.detection
             if detection is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from convcli.cli import _shared
-from convcli.cli._commands import Command, unknown
+from convcli.cli._commands import Command
 from convcli.cli._types import format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
@@ -67,12 +67,12 @@ MORE_OF_TRANSCRIPTS = [
 @click.option("--no-trunc", "whole", is_flag=True, help="Texts are not cut.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
-def command(screen: Screen, /, **given: Any) -> int:
+def command(screen: Screen, /, **values: Any) -> int:
     """Show the messages of a transcript, or a row for each of many.
 
     FILE is a file, a folder, a glob, or - for stdin. A call and its result have the same mark, #1 for the first call.
     """
-    return _Inspecting(screen, Wish(**given)).run()
+    return _Inspecting(screen, InspectArguments(**values)).run()
 
 
 def _completed(word: str, sign: str) -> list[str]:
@@ -82,7 +82,7 @@ def _completed(word: str, sign: str) -> list[str]:
     return [f"{before}{comma}{name}{sign}" for name in every if name.startswith(last)]
 
 
-class Wish(NamedTuple):
+class InspectArguments(NamedTuple):
     """What the command line says."""
 
     paths: tuple[str, ...]
@@ -101,23 +101,23 @@ class Wish(NamedTuple):
 class _Inspecting:
     """One call of the command."""
 
-    def __init__(self, screen: Screen, wish: Wish) -> None:
-        self.screen, self.wish = screen, wish
-        self.codes, self.teller = _shared.Codes(screen), _shared.Teller(screen)
+    def __init__(self, screen: Screen, arguments: InspectArguments) -> None:
+        self.screen, self.arguments = screen, arguments
+        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
 
     def run(self) -> int:
         """One transcript alone is shown by its messages; whether it is alone shows when the second comes."""
-        lifted = _shared.lifted(self.wish, self.codes, self.teller)
+        lifted = _shared.lifted(self.arguments, self.codes, self.printer)
         first = list(islice(lifted, 2))
-        if len(first) == 1 and not self.wish.summary:
+        if len(first) == 1 and not self.arguments.summary:
             self._one(*first[0])
         elif first:
-            if self.wish.tool_rows or self.wish.number is not None:
+            if self.arguments.tool_rows or self.arguments.number is not None:
                 raise JobError("usage", "--tools and --message are for one transcript", help="name one file")
             self._show(
                 TRANSCRIPTS, MORE_OF_TRANSCRIPTS, (_row(*pair) for pair in chain(first, lifted)), ["transcripts"]
             )
-        self.teller.finish()
+        self.printer.finish()
         self.codes.finish()
         return self.codes.worst
 
@@ -125,12 +125,14 @@ class _Inspecting:
         from convcli.report import message
         from convcli.views import rows as overview
 
-        longest = None if self.wish.whole or self.wish.form == "html" else overview.LONGEST
-        if self.wish.number is not None:
-            self.screen.show(message.shown(transcript, _checked(transcript, self.wish.number), self.wish.form))
+        longest = None if self.arguments.whole or self.arguments.form == "html" else overview.LONGEST
+        if self.arguments.number is not None:
+            self.screen.show(
+                message.shown(transcript, _checked(transcript, self.arguments.number), self.arguments.form)
+            )
             return
         title = message.title(_row(document, transcript))
-        if self.wish.tool_rows:
+        if self.arguments.tool_rows:
             self._show(TOOLS, [], overview.by_call(transcript, longest=longest), title)
         else:
             self._show(MESSAGES, MORE_OF_MESSAGES, overview.by_message(transcript, longest=longest), title)
@@ -139,24 +141,26 @@ class _Inspecting:
         """The heading, where a title is of one transcript, and the rows; nothing of it if a column is unknown."""
         from convcli.report.message import heading
 
-        known, chosen = [*columns, *more], self.wish.columns
-        conditions = [Condition(wanted, known) for wanted in self.wish.where]
+        known, chosen = [*columns, *more], self.arguments.columns
+        conditions = [Condition(wanted, known) for wanted in self.arguments.where]
         for condition in conditions:
             rows = filter(condition, rows)
         if chosen is not None:
             columns = [_column(name, known) for name in chosen.split(",")]
             rows = ({name: row[name] for name in columns} for row in rows)
-        if chosen is None and self.wish.form == "table" and (_shared.width() or NARROW) < NARROW:
+        if chosen is None and self.arguments.form == "table" and (_shared.width() or NARROW) < NARROW:
             columns = [name for name in columns if name not in SPARED]
         if len(title) > 1:
             self.screen.tell(heading(title, self.screen.err))
-        view = tables.View(_shared.width(), self.screen.out, self.wish.whole, tuple(title))
-        _shared.show_table(self.screen, self.wish.form, columns, islice(rows, self.wish.limit), view)
+        view = tables.View(_shared.width(), self.screen.out, self.arguments.whole, tuple(title))
+        _shared.show_table(self.screen, self.arguments.form, columns, islice(rows, self.arguments.limit), view)
         self.screen.tell("".join(filter(None, (condition.in_vain() for condition in conditions))))
 
 
 def _column(name: str, known: list[str]) -> str:
     if name not in known:
+        from convcli.validation.wording import unknown
+
         raise unknown("column", name, known, f"choose from {', '.join(known)}")
     return name
 
@@ -183,11 +187,11 @@ class Condition:
         """What to say when it held for no row, with the nearest word of those that the rows have."""
         if self.held or not self.seen:
             return None
-        from difflib import get_close_matches  # dear, and rarely needed
+        from convcli.validation.wording import LOOSE_CUTOFF, nearest
 
-        words = ",".join(self.accepted)
-        near = [match for word in self.accepted for match in get_close_matches(word, sorted(self.seen), 1, 0.5)]
-        hint = f'; did you mean "{safe_text(near[0])}"?' if near else ""
+        words, seen = ",".join(self.accepted), sorted(self.seen)
+        near = next(filter(None, (nearest(word, seen, LOOSE_CUTOFF) for word in self.accepted)), None)
+        hint = f'; did you mean "{safe_text(near)}"?' if near is not None else ""
         return f"note: no row has {self.column}={safe_text(words)}{hint}\n"
 
 

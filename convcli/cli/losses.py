@@ -17,10 +17,10 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.jobs.converting import Step
+    from convcli.jobs.converting import ItemResult
     from convcli.jobs.inputs import Item
-    from convcli.proof.difference import Loss
-    from convcli.views.outcomes import Group, Ledger
+    from convcli.proof.reasons import Loss
+    from convcli.views.outcomes import LossGroup, OutcomeTable
 
 EXAMPLES = """\
 convcli losses chat.json --to openai-chat                   # of this file
@@ -79,22 +79,22 @@ class _Losses:
     ) -> None:
         self.screen, self.paths, self.target, self.options = screen, paths, target, options
         self.source = None if source is None else source.name
-        self.codes, self.teller = _shared.Codes(screen), _shared.Teller(screen)
+        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
 
     def listed(self, form: str, summary: bool) -> int:
         """A row for each loss; with `summary` for each kind of loss, and for each name of what is kept."""
         if summary:
-            ledger = self._ledger()
-            losses = iter([group.first[0] for group in ledger.groups])
-            rows: Iterator[dict[str, Any]] = chain(map(_of_group, ledger.groups), _kept(ledger))
+            outcomes = self._outcomes()
+            losses = iter([group.first[0] for group in outcomes.groups])
+            rows: Iterator[dict[str, Any]] = chain(map(_of_group, outcomes.groups), _kept(outcomes))
         else:
-            losses = chain.from_iterable(step.losses for _, step in self._steps())
+            losses = chain.from_iterable(result.losses for _, result in self._results())
             rows = map(_row, losses)
         head = list(islice(rows, 1))
-        if not (ledger.groups if summary else head) and self.codes.worst == DONE:
+        if not (outcomes.groups if summary else head) and self.codes.worst == DONE:
             self.screen.tell("nothing lost\n")
         _shared.show_table(self.screen, form, GROUPED if summary else COLUMNS, chain(head, rows))
-        self.teller.finish()
+        self.printer.finish()
         self.codes.finish()
         return self.codes.worst
 
@@ -102,37 +102,37 @@ class _Losses:
         """A picture for a terminal."""
         from convcli.report import picture
 
-        ledger = self._ledger()
-        if ledger.transcripts:
-            self.screen.show(picture.drawn(ledger, self.paths, self.target, width, self.screen.out))
-        self.teller.finish()
+        outcomes = self._outcomes()
+        if outcomes.transcripts:
+            self.screen.show(picture.drawn(outcomes, self.paths, self.target, width, self.screen.out))
+        self.printer.finish()
         self.codes.finish()
         return self.codes.worst
 
-    def _ledger(self) -> Ledger:
+    def _outcomes(self) -> OutcomeTable:
         from convcli.jobs.inputs import Document
-        from convcli.views.outcomes import Ledger
+        from convcli.views.outcomes import OutcomeTable
 
-        ledger = Ledger()
-        for item, step in self._steps():
-            if isinstance(item, Document) and step.is_read:
-                ledger.add(item.lift(), step.losses, item.dialect, self.target, item.place)
+        outcomes = OutcomeTable()
+        for item, result in self._results():
+            if isinstance(item, Document) and result.is_read:
+                outcomes.add(item.lift(), result.losses, item.dialect, self.target, item.place)
             else:
-                ledger.lose(step.losses)
-        return ledger
+                outcomes.lose(result.losses)
+        return outcomes
 
-    def _steps(self) -> Iterator[tuple[Item, Step]]:
+    def _results(self) -> Iterator[tuple[Item, ItemResult]]:
         from convcli.jobs import inputs
-        from convcli.jobs.converting import steps
+        from convcli.jobs.converting import item_results
 
         for path, _ in inputs.find(self.paths):
             with self.codes.guard(path), inputs.opened(path, self.source) as opened:
                 for item in opened:
-                    for step in steps([item], self.target, self.options):
-                        yield item, step
-                        for finding in step.findings:
-                            self.teller.finding(finding)
-                        self.codes.add(UNACCEPTABLE if step.is_refused else DONE)
+                    for result in item_results([item], self.target, self.options):
+                        yield item, result
+                        for finding in result.findings:
+                            self.printer.finding(finding)
+                        self.codes.add(UNACCEPTABLE if result.is_refused else DONE)
 
 
 def _row(loss: Loss) -> dict[str, Any]:
@@ -140,21 +140,21 @@ def _row(loss: Loss) -> dict[str, Any]:
     return {name: getattr(loss, name) for name in COLUMNS} | {"line": loss.line or None}
 
 
-def _of_group(group: Group) -> dict[str, Any]:
+def _of_group(group: LossGroup) -> dict[str, Any]:
     """How often, and where first."""
     from convcli.report.text import place
 
     loss = group.first[0]
-    said = {name: getattr(group, name) for name in GROUPED if name != "first"}
-    return said | {"first": place(loss.file, loss.line, 0, loss.where)}
+    row = {name: getattr(group, name) for name in GROUPED if name != "first"}
+    return row | {"first": place(loss.file, loss.line, 0, loss.where)}
 
 
-def _kept(ledger: Ledger) -> Iterator[dict[str, Any]]:
+def _kept(outcomes: OutcomeTable) -> Iterator[dict[str, Any]]:
     """What no loss names, by the names that losses have."""
-    for row in ledger.facts:
+    for row in outcomes.facts:
         if row.outcomes["kept"]:
-            said = {"level": row.level, "kind": "kept", "field": row.name, "count": row.outcomes["kept"]}
-            yield said | {"first": None, "why": None}
+            cells = {"level": row.level, "kind": "kept", "field": row.name, "count": row.outcomes["kept"]}
+            yield cells | {"first": None, "why": None}
 
 
 def _in_general(source: Dialect, target: Dialect) -> Iterator[dict[str, Any]]:

@@ -44,9 +44,10 @@ def command(screen: Screen, path: str, kept: str, output: str, force: bool) -> i
     FILE is what convert wrote, unchanged. The same JSON comes back, with the order of its keys and all that was lost;
     white space and the spelling of a number (1e-6 for 0.000001) do not.
     """
-    from convcli.files.outputs import encoded, layout, open_output
+    from convcli.files.framing import encoded, layout
+    from convcli.files.outputs import open_output
 
-    codes = _shared.Codes(screen)
+    codes = _shared.ExitCodes(screen)
     target = open_output(output, force=force, inputs=[path, kept])
     try:
         with codes.guard(path):

@@ -19,7 +19,7 @@ convcli stats sessions/ --output-format json
 """
 
 
-class Wish(NamedTuple):
+class StatsArguments(NamedTuple):
     """What the command line says."""
 
     paths: tuple[str, ...]
@@ -32,18 +32,18 @@ class Wish(NamedTuple):
 @_shared.inputs
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
-def command(screen: Screen, /, **given: Any) -> int:
+def command(screen: Screen, /, **values: Any) -> int:
     """Count models, roles, tools, errors and tokens of transcripts.
 
     FILE is a file, a folder, a glob, or - for stdin. Sizes are in characters.
     """
     from convcli.views.rows import Statistics
 
-    wish, statistics = Wish(**given), Statistics()
-    codes, teller = _shared.Codes(screen), _shared.Teller(screen)
-    for document, transcript in _shared.lifted(wish, codes, teller):
+    arguments, statistics = StatsArguments(**values), Statistics()
+    codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
+    for document, transcript in _shared.lifted(arguments, codes, printer):
         statistics.add(transcript, document.dialect.name)
-    _shared.show_table(screen, wish.form, ["what", "name", "count", "errors", "size"], statistics.rows())
-    teller.finish()
+    _shared.show_table(screen, arguments.form, ["what", "name", "count", "errors", "size"], statistics.rows())
+    printer.finish()
     codes.finish()
     return codes.worst

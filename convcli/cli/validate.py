@@ -11,7 +11,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, Codes, format_of
+from convcli.cli._types import DIALECT, CodeList, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError
 from convcli.report import formats
@@ -19,8 +19,8 @@ from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.jobs.config import Configuration
-    from convcli.jobs.inputs import Found
-    from convcli.jobs.judging import Terms, Verdict
+    from convcli.jobs.inputs import InputFile
+    from convcli.jobs.judging import JudgingOptions, Verdict
     from convcli.model.findings import Finding
 
 EXAMPLES = """\
@@ -38,8 +38,8 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @_shared.inputs
 @click.option("--as", "target", type=DIALECT, metavar="DIALECT", help="Would this service take it as a request?")
 @click.option("--output-format", "form", type=format_of(formats), help="How findings are written.  [default: full]")
-@click.option("--select", type=Codes(), multiple=True, metavar="CODE,…", help="Tell only findings with these codes.")
-@click.option("--ignore", type=Codes(), multiple=True, metavar="CODE,…", help="Leave out findings with these codes.")
+@click.option("--select", type=CodeList(), multiple=True, metavar="CODE,…", help="Tell only findings with these codes.")
+@click.option("--ignore", type=CodeList(), multiple=True, metavar="CODE,…", help="Leave out findings with these codes.")
 @click.option("--statistics", is_flag=True, help="How often each code is found, in place of the findings.")
 @click.option("--check-arguments", is_flag=True, help="Hold the arguments of calls against the schemas of their tools.")
 @click.option("--strict", is_flag=True, help="Unknown keys are findings too, and warnings exit 1.")
@@ -47,16 +47,16 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
 @_shared.jobs
 @click.pass_obj
-def command(screen: Screen, /, **given: Any) -> int:
+def command(screen: Screen, /, **values: Any) -> int:
     """Judge transcripts by the schema and rules of their dialect.
 
     Exits 0 when they are acceptable, else 1.
     FILE is a file, a folder, a glob, or - for stdin. Findings go to stdout, the summary to stderr.
     """
-    return _Validating(screen, Wish(**given)).run()
+    return _Validating(screen, ValidateArguments(**values)).run()
 
 
-class Wish(NamedTuple):
+class ValidateArguments(NamedTuple):
     """What the command line says."""
 
     paths: tuple[str, ...]
@@ -73,19 +73,19 @@ class Wish(NamedTuple):
     duplicate_keys: Any
     jobs: int
 
-    def with_defaults(self, configuration: Configuration) -> Wish:
+    def with_defaults(self, configuration: Configuration) -> ValidateArguments:
         """The same, and from the configuration what the command line leaves open."""
-        said = configuration.said
-        keys = said.get("duplicate-keys", "error") if self.duplicate_keys == "error" else self.duplicate_keys
-        target = self.target or (DIALECT.convert(said["as"], None, None) if "as" in said else None)
-        form = format_of(formats).convert(self.form or said.get("output-format", "full"), None, None)
+        settings = configuration.settings
+        keys = settings.get("duplicate-keys", "error") if self.duplicate_keys == "error" else self.duplicate_keys
+        target = self.target or (DIALECT.convert(settings["as"], None, None) if "as" in settings else None)
+        form = format_of(formats).convert(self.form or settings.get("output-format", "full"), None, None)
         return self._replace(
             target=target,
             form=form,
-            select=self.select or (tuple(said.get("select", ())),),
-            ignore=self.ignore or (tuple(said.get("ignore", ())),),
-            strict=self.strict or said.get("strict", False),
-            check_arguments=self.check_arguments or said.get("check-arguments", False),
+            select=self.select or (tuple(settings.get("select", ())),),
+            ignore=self.ignore or (tuple(settings.get("ignore", ())),),
+            strict=self.strict or settings.get("strict", False),
+            check_arguments=self.check_arguments or settings.get("check-arguments", False),
             duplicate_keys=keys,
         )
 
@@ -93,59 +93,63 @@ class Wish(NamedTuple):
 class _Validating:
     """One call of the command, and what was counted."""
 
-    def __init__(self, screen: Screen, wish: Wish) -> None:
+    def __init__(self, screen: Screen, arguments: ValidateArguments) -> None:
         from convcli.jobs import config
 
-        self.configuration = config.Configuration() if wish.isolated else config.load()
-        self.screen, self.wish, self.codes = screen, wish.with_defaults(self.configuration), _shared.Codes(screen)
+        self.configuration = config.Configuration() if arguments.isolated else config.load()
+        self.screen, self.arguments, self.codes = (
+            screen,
+            arguments.with_defaults(self.configuration),
+            _shared.ExitCodes(screen),
+        )
         self.errors = self.warnings = self.bad = self.total = 0
 
     def run(self) -> int:
         from convcli.jobs import inputs
         from convcli.report.formats.full import tally
 
-        verdicts = self._counted(self._verdicts(inputs.find(self.wish.paths)))
-        if self.wish.statistics:
+        verdicts = self._counted(self._verdicts(inputs.find(self.arguments.paths)))
+        if self.arguments.statistics:
             _shared.show_table(
-                self.screen, TABLES.get(self.wish.form or "", "table"), STATISTICS, _statistics(verdicts)
+                self.screen, TABLES.get(self.arguments.form or "", "table"), STATISTICS, _statistics(verdicts)
             )
         else:
             self._show(verdicts)
         if self.total:
             self.screen.tell(tally(self.errors, self.warnings, self.bad, self.total, self.screen.err))
-        if self.errors or (self.warnings and self.wish.strict):
+        if self.errors or (self.warnings and self.arguments.strict):
             self.codes.add(UNACCEPTABLE)
-        return DONE if self.wish.exit_zero and self.codes.worst == UNACCEPTABLE else self.codes.worst
+        return DONE if self.arguments.exit_zero and self.codes.worst == UNACCEPTABLE else self.codes.worst
 
     def _show(self, verdicts: Iterator[Verdict]) -> None:
         from convcli.report import choice
         from convcli.report.tables import View
 
-        render = choice.renderer(formats, self.wish.form or "full")
+        render = choice.renderer(formats, self.arguments.form or "full")
         self.screen.show(render(verdicts, View(_shared.width(), self.screen.out)))
 
-    def _verdicts(self, found: Sequence[Found]) -> Iterator[Verdict]:
+    def _verdicts(self, files: Sequence[InputFile]) -> Iterator[Verdict]:
         """The verdicts on one file after the other, or on many side by side."""
-        processes = _shared.processes(self.wish.jobs, self.screen)
-        judged = self._side_by_side if processes > 1 and len(found) > 1 else self._each
-        with self.screen.progress(sum(_shared.size_of(path) for path, _ in found)) as self.progress:
-            for path, verdicts in judged(found, processes):
+        processes = _shared.processes(self.arguments.jobs, self.screen)
+        judged = self._side_by_side if processes > 1 and len(files) > 1 else self._each
+        with self.screen.progress(sum(_shared.size_of(path) for path, _ in files)) as self.progress:
+            for path, verdicts in judged(files, processes):
                 with self.codes.guard(path):
                     yield from verdicts
                 self.progress.pass_by(_shared.size_of(path))
 
-    def _each(self, found: Sequence[Found], processes: int) -> Iterator[tuple[str, Iterator[Verdict]]]:
-        return ((path, self._judged(path, processes)) for path, _ in found)
+    def _each(self, files: Sequence[InputFile], processes: int) -> Iterator[tuple[str, Iterator[Verdict]]]:
+        return ((path, self._judged(path, processes)) for path, _ in files)
 
-    def _side_by_side(self, found: Sequence[Found], processes: int) -> Iterator[tuple[str, Iterator[Verdict]]]:
+    def _side_by_side(self, files: Sequence[InputFile], processes: int) -> Iterator[tuple[str, Iterator[Verdict]]]:
         from convcli.jobs import parallel, workers
 
-        def work(number: int, tell: workers.Tell) -> None:
-            for verdict in self._judged(found[number].path):
-                tell(verdict)
+        def work(number: int, emit: workers.Emit) -> None:
+            for verdict in self._judged(files[number].path):
+                emit(verdict)
 
-        with workers.forked(work, len(found), processes) as all_done:
-            for (path, _), done in zip(found, all_done, strict=True):
+        with workers.forked(work, len(files), processes) as all_done:
+            for (path, _), done in zip(files, all_done, strict=True):
                 yield path, parallel.verdicts(done)
 
     def _judged(self, path: str, processes: int = 1) -> Iterator[Verdict]:
@@ -153,32 +157,32 @@ class _Validating:
         from convcli.jobs.judging import Verdict, finding_of, judge
 
         try:
-            with inputs.opened(path, self._dialect(path), duplicate_keys=self.wish.duplicate_keys) as source:
+            with inputs.opened(path, self._dialect(path), duplicate_keys=self.arguments.duplicate_keys) as source:
                 self.progress.watch(partial(getattr, source, "bytes_read"))
                 if processes == 1:
-                    yield from judge(source, self._terms(path))
+                    yield from judge(source, self._options(path))
                 else:
                     from convcli.jobs import parallel
 
-                    yield from parallel.judge(source, self._terms(path), processes)
+                    yield from parallel.judge(source, self._options(path), processes)
         except ContentError as error:
-            if self._terms(path).wants(error.code):
+            if self._options(path).wants(error.code):
                 yield Verdict(error.file, error.line, "", [finding_of(error)])
 
     def _dialect(self, path: str) -> str | None:
-        return self.configuration.dialect(path) if self.wish.source is None else self.wish.source.name
+        return self.configuration.dialect(path) if self.arguments.source is None else self.arguments.source.name
 
-    def _terms(self, path: str) -> Terms:
-        from convcli.jobs.judging import Terms
+    def _options(self, path: str) -> JudgingOptions:
+        from convcli.jobs.judging import JudgingOptions
         from convcli.validation.rules.conformance import arguments_match
 
-        wish = self.wish
-        return Terms(
-            wish.strict,
-            wish.target,
-            (arguments_match(),) if wish.check_arguments else (),
-            frozenset(code for codes in wish.select for code in codes),
-            frozenset(code for codes in wish.ignore for code in codes) | self.configuration.ignored(path),
+        arguments = self.arguments
+        return JudgingOptions(
+            arguments.strict,
+            arguments.target,
+            (arguments_match(),) if arguments.check_arguments else (),
+            frozenset(code for codes in arguments.select for code in codes),
+            frozenset(code for codes in arguments.ignore for code in codes) | self.configuration.ignored(path),
         )
 
     def _counted(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:

@@ -54,15 +54,14 @@ def builtin() -> list[Dialect]:
 
 
 def _plugin(name: str) -> object:
-    from difflib import get_close_matches  # dear, and rarely needed
     from importlib.metadata import entry_points
+
+    from convcli.validation.wording import unknown
 
     for entry in entry_points(group=ENTRY_POINTS):
         if entry.name == name:
             return entry.load()
-    close = get_close_matches(name, names(), n=1, cutoff=0.5)
-    help_text = f'did you mean "{close[0]}"?' if close else "convcli dialects lists them all"
-    raise JobError("unknown-dialect", f'there is no dialect "{name}"', help=help_text)
+    raise unknown("dialect", name, names(), "convcli dialects lists them all")
 
 
 class _Registry(ModuleType):

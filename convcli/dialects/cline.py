@@ -20,7 +20,6 @@ from msgspec.structs import replace
 
 from convcli.families.anthropic import policy
 from convcli.families.anthropic.blocks import (
-    INNER,
     READERS,
     WRITERS,
     Blocks,
@@ -35,11 +34,11 @@ from convcli.families.anthropic.places import PLACES, REASONS
 from convcli.kit import fitting, lacking, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.sessions import Envelope, in_milliseconds, milliseconds_of_time, time_of_milliseconds
+from convcli.kit.sessions import Envelope, in_milliseconds
 from convcli.kit.settings import Setting
-from convcli.kit.values import put_counts, take_counts
+from convcli.kit.values import milliseconds_of_time, put_counts, take_counts, time_of_milliseconds
 from convcli.model.dialect import Clue, Dialect, Options, Pass
-from convcli.model.transcript import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Part, Reasoning, Text, ToolCall, Transcript
 from convcli.validation.rules import links, turns
 
 NAME = "cline"
@@ -228,13 +227,6 @@ def write(transcript: Transcript, options: Options) -> Any:
 # ---------------------------------------------------------------- fit
 
 
-def _express(result: ToolResult) -> tuple[str, Any] | None:
-    """Lists of values that are no blocks stay as they are."""
-    values = result.value
-    is_list = result.kind == "data" and isinstance(values, list) and bool(values)
-    return None if is_list and {*INNER, "file"}.isdisjoint(map(kind_of, values)) else policy.express(result)
-
-
 def _signed_by_gemini(part: Any) -> Any:
     """Texts and calls have Gemini's signature, and no other metadata."""
     signature = (part.metadata or {}).get("thoughtSignature")
@@ -266,8 +258,7 @@ def _with_version(transcript: Transcript) -> Transcript:
     return transcript if is_own else replace(transcript, extras={**(transcript.extras or {}), NAME: {"version": 1}})
 
 
-RESULTS = policy.RESULTS._replace(express=_express)
-PARTS = policy.taken_parts(BLOCKS, roles=ROLES, text=_signed_by_gemini, reasoning=_reasoning, results=RESULTS)
+PARTS = policy.taken_parts(BLOCKS, roles=ROLES, text=_signed_by_gemini, reasoning=_reasoning)
 MESSAGES: tuple[Pass, ...] = (
     sessions.active_branch,
     sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
@@ -304,7 +295,7 @@ DIALECT = Dialect(
         turns.results_in_roles("user"),
         turns.decodable(),
     ),
-    conventions=(RESULTS,),
+    conventions=(policy.results_of(BLOCKS),),
     lacks={"task": LACKS | {"id", "updatedAt", "tool_result.name"}, "session": LACKS},
     has=frozenset(("message.cost", "message.provider", "message.replaces")),
     reasons={

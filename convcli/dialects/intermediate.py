@@ -11,6 +11,7 @@ from typing import Any
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.model.dialect import RARE, Clue, Dialect, Options
 from convcli.model.transcript import (
+    MEDIA_KINDS,
     Media,
     Message,
     Opaque,
@@ -34,7 +35,7 @@ MARK, VERSION = "convcli", 1
 
 PARTS: dict[str, Any] = {
     **{cls.type: cls for cls in (Text, Reasoning, Refusal, ToolCall, ToolResult, Opaque)},
-    **dict.fromkeys(("image", "audio", "video", "document"), Media),
+    **dict.fromkeys(MEDIA_KINDS, Media),
 }
 
 
@@ -160,7 +161,7 @@ def _places() -> dict[str, Path]:
 
 
 RULES = (
-    links.paired(links.Manner(where="later")),
+    links.paired(links.PairingRules(where="later")),
     arguments.not_filled(),
     tools.chosen(alone=tools.EVERY),
     tools.unique(),

@@ -29,7 +29,7 @@ from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, tools
-from convcli.validation.survey import Survey, when_sent
+from convcli.validation.survey import Survey, for_requests
 
 NAME = "message-history"
 
@@ -204,8 +204,8 @@ def _results_are_texts(survey: Survey) -> Iterator[Breach]:
 
 RULES = (
     system_apart(),
-    when_sent(Rule(("wrong-type",), _results_are_texts)),
-    links.paired(links.Manner(where="later")),
+    for_requests(Rule(("wrong-type",), _results_are_texts)),
+    links.paired(links.PairingRules(where="later")),
     arguments.not_filled(),
     tools.unique(),
 )

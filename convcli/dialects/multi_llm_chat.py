@@ -153,7 +153,7 @@ def _stated(native: Native) -> Native:
 
 RULES = (
     system_apart(),
-    links.paired(links.Manner(where="later")),
+    links.paired(links.PairingRules(where="later")),
 )
 
 LACKS = ((lacking.SESSION - {"title", "createdAt", "updatedAt"}) | lacking.REQUEST | lacking.TOOLS | {"reasoning"}) | (

@@ -1,0 +1,1 @@
+"""What one document goes through: detection, validation, lifting, fitting, writing, comparison."""

@@ -1,4 +1,4 @@
-"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+"""One transcript into one dialect: it is fitted and written, read back and compared, and judged."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
-from convcli.proof.difference import Loss, difference
+from convcli.proof.difference import difference
+from convcli.proof.reasons import Loss
 from convcli.validation import schemas, verdict
-from convcli.validation.survey import Rigour
+from convcli.validation.survey import Purpose
 from convcli.validation.wording import PLAIN_WORD, listed
 
 BY_DEFAULT = Options()
@@ -89,13 +90,13 @@ def lower(
     options: Options = BY_DEFAULT,
     source: Dialect | None = None,
     *,
-    rigour: Rigour = "document",
+    purpose: Purpose = "document",
 ) -> Conversion:
     """A transcript in a dialect, with the losses that reading it back shows and what its service would refuse.
 
     All places are places of the source. Raises JobError when the target is only read.
     """
-    return compared(before, written(before, target, options, source), target, source, rigour=rigour)
+    return compared(before, written(before, target, options, source), target, source, purpose=purpose)
 
 
 def written(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
@@ -106,11 +107,11 @@ def written(before: Transcript, target: Dialect, options: Options, source: Diale
 
 
 def compared(
-    before: Transcript, document: Any, target: Dialect, source: Dialect | None, *, rigour: Rigour = "document"
+    before: Transcript, document: Any, target: Dialect, source: Dialect | None, *, purpose: Purpose = "document"
 ) -> Conversion:
     """The document that was written of a transcript, with its losses and findings."""
     after = target.lift(document)
-    findings = verdict.of_output(document, after, target, before, source, rigour=rigour)
+    findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
     return Conversion(document, lambda: before, difference(before, after, source, target), findings)
 
 

@@ -1,4 +1,4 @@
-"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+"""Which dialect a document is in: the one strongest clue that a dialect finds in it, else an error."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Detection(msgspec.Struct, frozen=True):
 
 def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tuple[str, Clue]]:
     """Every dialect that sees a mark of its own in the document, the strongest first."""
-    found = [(dialect.name, dialect.detect(document)) for dialect in among or dialects.builtin()]
-    clues = [(name, clue) for name, clue in found if clue is not None]
+    clue_of = [(dialect.name, dialect.detect(document)) for dialect in among or dialects.builtin()]
+    clues = [(name, clue) for name, clue in clue_of if clue is not None]
     return sorted(clues, key=lambda pair: (-pair[1].strength, pair[0]))
 
 
@@ -32,23 +32,23 @@ def detect(document: Any, among: Sequence[Dialect] | None = None) -> Detection:
     return strongest(candidates(document, among))
 
 
-def strongest(found: Sequence[tuple[str, Clue]]) -> Detection:
+def strongest(ranked: Sequence[tuple[str, Clue]]) -> Detection:
     """The one strongest of these candidates, the strongest first. Raises ContentError when there is none or a tie."""
-    if not found:
+    if not ranked:
         raise ContentError(
             "unknown-dialect",
             "no dialect recognises this document",
             help="name it with --from; convcli dialects lists them all",
         )
-    best = [name for name, clue in found if clue.strength == found[0][1].strength]
+    best = [name for name, clue in ranked if clue.strength == ranked[0][1].strength]
     if len(best) > 1:
-        listed = ", ".join(f"{name} ({clue.reason})" for name, clue in found[: len(best)])
+        listed = ", ".join(f"{name} ({clue.reason})" for name, clue in ranked[: len(best)])
         raise ContentError(
             "ambiguous-dialect",
             f"this document could be in {len(best)} dialects: {listed}",
             help=f"name it, say --from {best[0]}",
         )
-    return Detection(found[0][0], found[0][1], tuple(found[1:]))
+    return Detection(ranked[0][0], ranked[0][1], tuple(ranked[1:]))
 
 
 def dialect_of(document: Any, name: str | None = None) -> Dialect:

@@ -1,4 +1,4 @@
-"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+"""One document into another dialect, or judged in its own: the ways that it can go through the engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.validation import schemas, verdict
-from convcli.validation.survey import Rigour
+from convcli.validation.survey import Purpose
 
 
 def validate(
@@ -24,14 +24,14 @@ def validate(
     dialect: Dialect,
     *,
     strict: bool = False,
-    rigour: Rigour = "document",
+    purpose: Purpose = "document",
     more: Iterable[Rule] = (),
 ) -> list[Finding]:
     """What is wrong with a document of this dialect: by its schema, and if that has no objection by its rules.
 
-    `strict`: unknown keys are warnings · `rigour`: "sent" judges it as a request · `more`: rules beside its own.
+    `strict`: unknown keys are warnings · `purpose`: "request" judges it as one · `more`: rules beside its own.
     """
-    if not strict and rigour == "document" and not more and is_clean(document, dialect):
+    if not strict and purpose == "document" and not more and is_clean(document, dialect):
         return []
     found = schemas.findings(dialect.name, document, strict=strict)
     if any(finding.severity == "error" for finding in found):
@@ -42,7 +42,7 @@ def validate(
     strange = not_understood(document, transcript, dialect)
     if strange is not None:
         return [*found, strange]
-    return found + verdict.findings(document, transcript, dialect, (*dialect.rules, *more), rigour)
+    return found + verdict.findings(document, transcript, dialect, (*dialect.rules, *more), purpose)
 
 
 def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli import __version__, dialects
+from convcli import dialects
 from convcli.engine.pipeline import convert
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
+from convcli.model.version import __version__
 from convcli.validation import schemas
 from convcli.wire import exact_json
 from convcli.wire.json_patch import apply, patch
 
-Record = dict[str, Any]
+RestoreRecord = dict[str, Any]
 
 SCHEMA = "restore"
 
 
-def record(original: Any, converted: Any, source: Dialect, target: Dialect) -> Record:
+def record(original: Any, converted: Any, source: Dialect, target: Dialect) -> RestoreRecord:
     """What `restore` needs beside the converted document; its `patch` is empty when that alone gives the original."""
     head = {"convcli": 1, "version": __version__, "source": source.name, "target": target.name}
     sums = {"original": exact_json.digest(original), "converted": exact_json.digest(converted)}
@@ -36,11 +37,13 @@ def record(original: Any, converted: Any, source: Dialect, target: Dialect) -> R
     return {**head, **({} if form is None else {"form": form}), "sha256": sums, "patch": best}
 
 
-def restore(converted: Any, kept: Record) -> Any:
+def restore(converted: Any, kept: RestoreRecord) -> Any:
     """The original document. Raises ContentError when the record is none, or does not fit the document."""
-    found = schemas.findings(SCHEMA, kept)
-    if found:
-        raise ContentError("not-a-restore-file", f"this is no restore record: {found[0].message}", where=found[0].where)
+    findings = schemas.findings(SCHEMA, kept)
+    if findings:
+        raise ContentError(
+            "not-a-restore-file", f"this is no restore record: {findings[0].message}", where=findings[0].where
+        )
     if exact_json.digest(converted) != kept["sha256"]["converted"]:
         raise _does_not_fit("the converted document is not the one that the restore record belongs to")
     source, target = dialects.get(kept["source"]), dialects.get(kept["target"])

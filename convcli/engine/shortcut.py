@@ -1,4 +1,7 @@
-"""Detect, validate, lift, lower, compare: what one document goes through. Pure: returns results, never prints."""
+"""The short way: what is known of one document is not done again for the next that differs only in plain turns.
+
+A document whose rest was clean is clean, and a conversion whose rest has a template is the template with its turns.
+Both are asked for the whole document where anything else is in it."""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from convcli.engine.conversion import Conversion, lift, lower
 from convcli.kit.turns import messages_of, sample
 from convcli.model.dialect import Dialect
 from convcli.model.errors import RefusedError
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from convcli.validation import schemas, verdict
 from convcli.wire import exact_json, pointers
 
@@ -55,34 +58,34 @@ def by_template(document: Any, source: Dialect, target: Dialect) -> Conversion |
     written = exact_json.write(taken.rest)
     if len(written) > MOST_REMEMBERED:
         return None
-    mould = _rest(written, source.name, target.name, taken.begins_with_system, bool(taken.names)).mould()
-    if mould is None:
+    template = _rest(written, source.name, target.name, taken.begins_with_system, bool(taken.names)).template()
+    if template is None:
         return None
-    given = target.plain.give(mould.fresh(), taken.turns)
-    if target.plain.take(given) != (mould.rest, taken.turns, {}):
+    output = target.plain.give(template.fresh(), taken.turns)
+    if target.plain.take(output) != (template.rest, taken.turns, {}):
         return None
-    losses = [_lost(mould.loss, document, i, name) for i, name in taken.names.items()]
-    return Conversion(given, lambda: lift(document, source), losses, [])
+    losses = [_lost(template.loss, document, i, name) for i, name in taken.names.items()]
+    return Conversion(output, lambda: lift(document, source), losses, [])
 
 
 class _TemplateCache:
     """What is left of some documents without their turns.
 
-    To make a mould of it takes as long as a small conversion, so that is done when the second such document comes.
+    To make a template of it takes as long as a small conversion, so that is done when the second such document comes.
     """
 
     def __init__(self, *terms: Any) -> None:
         self._terms, self._is_new = terms, True
 
-    def mould(self) -> Template | None:
-        """The mould, if there is one yet."""
+    def template(self) -> Template | None:
+        """The template, if there is one yet."""
         if self._is_new:
             self._is_new = False
             return None
-        return self._made
+        return self._template
 
     @cached_property
-    def _made(self) -> Template | None:
+    def _template(self) -> Template | None:
         return _template(*self._terms)
 
 
@@ -103,16 +106,18 @@ def _template(written: bytes, source: str, target: str, has_system: bool, is_nam
     if not schemas.accepts(source, document):
         return None
     try:
-        made = lower(lift(document, one), two, source=one)
+        conversion = lower(lift(document, one), two, source=one)
     except RefusedError:
         return None
-    taken = two.plain.take(made.document)
+    taken = two.plain.take(conversion.document)
     named = pointers.pointer((*path, len(messages) - 1, "name"))
-    lost = [(loss.kind, loss.where, loss.before) for loss in made.losses]
-    if made.findings or taken is None or taken.turns != turns or lost != [("dropped", named, "x")] * is_named:
+    lost = [(loss.kind, loss.where, loss.before) for loss in conversion.losses]
+    if conversion.findings or taken is None or taken.turns != turns or lost != [("dropped", named, "x")] * is_named:
         return None
     return Template(
-        exact_json.rereader(exact_json.write(made.document)), taken.rest, made.losses[0] if is_named else None
+        exact_json.rereader(exact_json.write(conversion.document)),
+        taken.rest,
+        conversion.losses[0] if is_named else None,
     )
 
 

@@ -1,10 +1,9 @@
-"""Where documents come from: files and stdin, plain or compressed, as one JSON document, JSON Lines or an SSE stream.
+"""Bytes as documents and back: one JSON document, JSON Lines or an SSE stream, plain or compressed, of files and stdin.
 
 The content decides what a file is, never its name. Lines are split at 0x0A only, since U+2028 and its like are text.
 A session file may still be growing: its size at opening is the limit, and an incomplete last line is `torn`, which
-is safe to tell because no proper prefix of a JSON object is JSON. Formats: RFC 8259, jsonlines.org, and
-"Server-sent events" of the HTML standard.
-"""
+is safe to tell because no proper prefix of a JSON object is JSON. Formats: https://www.rfc-editor.org/rfc/rfc8259,
+https://jsonlines.org, https://html.spec.whatwg.org/multipage/server-sent-events.html"""
 
 from __future__ import annotations
 
@@ -14,15 +13,17 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 
 import msgspec
 
-from convcli.files.packed import Tap, open_file, open_stdin, unpacked
+from convcli.files.packed import CountedFile, open_file, open_stdin, unpacked
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
-from convcli.wire.exact_json import BEGIN, DuplicateKeys, Place, parse
+from convcli.wire.exact_json import BEGIN, DuplicateKeys, Position, parse, write, write_line
 
 Framing: TypeAlias = Literal["json", "jsonl", "sse"]
 Line: TypeAlias = tuple[int, int, bytes, bool]
 """Number, byte offset, bytes without the newline, and whether a newline ended it."""
 
+LAYOUTS: dict[str, Framing] = {"sse": "sse", "events": "jsonl"}
+"""How rows that are one document are laid out, by the framing that a dialect names."""
 MAX_LINE = 256 << 20
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n"
@@ -57,7 +58,9 @@ class Source:
     `framing` is what the content looks like. One line that holds one value is "json", and `records` reads it too.
     """
 
-    def __init__(self, name: str, file: Tap, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys) -> None:
+    def __init__(
+        self, name: str, file: CountedFile, chunks: Iterator[bytes], max_line: int, keys: DuplicateKeys
+    ) -> None:
         self.name, self._file, self._max_line, self._keys = name, file, max_line, keys
         self.framing: Framing
         self.framing, self._chunks = _sniff(chunks, max_line)
@@ -103,7 +106,7 @@ class Source:
         Raises ContentError `line-too-long`, after which nothing can be read.
         """
         readable = start > 0
-        for number, offset, text, ended in self._lines(start, stop):
+        for number, offset, text, ended in self._lines_between(start, stop):
             raw = text.removesuffix(b"\r")
             if raw.strip(_BLANK):
                 record = Record(number, offset, offset + len(text), raw)
@@ -117,7 +120,7 @@ class Source:
     def events(self) -> Iterator[Record]:
         """The events of an SSE stream, one at a time; the last one may lack its blank line."""
         readable, block = False, list[tuple[int, int, bytes]]()
-        for number, offset, text, _ in _lines(self._chunks, self._max_line):
+        for number, offset, text, _ in split_lines(self._chunks, self._max_line):
             line = text.removesuffix(b"\r").removeprefix(b"" if offset else _BOM)
             if line:
                 block.append((number, offset + len(text.removesuffix(b"\r")) - len(line), line))
@@ -130,12 +133,12 @@ class Source:
             record.torn = bool(record.error) and readable and (_is_cut(record, origin) or _DONE.startswith(record.raw))
             yield record
 
-    def _lines(self, start: int, stop: int | None) -> Iterator[Line]:
+    def _lines_between(self, start: int, stop: int | None) -> Iterator[Line]:
         if not start and stop is None:
-            return _lines(self._chunks, self._max_line)
+            return split_lines(self._chunks, self._max_line)
         begin = max(start - 1, 0)
         before = sum(chunk.count(b"\n") for chunk in self._file.chunks(0, begin))
-        lines = _lines(self._file.chunks(begin), self._max_line, begin, before + 1)
+        lines = split_lines(self._file.chunks(begin), self._max_line, begin, before + 1)
         if start:  # the rest of the line before, or just its newline, belongs to the range before
             next(lines, None)
         return takewhile(lambda line: stop is None or line[1] < stop, lines)
@@ -170,13 +173,13 @@ class Source:
         )
         return record
 
-    def _read(self, record: Record, begin: Place) -> None:
+    def _read(self, record: Record, begin: Position) -> None:
         try:
             record.value = self._parse(record.raw, begin)
         except ContentError as error:
             record.error = error
 
-    def _parse(self, raw: bytes, begin: Place) -> Any:
+    def _parse(self, raw: bytes, begin: Position) -> Any:
         try:
             if begin[2] and raw.startswith(_BOM):
                 raise ContentError(
@@ -201,15 +204,15 @@ def open_source(
     `line-too-long`, `compression-bomb` or `broken-compression` when the beginning cannot be read.
     """
     name, file = ("<stdin>", stdin or open_stdin()) if path == "-" else (path, open_file(path))
-    tap = Tap(name, file, owned=path != "-")
+    stored = CountedFile(name, file, owned=path != "-")
     try:
-        return Source(name, tap, unpacked(tap), max_line, duplicate_keys)
+        return Source(name, stored, unpacked(stored), max_line, duplicate_keys)
     except ContentError as error:
-        tap.close()
+        stored.close()
         error.file = name
         raise
     except JobError:
-        tap.close()
+        stored.close()
         raise
 
 
@@ -225,7 +228,7 @@ def _sniff(chunks: Iterator[bytes], max_line: int) -> tuple[Framing, Iterator[by
             taken.append(chunk)
             yield chunk
 
-    written = (text for _, _, text, _ in _lines(remembered(), max_line) if text.strip(_BLANK))
+    written = (text for _, _, text, _ in split_lines(remembered(), max_line) if text.strip(_BLANK))
     framing = _framing(next(written, b"").removeprefix(_BOM), next(written, b""))
     return framing, chain(taken, chunks)
 
@@ -251,7 +254,7 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def _lines(chunks: Iterator[bytes], max_line: int, offset: int = 0, number: int = 1) -> Iterator[Line]:
+def split_lines(chunks: Iterator[bytes], max_line: int, offset: int = 0, number: int = 1) -> Iterator[Line]:
     """The physical lines of a stream, the first of this number and at this offset. Raises ContentError."""
     pending, size = list[bytes](), 0
     for chunk in chunks:
@@ -298,3 +301,29 @@ def _note(record: Record, field: bytes, value: bytes, comments: list[str]) -> bo
     elif field == b"":
         comments.append(text)
     return field in (b"event", b"id", b"", b"retry")
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def layout(documents: list[Any]) -> str:
+    """How documents are laid out that have no input to be like: one as JSON, more or rows as JSONL."""
+    return ".json" if len(documents) == 1 and not isinstance(documents[0], Rows) else ".jsonl"
+
+
+def encoded(document: Any, suffix: str) -> Iterator[bytes]:
+    """The bytes of one document, as the suffix of its file says."""
+    if suffix == ".sse":
+        yield from map(_event_bytes, document)
+    elif isinstance(document, Rows):
+        yield from map(write_line, document)
+    else:
+        yield write_line(document, indent=suffix == ".json")
+
+
+def _event_bytes(row: Any) -> bytes:
+    """One event of an SSE stream. Streams whose events have a `type` name the event after it; the end mark is bare."""
+    kind = row.get("type") if isinstance(row, dict) else None
+    is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
+    name = f"event: {kind}\n".encode() if is_name else b""
+    return name + b"data: " + (row.encode() if isinstance(row, str) else write(row)) + b"\n\n"

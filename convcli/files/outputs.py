@@ -13,18 +13,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from errno import EINVAL, EISDIR, EOPNOTSUPP, EPERM
-from typing import IO, Any, Protocol
+from typing import IO, Protocol
 
-from convcli.files.framing import Framing
-from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError, JobError, OutputError
-from convcli.wire import exact_json
 
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _CHUNK = 1 << 20
 _PIECE = 1 << 17
 _IN_MEMORY = 4 << 20
-_UNNAMED = getattr(os, "O_TMPFILE", 0)
+UNNAMED = getattr(os, "O_TMPFILE", 0)
 _NO_UNNAMED = (EOPNOTSUPP, EISDIR, EINVAL)
 _NO_LINKS = (EPERM, EOPNOTSUPP)
 
@@ -41,7 +38,7 @@ class Output(Protocol):
     def write(self, data: bytes) -> None:
         """Take more bytes. Raises OutputError."""
 
-    def append(self, part: Part) -> None:
+    def append(self, part: Spool) -> None:
         """Take all bytes of a part. Raises OutputError."""
 
     def commit(self) -> None:
@@ -62,24 +59,24 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
         _refuse_input("standard output", _status_of_stdout(), inputs)
         return _Through("standard output", "")
     try:
-        found = _status(path)
+        target = _status(path)
     except OSError as error:
         raise cannot_write(path, error) from None
-    _refuse_input(path, found, inputs)
-    if found is not None and stat.S_ISDIR(found.st_mode):
+    _refuse_input(path, target, inputs)
+    if target is not None and stat.S_ISDIR(target.st_mode):
         raise OutputError("cannot-write", f"cannot write {path}: it is a directory")
-    if found is not None and not stat.S_ISREG(found.st_mode):
+    if target is not None and not stat.S_ISREG(target.st_mode):
         return _Through(path, path)
-    if found is not None and not force:
+    if target is not None and not force:
         raise _exists(path)
-    return _Replacement(path, _mode(found, inputs), found is not None, force)
+    return _Replacement(path, _mode(target, inputs), target is not None, force)
 
 
-class Part:
+class Spool:
     """Bytes without a name that one process writes and another reads: nothing is left of them when both have ended."""
 
     def __init__(self, folder: str | None = None, name: str = "a temporary file") -> None:
-        from tempfile import TemporaryFile  # dear, and only needed for several processes
+        from tempfile import TemporaryFile  # slow to import, and only needed for several processes
 
         self.folder, self.name = folder, name
         try:
@@ -100,7 +97,7 @@ class Part:
         if self._waiting >= _CHUNK:
             self.commit()
 
-    def append(self, part: Part) -> None:
+    def append(self, part: Spool) -> None:
         for data in part.pieces():
             self.write(data)
 
@@ -155,7 +152,7 @@ class _Replacement:
             except OSError as error:
                 raise cannot_write(self.name, error) from None
 
-    def append(self, part: Part) -> None:
+    def append(self, part: Spool) -> None:
         try:
             self._drain()
             for data in part.pieces(_copied(part.fileno(), self._file)):
@@ -197,9 +194,9 @@ class _Replacement:
 
     def _open(self) -> None:
         self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-        if _UNNAMED and os.path.isdir("/proc/self/fd"):
+        if UNNAMED and os.path.isdir("/proc/self/fd"):
             try:
-                self._file = os.open(self.folder, os.O_WRONLY | _UNNAMED, self._mode)
+                self._file = os.open(self.folder, os.O_WRONLY | UNNAMED, self._mode)
                 return
             except OSError as error:
                 if error.errno not in _NO_UNNAMED:
@@ -261,7 +258,7 @@ class _Through:
             except OSError as error:
                 raise cannot_write("a temporary file", error) from None
 
-    def append(self, part: Part) -> None:
+    def append(self, part: Spool) -> None:
         for data in part.pieces():
             self.write(data)
 
@@ -290,7 +287,7 @@ class _Through:
 
     def _drain(self) -> None:
         if self._spool is None:
-            from tempfile import TemporaryFile  # dear, and not needed for what is small
+            from tempfile import TemporaryFile  # slow to import, and not needed for what is small
 
             self._spool = TemporaryFile()  # noqa: SIM115
         self._spool.writelines(self._pieces)
@@ -354,12 +351,12 @@ def _status_of_input(path: str) -> os.stat_result | None:
     return None
 
 
-def _refuse_input(name: str, found: os.stat_result | None, inputs: Iterable[str]) -> None:
-    if found is None or not stat.S_ISREG(found.st_mode):
+def _refuse_input(name: str, target: os.stat_result | None, inputs: Iterable[str]) -> None:
+    if target is None or not stat.S_ISREG(target.st_mode):
         return
     for path in inputs:
         status = _status_of_input(path)
-        if status is not None and os.path.samestat(found, status):
+        if status is not None and os.path.samestat(target, status):
             raise JobError("output-is-input", f"{name} is the input too", help="write to another file")
 
 
@@ -367,38 +364,11 @@ def _exists(name: str) -> ConvcliError:
     return JobError("output-exists", f"{name} exists already", help="--force replaces it")
 
 
-def _mode(found: os.stat_result | None, inputs: Iterable[str]) -> int:
+def _mode(target: os.stat_result | None, inputs: Iterable[str]) -> int:
     """Never more open than an input; the owner can always read and write."""
-    mode = 0o666 if found is None else stat.S_IMODE(found.st_mode) & 0o777
+    mode = 0o666 if target is None else stat.S_IMODE(target.st_mode) & 0o777
     for path in inputs:
         status = _status_of_input(path)
         if status is not None and stat.S_ISREG(status.st_mode):
             mode &= stat.S_IMODE(status.st_mode) | 0o600
     return mode
-
-
-LAYOUTS: dict[str, Framing] = {"sse": "sse", "events": "jsonl"}
-"""How rows that are one document are laid out, by the framing that a dialect names."""
-
-
-def layout(documents: list[Any]) -> str:
-    """How documents are laid out that have no input to be like: one as JSON, more or rows as JSONL."""
-    return ".json" if len(documents) == 1 and not isinstance(documents[0], Rows) else ".jsonl"
-
-
-def encoded(document: Any, suffix: str) -> Iterator[bytes]:
-    """The bytes of one document, as the suffix of its file says."""
-    if suffix == ".sse":
-        yield from map(_event_bytes, document)
-    elif isinstance(document, Rows):
-        yield from map(exact_json.write_line, document)
-    else:
-        yield exact_json.write_line(document, indent=suffix == ".json")
-
-
-def _event_bytes(row: Any) -> bytes:
-    """One event of an SSE stream. Streams whose events have a `type` name the event after it; the end mark is bare."""
-    kind = row.get("type") if isinstance(row, dict) else None
-    is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
-    name = f"event: {kind}\n".encode() if is_name else b""
-    return name + b"data: " + (row.encode() if isinstance(row, str) else exact_json.write(row)) + b"\n\n"

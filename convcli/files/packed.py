@@ -42,7 +42,7 @@ def _unreadable(name: str, error: Exception) -> JobError:
     return JobError("unreadable-input", f"cannot read it: {getattr(error, 'strerror', None) or error}", file=name)
 
 
-class Tap:
+class CountedFile:
     """The bytes as stored, counted, and for a regular file no more than it had when it was opened."""
 
     def __init__(self, name: str, file: BinaryIO, *, owned: bool) -> None:
@@ -105,40 +105,44 @@ def _regular_size(file: BinaryIO) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def unpacked(tap: Tap) -> Iterator[bytes]:
+def unpacked(stored: CountedFile) -> Iterator[bytes]:
     """The bytes of a file, unpacked where it is packed. Raises ContentError for damage and for bombs."""
-    return _within_bounds(_frames(tap), tap) if tap.packer else iter(tap.read, b"")
+    return _within_bounds(_frames(stored), stored) if stored.packer else iter(stored.read, b"")
 
 
-def _within_bounds(chunks: Iterator[bytes], tap: Tap) -> Iterator[bytes]:
+def _within_bounds(chunks: Iterator[bytes], stored: CountedFile) -> Iterator[bytes]:
     total = 0
     for chunk in chunks:
         total += len(chunk)
-        if total > MAX_UNPACKED or (total > _RATIO_FROM and total > MAX_RATIO * tap.count):
+        if total > MAX_UNPACKED or (total > _RATIO_FROM and total > MAX_RATIO * stored.count):
             raise ContentError(
                 "compression-bomb",
                 f"unpacked it is larger than {MAX_UNPACKED >> 30} GiB or {MAX_RATIO} times the file",
-                file=tap.name,
+                file=stored.name,
             )
         yield chunk
 
 
-def _frames(tap: Tap) -> Iterator[bytes]:
+def _frames(stored: CountedFile) -> Iterator[bytes]:
     """The unpacked bytes of a file of one or more frames. The decompressors check the sums; the end is checked here,
     since a file that was cut off between two lines would else look complete."""
-    new_frame, error_type = _codec(tap.packer, tap.name)
+    new_frame, error_type = _codec(stored.packer, stored.name)
     frame: Any = None
-    while piece := tap.read(_PACKED_CHUNK):
+    while piece := stored.read(_PACKED_CHUNK):
         while piece := piece if frame else piece.lstrip(b"\0"):  # zeros may fill up the space between two frames
             frame = frame or new_frame()
             try:
                 chunk = frame.decompress(piece)
             except (error_type, ValueError, EOFError) as error:
-                raise ContentError("broken-compression", f"the {tap.packer} data is damaged", file=tap.name) from error
+                raise ContentError(
+                    "broken-compression", f"the {stored.packer} data is damaged", file=stored.name
+                ) from error
             piece, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
             yield chunk
     if frame:
-        raise ContentError("broken-compression", f"the {tap.packer} data ends before it is complete", file=tap.name)
+        raise ContentError(
+            "broken-compression", f"the {stored.packer} data ends before it is complete", file=stored.name
+        )
 
 
 def _codec(packer: str, name: str) -> tuple[Callable[[], Any], type[Exception]]:

@@ -1,9 +1,4 @@
-"""Files, folders, globs and stdin as documents, each with its place and its dialect.
-
-What a file holds is told by its content. A JSON document is one document. Of JSON Lines each line is one document in
-dialects with the framing `records`, and all lines together are one (`sources.Rows`) in dialects with `events`; so
-is an SSE stream in dialects with `sse`. Records are read one at a time, so a file of any length needs little memory.
-"""
+"""Which dialect an input is in, and whether each of its records is a document or all together are one."""
 
 from __future__ import annotations
 
@@ -17,20 +12,22 @@ from convcli.model.errors import ContentError
 
 LOOK_AHEAD, LOOK_AHEAD_BYTES = 32, 1 << 20
 """Records of a file that are asked for their dialect before the first of them is used."""
-SURE = 60
+CERTAIN = 60
 """The strength from which on the clue of another dialect makes a record a stranger in its file."""
 
 
 # --- which dialect ---------------------------------------------------------------------------------------------------
 
 
-class Reading(NamedTuple):
+class ChosenDialect(NamedTuple):
+    """The dialect of an input, whether all its records are one document, and why, unless the user named it."""
+
     dialect: Dialect
     is_whole: bool
     detection: detection.Detection | None
 
 
-def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool, told: bool) -> Reading:
+def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool, is_named: bool) -> ChosenDialect:
     """The dialect of the first records, and whether each of them is a document or all together are one."""
     each = [
         dialect for dialect in among if reads_each(dialect) or (framing == "json" and "document" in dialect.framings)
@@ -40,22 +37,22 @@ def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool
     each = [] if framing == "sse" else each
     if framing == "json":
         _refuse_several(values[0], among)
-    if told:
-        return _told(values, among[0], each, whole, framing)
-    found = _agreed(values, each) or _agreed(values[:1], each)
+    if is_named:
+        return _read_as_named(values, among[0], each, whole, framing)
+    single = _agreed(values, each) or _agreed(values[:1], each)
     together = detection.candidates(Rows(values), whole) if whole else []
-    strongest = detection.strongest(sorted(found + together, key=lambda pair: (-pair[1].strength, pair[0])))
+    strongest = detection.strongest(sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0])))
     is_whole = any(name == strongest.dialect and clue is strongest.clue for name, clue in together)
-    return Reading(dialects.get(strongest.dialect), is_whole, strongest)
+    return ChosenDialect(dialects.get(strongest.dialect), is_whole, strongest)
 
 
 def _refuse_several(value: Any, among: list[Dialect]) -> None:
     """Training sets come as an array of transcripts. An array that is itself a transcript of these dialects is fine."""
     if not isinstance(value, list) or not value or any(dialect.detect(value) for dialect in among):
         return
-    found = _agreed(value[:LOOK_AHEAD], [dialect for dialect in among if reads_each(dialect)])
-    if found:
-        name, _ = max(found, key=lambda pair: pair[1].strength)
+    candidates = _agreed(value[:LOOK_AHEAD], [dialect for dialect in among if reads_each(dialect)])
+    if candidates:
+        name, _ = max(candidates, key=lambda pair: pair[1].strength)
         raise ContentError(
             "wrong-framing",
             f"this is a JSON array of {len(value):,} transcripts ({name}), and a JSON document holds one",
@@ -63,24 +60,26 @@ def _refuse_several(value: Any, among: list[Dialect]) -> None:
         )
 
 
-def _told(values: list[Any], dialect: Dialect, each: list[Dialect], whole: list[Dialect], framing: str) -> Reading:
+def _read_as_named(
+    values: list[Any], dialect: Dialect, each: list[Dialect], whole: list[Dialect], framing: str
+) -> ChosenDialect:
     if not each and not whole:
         names = {"json": "a JSON document", "jsonl": "JSON Lines", "sse": "a stream of events (SSE)"}
         raise ContentError("wrong-framing", f"this is {names[framing]}, and {dialect.title} is never written so")
     if each and whole:
         one, all_ = dialect.detect(values[0]), dialect.detect(Rows(values))
-        return Reading(dialect, (all_.strength if all_ else 0) > (one.strength if one else 0), None)
-    return Reading(dialect, bool(whole), None)
+        return ChosenDialect(dialect, (all_.strength if all_ else 0) > (one.strength if one else 0), None)
+    return ChosenDialect(dialect, bool(whole), None)
 
 
 def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Clue]]:
     """The dialects that recognise each of the values, with their strongest clue."""
-    found = []
+    candidates = []
     for dialect in among:
         clues = [dialect.detect(value) for value in values]
         if None not in clues:
-            found.append((dialect.name, max((clue for clue in clues if clue), key=lambda clue: clue.strength)))
-    return found
+            candidates.append((dialect.name, max((clue for clue in clues if clue), key=lambda clue: clue.strength)))
+    return candidates
 
 
 def reads_each(dialect: Dialect) -> bool:

@@ -33,17 +33,17 @@ TYPES: dict[str, tuple[type, str]] = {
 class Configuration(NamedTuple):
     """What a file says, and the folder to which its patterns are relative; by default nothing."""
 
-    said: Mapping[str, Any] = MappingProxyType({})
+    settings: Mapping[str, Any] = MappingProxyType({})
     folder: str = ""
 
     def ignored(self, file: str) -> frozenset[str]:
         """The codes that are ignored in a file only."""
-        tables = self.said.get("per-file-ignores", {})
+        tables = self.settings.get("per-file-ignores", {})
         return frozenset(code for pattern, each in tables.items() if self._matches(file, pattern) for code in each)
 
     def dialect(self, file: str) -> str | None:
         """The dialect of a file, if a pattern says it; the first one that matches counts."""
-        tables = self.said.get("dialects", {})
+        tables = self.settings.get("dialects", {})
         return next((name for pattern, name in tables.items() if self._matches(file, pattern)), None)
 
     def _matches(self, file: str, pattern: str) -> bool:
@@ -56,10 +56,10 @@ def load(start: str | None = None) -> Configuration:
     folder = os.path.abspath(start or os.getcwd())
     while True:
         for name in (OWN, SHARED):
-            said = _read(os.path.join(folder, name))
-            if said is not None:
-                _check(os.path.join(folder, name), said)
-                return Configuration(said, folder)
+            settings = _read(os.path.join(folder, name))
+            if settings is not None:
+                _check(os.path.join(folder, name), settings)
+                return Configuration(settings, folder)
         if os.path.dirname(folder) == folder:
             return Configuration()
         folder = os.path.dirname(folder)
@@ -79,27 +79,27 @@ def _read(path: str) -> dict[str, Any] | None:
     if os.path.basename(path) == OWN:
         return loaded
     tool = loaded.get("tool")
-    said = tool.get("convcli") if isinstance(tool, dict) else None
-    if said is not None and not isinstance(said, dict):
+    settings = tool.get("convcli") if isinstance(tool, dict) else None
+    if settings is not None and not isinstance(settings, dict):
         _refuse(path, "tool.convcli must be a table")
-    return said
+    return settings
 
 
-def _check(path: str, said: dict[str, Any]) -> None:
-    for key, value in said.items():
+def _check(path: str, settings: dict[str, Any]) -> None:
+    for key, value in settings.items():
         if key not in TYPES:
             _refuse(path, f'there is no key "{key}"', did_you_mean(key, TYPES))
         kind, wanted = TYPES[key]
         if type(value) is not kind:
             _refuse(path, f"{key} must be {wanted}")
-    for code in [code for key in ("select", "ignore") for code in said.get(key, ())]:
+    for code in [code for key in ("select", "ignore") for code in settings.get(key, ())]:
         _check_code(path, code)
-    for pattern, each in said.get("per-file-ignores", {}).items():
+    for pattern, each in settings.get("per-file-ignores", {}).items():
         if not isinstance(each, list):
             _refuse(path, f'per-file-ignores: "{pattern}" must be a list of codes')
         for code in each:
             _check_code(path, code)
-    for pattern, name in said.get("dialects", {}).items():
+    for pattern, name in settings.get("dialects", {}).items():
         if not isinstance(name, str):
             _refuse(path, f'dialects: "{pattern}" must be the name of a dialect')
 

@@ -12,20 +12,19 @@ from typing import Any, NamedTuple
 import msgspec
 
 from convcli.engine import conversion
-from convcli.engine.restore import Record, record
-from convcli.files.framing import Framing
-from convcli.files.outputs import LAYOUTS, Output, Part, encoded
+from convcli.engine.restore import RestoreRecord, record
+from convcli.files.framing import LAYOUTS, Framing, encoded
+from convcli.files.outputs import Output, Spool
 from convcli.jobs.inputs import Document, Input, Item
 from convcli.jobs.judging import finding_of, torn
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError, RefusedError
 from convcli.model.findings import Finding
-from convcli.proof.difference import Level, Loss
+from convcli.proof.reasons import LEVELS, Level, Loss
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
-LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
 WORDS = frozenset(
     (
         "text", "reasoning", "refusal", "image", "audio", "video", "document", "opaque", "tool_call", "tool_result",
@@ -43,7 +42,7 @@ class Job(NamedTuple):
     options: Options = conversion.BY_DEFAULT
     keep_going: bool = False
     fail_on: Level | None = None
-    restore: Records | None = None
+    restore: RestoreFile | None = None
     framing: Framing | None = None
 
     def fails_on(self, loss: Loss) -> bool:
@@ -51,7 +50,7 @@ class Job(NamedTuple):
         return self.fail_on is not None and LEVELS.index(loss.level) <= LEVELS.index(self.fail_on)
 
 
-class Group(msgspec.Struct):
+class LossCount(msgspec.Struct):
     """Losses of one kind and one field: how many, and where the first one is."""
 
     level: Level
@@ -75,7 +74,7 @@ class Summary(msgspec.Struct):
     refused: int = 0
     failing: int = 0
     outputs: int = 0
-    groups: dict[tuple[str, str, str], Group] = {}
+    groups: dict[tuple[str, str, str], LossCount] = {}
 
     @property
     def losses(self) -> int:
@@ -89,7 +88,7 @@ class Summary(msgspec.Struct):
 
     def count(self, loss: Loss) -> None:
         """Count a loss."""
-        group = Group(loss.level, loss.kind, label(loss), loss)
+        group = LossCount(loss.level, loss.kind, label(loss), loss)
         self.groups.setdefault((group.level, group.kind, group.label), group).count += 1
 
     def add(self, other: Summary) -> None:
@@ -98,11 +97,11 @@ class Summary(msgspec.Struct):
         for name in ("transcripts", "lossy", "refused", "failing", "outputs"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for key, group in other.groups.items():
-            mine = self.groups.setdefault(key, Group(group.level, group.kind, group.label, group.first))
+            mine = self.groups.setdefault(key, LossCount(group.level, group.kind, group.label, group.first))
             mine.count += group.count
 
 
-class Tell(NamedTuple):
+class Sinks(NamedTuple):
     """Where losses and findings go as they come; `loss` is None where it is enough that losses are counted."""
 
     loss: Callable[[Loss], None] | None
@@ -123,7 +122,7 @@ def label(loss: Loss) -> str:
 # --- converting ------------------------------------------------------------------------------------------------------
 
 
-class Step(NamedTuple):
+class ItemResult(NamedTuple):
     """What came of one document of an input, or of one stretch that is none.
 
     `is_read`: it passed its schema, and `document` is what the target gets. Neither that nor `is_refused` is a torn
@@ -138,7 +137,9 @@ class Step(NamedTuple):
     original: Any = None
 
 
-def steps(source: Iterable[Item], target: Dialect, options: Options = conversion.BY_DEFAULT) -> Iterator[Step]:
+def item_results(
+    source: Iterable[Item], target: Dialect, options: Options = conversion.BY_DEFAULT
+) -> Iterator[ItemResult]:
     """Convert the documents of an input one by one; losses and findings tell file, line and place."""
     for item in source:
         if isinstance(item, Document):
@@ -146,18 +147,18 @@ def steps(source: Iterable[Item], target: Dialect, options: Options = conversion
         elif item.torn:
             error = item.error
             loss = Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file)
-            yield Step([loss], [])
+            yield ItemResult([loss], [])
         else:
-            yield Step([], [finding_of(item.error)], is_refused=True)
+            yield ItemResult([], [finding_of(item.error)], is_refused=True)
 
 
-def _converted(document: Document, target: Dialect, options: Options) -> Step:
+def _converted(document: Document, target: Dialect, options: Options) -> ItemResult:
     try:
-        made = document.convert(target, options)
+        result = document.convert(target, options)
     except RefusedError as error:
-        return Step([], error.findings, is_refused=True)
-    findings = [_warning(finding, target) for finding in made.findings]
-    return Step(made.losses, findings, True, False, made.document, document.value)
+        return ItemResult([], error.findings, is_refused=True)
+    findings = [_warning(finding, target) for finding in result.findings]
+    return ItemResult(result.losses, findings, True, False, result.document, document.value)
 
 
 def _warning(finding: Finding, target: Dialect) -> Finding:
@@ -167,14 +168,14 @@ def _warning(finding: Finding, target: Dialect) -> Finding:
     return msgspec.structs.replace(finding, severity="warning", notes=notes)
 
 
-def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell) -> Summary:
+def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks: Sinks) -> Summary:
     """Convert one input; `output_for` gives the output when the first document is ready, by the suffix of its kind.
 
     Raises ConvcliError when it cannot go on; then nothing is written.
     """
-    run = Run(source, job, output_for, tell)
+    run = InputConversion(source, job, output_for, sinks)
     try:
-        for step in steps(source, job.target, job.options):
+        for step in item_results(source, job.target, job.options):
             run.take(step)
         run.finish()
     finally:
@@ -182,16 +183,16 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: 
     return run.summary
 
 
-class Run:
+class InputConversion:
     """One conversion under way."""
 
-    def __init__(self, source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell) -> None:
-        self.source, self.job, self.tell = source, job, tell
+    def __init__(self, source: Input, job: Job, output_for: Callable[[str], Output], sinks: Sinks) -> None:
+        self.source, self.job, self.sinks = source, job, sinks
         self.summary = Summary([source.dialect.name], job.target.name)
         self._output_for = output_for
         self._output: Output | None = None
 
-    def take(self, step: Step) -> None:
+    def take(self, step: ItemResult) -> None:
         """Count, tell and write. Of a session that is refused for a line, the other lines are not worth a word."""
         summary = self.summary
         if step.is_read and self.source.is_whole and summary.refused and not self.job.keep_going:
@@ -202,16 +203,16 @@ class Run:
         for loss in step.losses:
             summary.count(loss)
             summary.failing += self.job.fails_on(loss)
-            if self.tell.loss is not None:
-                self.tell.loss(loss)
+            if self.sinks.loss is not None:
+                self.sinks.loss(loss)
         for finding in step.findings:
-            self.tell.finding(finding)
+            self.sinks.finding(finding)
         if step.is_read and self._is_acceptable():
             self._write(step.document)
             if self.job.restore is not None:
                 self.job.restore.add(record(step.original, step.document, self.source.dialect, self.job.target))
 
-    def join(self, summary: Summary, written: Part, kept: Part) -> None:
+    def join(self, summary: Summary, written: Spool, kept: Spool) -> None:
         """Count in what came of a further part of the input, and take what was written and kept of it."""
         self.summary.add(summary)
         if self._is_acceptable():
@@ -249,7 +250,7 @@ class Run:
 
 
 def _suffix(document: Any, job: Job, source: Input) -> str:
-    """How the output is laid out, as the suffix of its name: as wished, or like the input if the target can be so."""
+    """The layout of the output, as the suffix of its name: the one asked for, else that of the input if it can be."""
     if isinstance(document, Rows):
         ways: list[Framing] = [LAYOUTS[framing] for framing in job.target.framings if framing in LAYOUTS]
         usual = source.layout if source.is_whole and source.layout in ways else next(iter(ways), "jsonl")
@@ -257,17 +258,17 @@ def _suffix(document: Any, job: Job, source: Input) -> str:
     return ".jsonl" if source.layout == "jsonl" and not source.is_whole else ".json"
 
 
-class Records:
+class RestoreFile:
     """Restore records, one a line, in the order of the documents."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
 
-    def add(self, kept: Record) -> None:
+    def add(self, kept: RestoreRecord) -> None:
         """Write one record."""
         self._output.write(exact_json.write_line(kept))
 
-    def append(self, part: Part) -> None:
+    def append(self, part: Spool) -> None:
         """Write the records of a part."""
         self._output.append(part)
 

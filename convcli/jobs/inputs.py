@@ -1,9 +1,8 @@
 """Files, folders, globs and stdin as documents, each with its place and its dialect.
 
 What a file holds is told by its content. A JSON document is one document. Of JSON Lines each line is one document in
-dialects with the framing `records`, and all lines together are one (`sources.Rows`) in dialects with `events`; so
-is an SSE stream in dialects with `sse`. Records are read one at a time, so a file of any length needs little memory.
-"""
+dialects with the framing `records`, and all lines together are one (`Rows`) in dialects with `events`; so is an SSE
+stream in dialects with `sse`. Records are read one at a time, so a file of any length needs little memory."""
 
 from __future__ import annotations
 
@@ -21,9 +20,9 @@ from convcli import dialects
 from convcli.engine import conversion, detection, pipeline
 from convcli.files.framing import Framing, Record, Source, open_source
 from convcli.jobs.choosing import (
+    CERTAIN,
     LOOK_AHEAD,
     LOOK_AHEAD_BYTES,
-    SURE,
     choose,
     reads_each,
 )
@@ -61,12 +60,12 @@ class Document(msgspec.Struct):
     def convert(self, target: Dialect, options: Options) -> conversion.Conversion:
         """The document in another dialect, its losses and findings with file and place. Raises as `lift` does."""
         with self._locating():
-            made = pipeline.convert(self.value, self.dialect, target, options)
-        for loss in made.losses:
+            result = pipeline.convert(self.value, self.dialect, target, options)
+        for loss in result.losses:
             loss.file = self.file
             loss.line, loss.where = self.place(loss.where)
-        made.findings = self.located(made.findings)
-        return made
+        result.findings = self.located(result.findings)
+        return result
 
     @contextmanager
     def _locating(self) -> Iterator[None]:
@@ -95,7 +94,7 @@ class Document(msgspec.Struct):
         places = exact_json.locate_all(self.raw, {finding.where for finding in findings}) if self.raw else {}
         return [self._located(finding, places.get(finding.where)) for finding in findings]
 
-    def _located(self, finding: Finding, place: exact_json.Place | None) -> Finding:
+    def _located(self, finding: Finding, place: exact_json.Position | None) -> Finding:
         line, where = self.place(finding.where)
         column, byte = 0, -1
         if place is not None and self.line:
@@ -120,48 +119,48 @@ Item: TypeAlias = Document | Skipped
 # --- which files -----------------------------------------------------------------------------------------------------
 
 
-class Found(NamedTuple):
+class InputFile(NamedTuple):
     """An input and its path below the folder that was named, for a tree of outputs like that of the inputs."""
 
     path: str
-    below: str
+    relative: str
 
 
-def find(paths: Iterable[str]) -> list[Found]:
+def find(paths: Iterable[str]) -> list[InputFile]:
     """The files that these paths mean: files and "-" as they are, folders and globs as what they hold, sorted.
 
     Raises JobError `no-input` for a folder or a glob that holds no file of ours.
     """
-    return list(dict.fromkeys(found for path in paths for found in _find(path)))
+    return list(dict.fromkeys(file for path in paths for file in _find(path)))
 
 
-def _find(path: str) -> list[Found]:
+def _find(path: str) -> list[InputFile]:
     if path == "-":
-        return [Found("-", "stdin.json")]
+        return [InputFile("-", "stdin.json")]
     if os.path.isdir(path):
         return _walk(path)
     if not os.path.lexists(path) and glob.has_magic(path):
         return _matches(path)
-    return [Found(path, os.path.basename(path))]
+    return [InputFile(path, os.path.basename(path))]
 
 
-def _walk(folder: str) -> list[Found]:
-    found = []
+def _walk(folder: str) -> list[InputFile]:
+    files = []
     for place, below, names in os.walk(folder):
         below.sort()
         paths = (os.path.join(place, name) for name in sorted(names) if _is_ours(name))
-        found += [Found(path, os.path.relpath(path, folder)) for path in paths]
-    if not found:
+        files += [InputFile(path, os.path.relpath(path, folder)) for path in paths]
+    if not files:
         raise JobError("no-input", f"there is no {', '.join(SUFFIXES)} file in the folder {folder}")
-    return found
+    return files
 
 
-def _matches(pattern: str) -> list[Found]:
+def _matches(pattern: str) -> list[InputFile]:
     matches = sorted(glob.glob(pattern, recursive=True))
-    found = [below for match in matches for below in (_walk(match) if os.path.isdir(match) else _find(match))]
-    if not found:
+    files = [below for match in matches for below in (_walk(match) if os.path.isdir(match) else _find(match))]
+    if not files:
         raise JobError("no-input", f"no file matches {pattern}")
-    return found
+    return files
 
 
 def _is_ours(name: str) -> bool:
@@ -193,7 +192,7 @@ def opened(path: str, dialect: str | None = None, *, duplicate_keys: DuplicateKe
     with open_source(path, duplicate_keys=duplicate_keys) as source:
         among = dialects.builtin() if dialect is None else [dialects.get(dialect)]
         try:
-            yield Input(path, source, among, told=dialect is not None)
+            yield Input(path, source, among, is_named=dialect is not None)
         except ContentError as error:
             error.file = error.file or source.name
             raise
@@ -207,13 +206,13 @@ class Input:
     Lines only if the name says so.
     """
 
-    def __init__(self, path: str, source: Source, among: list[Dialect], *, told: bool) -> None:
+    def __init__(self, path: str, source: Source, among: list[Dialect], *, is_named: bool) -> None:
         self.name, self._source = source.name, source
         self._items, self._head, self.at = _read(source), list[Record](), 0
         self.read_elsewhere: Callable[[], int] = lambda: 0
         values = self._look_ahead()
         self._lines = source.framing != "json"
-        reading = choose(values, among, source.framing, self._is_one_line(), told)
+        reading = choose(values, among, source.framing, self._is_one_line(), is_named)
         self.dialect, self.is_whole, self.detection = reading
         self.layout: Framing = source.framing
         if not self._lines and without_packing(path).lower().endswith((".jsonl", ".ndjson")) and self._is_one_line():
@@ -283,7 +282,7 @@ class Input:
         if own is not None and own.strength >= self.detection.clue.strength:
             return None
         best = detection.candidates(record.value, [dialect for dialect in dialects.builtin() if reads_each(dialect)])
-        if not best or best[0][1].strength < SURE or (own is not None and own.strength >= best[0][1].strength):
+        if not best or best[0][1].strength < CERTAIN or (own is not None and own.strength >= best[0][1].strength):
             return None
         name, clue = best[0]
         message = f"this record is in {name} ({clue.reason}), the file in {self.dialect.name}"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from convcli.engine import conversion, pipeline
-from convcli.jobs.choosing import SURE
+from convcli.jobs.choosing import CERTAIN
 from convcli.jobs.inputs import Document, Input, Skipped
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
@@ -18,7 +18,7 @@ from convcli.model.errors import ConvcliError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.validation import verdict
-from convcli.validation.survey import Rigour
+from convcli.validation.survey import Purpose
 from convcli.wire import pointers
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -33,7 +33,7 @@ class Verdict(NamedTuple):
     findings: list[Finding]
 
 
-class Terms(NamedTuple):
+class JudgingOptions(NamedTuple):
     """How documents are judged.
 
     `strict`: unknown keys are findings · `target`: whether this service would take what it would be sent of them ·
@@ -52,10 +52,10 @@ class Terms(NamedTuple):
         return code not in self.ignore and (not self.select or code in self.select)
 
 
-def judge(source: Input, terms: Terms = Terms()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
+def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
     """The verdict on each document of an input; all rows of a session are one, with those that cannot be read."""
-    for line, found in [(0, _session(source, terms))] if source.is_whole else _each(source, terms):
-        wanted = [finding for finding in found if terms.wants(finding.code)] if found else found
+    for line, findings in [(0, _session(source, options))] if source.is_whole else _each(source, options):
+        wanted = [finding for finding in findings if options.wants(finding.code)] if findings else findings
         if wanted and line <= 1:
             wanted[0] = _doubted(wanted[0], source)
         yield Verdict(source.name, line, source.dialect.name, wanted)
@@ -68,35 +68,35 @@ SHAPE = frozenset(("wrong-type", "missing-key", "unknown-value", "not-allowed", 
 def _doubted(finding: Finding, source: Input) -> Finding:
     """The first finding of a file, with the dialect that it was taken for where that is not sure."""
     detection = source.detection
-    if detection is None or detection.clue.strength >= SURE or finding.code not in SHAPE:
+    if detection is None or detection.clue.strength >= CERTAIN or finding.code not in SHAPE:
         return finding
     note = f"read as {detection.dialect}: {detection.clue.reason}; --dialect names another"
     return replace(finding, notes=(*finding.notes, note))
 
 
-def _each(source: Input, terms: Terms) -> Iterator[tuple[int, list[Finding]]]:
+def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, list[Finding]]]:
     for item in source:
         if isinstance(item, Skipped):
             finding = skipped(item)
             yield finding.line, [finding]
         else:
-            yield item.line, _judged(item, terms)
+            yield item.line, _judged(item, options)
 
 
-def _session(source: Input, terms: Terms) -> list[Finding]:
+def _session(source: Input, options: JudgingOptions) -> list[Finding]:
     """All findings of a transcript of many rows, in the order of the file."""
-    gaps, found = list[Finding](), list[Finding]()
+    gaps, findings = list[Finding](), list[Finding]()
     for item in source:
         if isinstance(item, Skipped):
             gaps.append(skipped(item))
         else:
-            found += _judged(item, terms)
-    gaps = [gap for gap in gaps if terms.wants(gap.code)]
+            findings += _judged(item, options)
+    gaps = [gap for gap in gaps if options.wants(gap.code)]
     if gaps:
-        doubtful = [_may_follow(finding, gaps[0].line, gaps[-1].line) for finding in found]
-        gaps[0] = _noted(gaps[0], list(compress(found, doubtful)))
-        found = [finding for finding, is_doubtful in zip(found, doubtful, strict=True) if not is_doubtful]
-    return sorted([*gaps, *found], key=lambda finding: finding.line)
+        doubtful = [_may_follow(finding, gaps[0].line, gaps[-1].line) for finding in findings]
+        gaps[0] = _noted(gaps[0], list(compress(findings, doubtful)))
+        findings = [finding for finding, is_doubtful in zip(findings, doubtful, strict=True) if not is_doubtful]
+    return sorted([*gaps, *findings], key=lambda finding: finding.line)
 
 
 LOOK_BACK = frozenset(("orphan-tool-result", "missing-parent", "unknown-rewind", "stream-out-of-order", "torn-stream"))
@@ -117,22 +117,24 @@ def _noted(gap: Finding, doubtful: list[Finding]) -> Finding:
     return replace(gap, notes=(f"{len(doubtful):,} more that may only follow from this, not shown: {codes}",))
 
 
-def _judged(item: Document, terms: Terms) -> list[Finding]:
-    if terms.target is not None and terms.target is not item.dialect:
-        return _as_target(item, terms, terms.target)
-    rigour: Rigour = "document" if terms.target is None else "sent"
-    found = pipeline.validate(item.value, item.dialect, strict=terms.strict, rigour=rigour, more=terms.more)
-    return item.located(found + lone_surrogates(item))
+def _judged(item: Document, options: JudgingOptions) -> list[Finding]:
+    if options.target is not None and options.target is not item.dialect:
+        return _as_target(item, options, options.target)
+    purpose: Purpose = "document" if options.target is None else "request"
+    findings = pipeline.validate(item.value, item.dialect, strict=options.strict, purpose=purpose, more=options.more)
+    return item.located(findings + lone_surrogates(item))
 
 
-def _as_target(item: Document, terms: Terms, target: Dialect) -> list[Finding]:
+def _as_target(item: Document, options: JudgingOptions, target: Dialect) -> list[Finding]:
     """What the target would refuse of the document, at the places of the source."""
     try:
         transcript = item.lift()
     except RefusedError as error:
         return error.findings
-    found = verdict.findings(item.value, transcript, item.dialect, terms.more)
-    return item.located(found + conversion.lower(transcript, target, source=item.dialect, rigour="sent").findings)
+    findings = verdict.findings(item.value, transcript, item.dialect, options.more)
+    return item.located(
+        findings + conversion.lower(transcript, target, source=item.dialect, purpose="request").findings
+    )
 
 
 def finding_of(error: ConvcliError) -> Finding:
@@ -158,8 +160,8 @@ def lone_surrogates(document: Document) -> list[Finding]:
     if not isinstance(document.value, Rows) and not _SURROGATE.search(document.raw):
         return []
     message = "half of a surrogate pair: it is kept as it is, and other programs may refuse it"
-    found = (pointers.pointer(path) for path, text in _strings(document.value) if not _is_utf8(text))
-    return [Finding("lone-surrogate", "warning", message, where) for where in dict.fromkeys(found)]
+    pointers_found = (pointers.pointer(path) for path, text in _strings(document.value) if not _is_utf8(text))
+    return [Finding("lone-surrogate", "warning", message, where) for where in dict.fromkeys(pointers_found)]
 
 
 def _is_utf8(text: str) -> bool:

@@ -10,35 +10,36 @@ from functools import partial
 from mmap import mmap
 from typing import Any
 
-from convcli.files.outputs import LAYOUTS, Output, Part
+from convcli.files.framing import LAYOUTS
+from convcli.files.outputs import Output, Spool
 from convcli.jobs import converting as one
 from convcli.jobs import workers
-from convcli.jobs.converting import Job, Records, Run, Summary, Tell
+from convcli.jobs.converting import InputConversion, Job, RestoreFile, Sinks, Summary
 from convcli.jobs.inputs import Input
-from convcli.jobs.judging import Terms, Verdict
+from convcli.jobs.judging import JudgingOptions, Verdict
 from convcli.jobs.judging import judge as judge_one
 from convcli.model.findings import Finding
 
 
-def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: Tell, processes: int = 1) -> Summary:
+def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks: Sinks, processes: int = 1) -> Summary:
     """`job.convert`, in several processes where the input is large and the target never writes rows: those of several
     transcripts cannot stand in one file."""
     ranges = [] if LAYOUTS.keys() & set(job.target.framings) else source.ranges(processes)
     if not ranges:
-        return one.convert(source, job, output_for, tell)
+        return one.convert(source, job, output_for, sinks)
     output = output_for(".jsonl")  # what stands in the way of it is told before the work
-    run = Run(source, job, lambda _: output, tell)
-    parts, board = [_Part(output) for _ in ranges], Board(len(ranges))
+    run = InputConversion(source, job, lambda _: output, sinks)
+    parts, board = [_Part(output) for _ in ranges], SharedCounters(len(ranges))
     source.read_elsewhere = board.total
 
-    def work(number: int, spooled: workers.Tell) -> Summary:
+    def work(number: int, spooled: workers.Emit) -> Summary:
         note = partial(board.note, number)
-        return parts[number].convert(source, ranges[number], job, Tell(tell.loss and spooled, spooled), note)
+        return parts[number].convert(source, ranges[number], job, Sinks(sinks.loss and spooled, spooled), note)
 
     try:
         with workers.forked(work, len(ranges), processes) as all_done:
             for part, done in zip(parts, all_done, strict=True):
-                run.join(replayed(done, tell), part.output, part.records)
+                run.join(replayed(done, sinks), part.output, part.records)
         run.finish()
     finally:
         run.discard()
@@ -47,7 +48,7 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], tell: 
     return run.summary
 
 
-class Board:
+class SharedCounters:
     """Numbers that processes share with the one that started them: one for each task."""
 
     def __init__(self, tasks: int) -> None:
@@ -66,16 +67,16 @@ class _Part:
     """What a process writes of a range: a piece of the output and one of the restore file."""
 
     def __init__(self, output: Output) -> None:
-        self.output, self.records = Part(output.folder, output.name), Part(output.folder)
+        self.output, self.records = Spool(output.folder, output.name), Spool(output.folder)
 
     def convert(
-        self, source: Input, place: tuple[int, int], job: Job, tell: Tell, note: Callable[[int], None]
+        self, source: Input, place: tuple[int, int], job: Job, sinks: Sinks, note: Callable[[int], None]
     ) -> Summary:
         """In the process: what came of the range. How far it is goes to `note`."""
-        restore = Records(self.records) if job.restore is not None else None
+        restore = RestoreFile(self.records) if job.restore is not None else None
         part = source.part(*place)
-        run = Run(part, job._replace(restore=restore), lambda _: self.output, tell)
-        for step in one.steps(part, job.target, job.options):
+        run = InputConversion(part, job._replace(restore=restore), lambda _: self.output, sinks)
+        for step in one.item_results(part, job.target, job.options):
             run.take(step)
             note(part.at - place[0])
         self.output.commit()
@@ -88,29 +89,29 @@ class _Part:
         self.records.discard()
 
 
-def replayed(done: workers.Done, tell: Tell) -> Any:
+def replayed(done: workers.TaskResult, sinks: Sinks) -> Any:
     """What a conversion in another process gave, after everything that it told is told here."""
-    for item in done.told():
+    for item in done.emitted():
         if isinstance(item, Finding):
-            tell.finding(item)
-        elif tell.loss is not None:
-            tell.loss(item)
+            sinks.finding(item)
+        elif sinks.loss is not None:
+            sinks.loss(item)
     return done.value()
 
 
-def judge(source: Input, terms: Terms, processes: int = 1) -> Iterator[Verdict]:
+def judge(source: Input, options: JudgingOptions, processes: int = 1) -> Iterator[Verdict]:
     """`judge.judge`, in several processes where the input is large."""
     ranges = source.ranges(processes)
     if not ranges:
-        yield from judge_one(source, terms)
+        yield from judge_one(source, options)
         return
-    board = Board(len(ranges))
+    board = SharedCounters(len(ranges))
     source.read_elsewhere = board.total
 
-    def work(number: int, tell: workers.Tell) -> None:
+    def work(number: int, emit: workers.Emit) -> None:
         part = source.part(*ranges[number])
-        for verdict in judge_one(part, terms):
-            tell(verdict)
+        for verdict in judge_one(part, options):
+            emit(verdict)
             board.note(number, part.at - ranges[number][0])
 
     with workers.forked(work, len(ranges), processes) as all_done:
@@ -118,7 +119,7 @@ def judge(source: Input, terms: Terms, processes: int = 1) -> Iterator[Verdict]:
             yield from verdicts(done)
 
 
-def verdicts(done: workers.Done) -> Iterator[Verdict]:
+def verdicts(done: workers.TaskResult) -> Iterator[Verdict]:
     """What judging in another process gave."""
-    yield from done.told()
+    yield from done.emitted()
     done.value()

@@ -20,11 +20,11 @@ from traceback import format_exc
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from convcli.files.outputs import Part
+from convcli.files.outputs import Spool
 from convcli.model.errors import ConvcliError, OutputError
 
-Tell: TypeAlias = Callable[[Any], None]
-Work: TypeAlias = Callable[[int, Tell], Any]
+Emit: TypeAlias = Callable[[Any], None]
+Work: TypeAlias = Callable[[int, Emit], Any]
 """Does the task of a number, tells things on the way, and gives a value. All of them must survive pickling."""
 
 AHEAD = 32
@@ -41,14 +41,14 @@ class WorkerError(Exception):
     """A work has failed with what is no ConvcliError; the text is its traceback."""
 
 
-class Done(NamedTuple):
+class TaskResult(NamedTuple):
     """What came of one task: bytes `begin` to `end` of a file are what it told, and then comes its value or error."""
 
-    spool: Part
+    spool: Spool
     begin: int
     end: int
 
-    def told(self) -> Iterator[Any]:
+    def emitted(self) -> Iterator[Any]:
         """What the work has told, in order, also where it failed later."""
         at = self.begin
         while at < self.end:
@@ -79,19 +79,19 @@ def cores() -> int:
 
 
 @contextmanager
-def forked(work: Work, count: int, processes: int) -> Iterator[Iterator[Done]]:
+def forked(work: Work, count: int, processes: int) -> Iterator[Iterator[TaskResult]]:
     """What comes of the tasks from 0 to below `count`, in order, done by so many processes; none outlives the block.
 
     Raises OutputError `worker-died` when one was killed; a signal that asks one of them to stop is meant for all.
     """
-    tasks, giving = os.pipe()
+    tasks, task_writer = os.pipe()
     workers: list[_Worker] = []
     try:
         for _ in range(min(processes, count)):
-            _start(workers, work, tasks, giving)
-        yield _in_order(workers, count, giving)
+            _start(workers, work, tasks, task_writer)
+        yield _in_order(workers, count, task_writer)
     finally:
-        os.close(giving)  # for the workers the sign that it is over
+        os.close(task_writer)  # for the workers the sign that it is over
         os.close(tasks)
         for worker in workers:
             worker.end()
@@ -103,16 +103,16 @@ def forked(work: Work, count: int, processes: int) -> Iterator[Iterator[Done]]:
 class _Worker:
     """A process, the file that it tells into, and the pipe on which it says what is done."""
 
-    def __init__(self, process: int, results: int, spool: Part) -> None:
+    def __init__(self, process: int, results: int, spool: Spool) -> None:
         self.process, self.results, self.spool = process, results, spool
 
-    def done(self) -> tuple[int, Done]:
+    def done(self) -> tuple[int, TaskResult]:
         """The number of a task that is done, and what came of it. Raises OutputError when the process is no more."""
-        said = os.read(self.results, _DONE.size)
-        if not said:
+        message = os.read(self.results, _DONE.size)
+        if not message:
             raise self._died()
-        number, begin, end = _DONE.unpack(said)
-        return number, Done(self.spool, begin, end)
+        number, begin, end = _DONE.unpack(message)
+        return number, TaskResult(self.spool, begin, end)
 
     def _died(self) -> OutputError:
         code = os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
@@ -133,35 +133,35 @@ class _Worker:
         self.spool.discard()
 
 
-def _in_order(workers: list[_Worker], count: int, giving: int) -> Iterator[Done]:
-    given, early = 0, dict[int, Done]()
+def _in_order(workers: list[_Worker], count: int, task_writer: int) -> Iterator[TaskResult]:
+    assigned, early = 0, dict[int, TaskResult]()
     with DefaultSelector() as selector:
         for worker in workers:
             selector.register(worker.results, EVENT_READ, worker)
         for wanted in range(count):
-            while given < min(count, wanted + AHEAD * len(workers)):
-                os.write(giving, _TASK.pack(given))
-                given += 1
+            while assigned < min(count, wanted + AHEAD * len(workers)):
+                os.write(task_writer, _TASK.pack(assigned))
+                assigned += 1
             while wanted not in early:
                 early.update(key.data.done() for key, _ in selector.select())
             yield early.pop(wanted)
 
 
-def _start(workers: list[_Worker], work: Work, tasks: int, giving: int) -> None:
+def _start(workers: list[_Worker], work: Work, tasks: int, task_writer: int) -> None:
     """Signals wait until the process is known to those who must end it."""
-    spool = Part()
-    results, saying = os.pipe()
+    spool = Spool()
+    results, result_writer = os.pipe()
     signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     try:
         process = os.fork()
         if not process:
-            os.close(giving)
+            os.close(task_writer)
             os.close(results)
-            _live(work, tasks, saying, spool)
+            _live(work, tasks, result_writer, spool)
         workers.append(_Worker(process, results, spool))
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
-        os.close(saying)
+        os.close(result_writer)
 
 
 # --- in the child ----------------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ class _FullError(BaseException):
     """The spool cannot be written, so there is no way to tell anything."""
 
 
-def _live(work: Work, tasks: int, saying: int, spool: Part) -> NoReturn:
+def _live(work: Work, tasks: int, result_writer: int, spool: Spool) -> NoReturn:
     """The life of a worker: it ends when its parent does, and after a signal when all is cleaned up."""
     try:
         _obey_signals()
@@ -187,7 +187,7 @@ def _live(work: Work, tasks: int, saying: int, spool: Part) -> NoReturn:
             end = spool.size
             _write(spool, value)
             spool.commit()
-            os.write(saying, _DONE.pack(number, begin, end))
+            os.write(result_writer, _DONE.pack(number, begin, end))
     except _StoppedError as stopped:
         os._exit(_STOPPED + stopped.args[0])
     except _FullError:
@@ -225,7 +225,7 @@ def _watch_parent(tasks: int) -> None:
     os._exit(1)
 
 
-def _outcome(work: Work, number: int, spool: Part) -> Any:
+def _outcome(work: Work, number: int, spool: Spool) -> Any:
     try:
         return work(number, lambda item: _write(spool, item))
     except (ConvcliError, MemoryError) as error:
@@ -234,7 +234,7 @@ def _outcome(work: Work, number: int, spool: Part) -> Any:
         return WorkerError(format_exc())
 
 
-def _write(spool: Part, item: Any) -> None:
+def _write(spool: Spool, item: Any) -> None:
     data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
     try:
         spool.write(_SIZE.pack(len(data)) + data)

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from convcli.model.branches import active
 from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import (
+    MEDIA_KINDS,
     Message,
     Part,
     Refusal,
@@ -113,7 +114,7 @@ class PartPass:
         return PartPass(*self._steps, *other._steps)
 
 
-MEDIA = ("image", "audio", "video", "document")
+MEDIA = MEDIA_KINDS
 PART_TYPES = ("text", "reasoning", "refusal", *MEDIA, "tool_call", "tool_result", "opaque")
 
 

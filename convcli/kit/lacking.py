@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-MEDIA = frozenset(("image", "audio", "video", "document"))
+from convcli.model.transcript import MEDIA_KINDS
+
+MEDIA = frozenset(MEDIA_KINDS)
 PARTS = ("text", "reasoning", "tool_call", "tool_result")
 
 SESSION = frozenset(("id", "title", "cwd", "createdAt", "updatedAt", "head"))

@@ -1,4 +1,4 @@
-"""Take the keys that a dialect knows, carry the rest: helpers that every lift and lower share."""
+"""The keys of one kind of object: which are known, which ride in extras, and in which order they are written."""
 
 from __future__ import annotations
 

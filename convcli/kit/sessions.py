@@ -13,7 +13,6 @@ import itertools
 import json
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msgspec.structs import replace
@@ -22,6 +21,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import on_each_message, on_messages, results_first, shared
 from convcli.kit.objects import Keys, Native
 from convcli.kit.settings import Setting
+from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.branches import active
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Opaque, Path, Transcript
@@ -79,26 +79,6 @@ def _field(one: str | Setting) -> Setting:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def time_of_milliseconds(milliseconds: Any) -> str | None:
-    """RFC 3339 of whole milliseconds since 1970; None outside the years 1 to 9999 and for what is no integer."""
-    if type(milliseconds) is not int:
-        return None
-    try:
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
-    except OverflowError:
-        return None
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def milliseconds_of_time(time: str | None) -> int | None:
-    """Milliseconds since 1970 of a time with its zone; None for anything else."""
-    try:
-        moment = datetime.fromisoformat(time or "")
-    except ValueError:
-        return None
-    return None if moment.tzinfo is None else round(moment.timestamp() * 1000)
 
 
 def in_milliseconds(name: str) -> Setting:
@@ -337,17 +317,23 @@ def _parents(messages: list[Message], ids: list[str], *, is_tree: bool) -> tuple
     return parents, row_of
 
 
-def timed(transcript: Transcript) -> Transcript:
+def timed_unless(states: Callable[[Transcript | Message], bool]) -> Pass:
     """The session and every message have a time: their own, else that of the message before, of the first that has one,
-    or 1970."""
-    messages = transcript.messages
-    start = transcript.created_at or next((m.created_at for m in messages if m.created_at is not None), EPOCH)
-    times = itertools.accumulate((m.created_at for m in messages), lambda last, own: own or last, initial=start)
-    pairs = zip(messages, list(times)[1:], strict=True)
-    with_times = [
-        message if message.created_at == time else replace(message, created_at=time) for message, time in pairs
-    ]
-    return replace(transcript, messages=shared(messages, with_times), created_at=start)
+    or 1970. Not those that state it in another way, which is carried."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        messages = transcript.messages
+        start = transcript.created_at or next((m.created_at for m in messages if m.created_at is not None), EPOCH)
+        times = itertools.accumulate((m.created_at for m in messages), lambda last, own: own or last, initial=start)
+        pairs = zip(messages, list(times)[1:], strict=True)
+        timed_messages = [m if m.created_at == time or states(m) else replace(m, created_at=time) for m, time in pairs]
+        created_at = transcript.created_at if states(transcript) else start
+        return replace(transcript, messages=shared(messages, timed_messages), created_at=created_at)
+
+    return fits
+
+
+timed = timed_unless(lambda _: False)
 
 
 def with_session_id(content: Callable[[Transcript], Any], accepts: Callable[[str], bool] = bool) -> Pass:

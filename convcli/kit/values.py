@@ -1,9 +1,9 @@
-"""Take the keys that a dialect knows, carry the rest: helpers that every lift and lower share."""
+"""Values that many formats write alike: arguments as text, data URLs, times as seconds, counts of tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from convcli.kit.objects import Native, merge
@@ -69,6 +69,26 @@ def epoch_of_time(text: str) -> int | None:
     except (OverflowError, ValueError):
         return None
     return seconds if time_of_epoch(seconds) == text else None
+
+
+def time_of_milliseconds(milliseconds: Any) -> str | None:
+    """RFC 3339 of whole milliseconds since 1970; None outside the years 1 to 9999 and for what is no integer."""
+    if type(milliseconds) is not int:
+        return None
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return None
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def milliseconds_of_time(time: str | None) -> int | None:
+    """Milliseconds since 1970 of a time with its zone; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(time or "")
+    except ValueError:
+        return None
+    return None if moment.tzinfo is None else round(moment.timestamp() * 1000)
 
 
 def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[dict[str, int], Native]:

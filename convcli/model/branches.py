@@ -1,4 +1,4 @@
-"""Take the keys that a dialect knows, carry the rest: helpers that every lift and lower share."""
+"""The active branch of a transcript whose messages form a tree."""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ def table() -> dict[str, Code]:
 
     with open(os.path.join(os.path.dirname(__file__), "codes.toml"), "rb") as file:
         loaded = tomllib.load(file)
-    return {name: Code(name, **{key: text.strip("\n") for key, text in said.items()}) for name, said in loaded.items()}
+    return {
+        name: Code(name, **{key: text.strip("\n") for key, text in entry.items()}) for name, entry in loaded.items()
+    }
 
 
 def find(name: str) -> Code | None:

@@ -1,10 +1,4 @@
-"""Where documents come from: files and stdin, plain or compressed, as one JSON document, JSON Lines or an SSE stream.
-
-The content decides what a file is, never its name. Lines are split at 0x0A only, since U+2028 and its like are text.
-A session file may still be growing: its size at opening is the limit, and an incomplete last line is `torn`, which
-is safe to tell because no proper prefix of a JSON object is JSON. Formats: RFC 8259, jsonlines.org, and
-"Server-sent events" of the HTML standard.
-"""
+"""What a document is besides a JSON value: the rows of a file that are one document together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The errors of convcli, and the exit code that each of them means (`design/cli.md`)."""
+"""The errors of convcli, and the exit code that each of them means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A transcript as the rules see it, and what a rule gives: breaches, each at a node of the transcript."""
+"""What a rule is and what it gives: breaches, each at a node of a transcript."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 from convcli.model.findings import Severity
 from convcli.model.transcript import Path
 
-NOWHERE = -1
+NO_INDEX = -1
 
 
-class At(NamedTuple):
+class NodeRef(NamedTuple):
     """A node of a transcript: a tool, a message or a part of it, or by default the transcript; and a field of it.
 
     `field` is named as in losses (`tool_call.id`, `toolChoice`); `steps` go on inside its value.
     """
 
-    message: int = NOWHERE
-    part: int = NOWHERE
-    tool: int = NOWHERE
+    message: int = NO_INDEX
+    part: int = NO_INDEX
+    tool: int = NO_INDEX
     field: str = ""
     steps: Path = ()
 
@@ -28,11 +28,11 @@ class Breach(NamedTuple):
     """A rule of a service that a transcript breaks. `notes` may end in a node, whose place is then told with them."""
 
     code: str
-    at: At
+    at: NodeRef
     message: str
     severity: Severity = "error"
     help: str = ""
-    notes: tuple[tuple[str, At | None], ...] = ()
+    notes: tuple[tuple[str, NodeRef | None], ...] = ()
 
 
 class Rule(NamedTuple):

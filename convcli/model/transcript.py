@@ -28,6 +28,8 @@ Path: TypeAlias = tuple[Step, ...]
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "event")
 STOP_REASONS = ("stop", "length", "tool_calls", "content_filter", "refusal", "pause", "error", "aborted")
+MediaKind: TypeAlias = Literal["image", "audio", "video", "document"]
+MEDIA_KINDS: tuple[MediaKind, ...] = ("image", "audio", "video", "document")
 MEDIA_SOURCES = ("data", "url", "file_id", "path", "text")
 
 
@@ -62,7 +64,7 @@ class Refusal(msgspec.Struct, tag="refusal", tag_field="type", rename="camel", o
 class Media(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     """An image, audio, video or document. Exactly one of `data` (base64), `url`, `file_id`, `path`, `text` is set."""
 
-    type: Literal["image", "audio", "video", "document"]
+    type: MediaKind
     data: str | None = None
     url: str | None = None
     file_id: str | None = None

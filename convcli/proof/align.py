@@ -84,9 +84,9 @@ def align_tools(before: list[ToolDefinition], after: list[ToolDefinition]) -> li
         while queue and queue[0] in taken:
             queue.popleft()
         in_place = [i] if len(before) == len(after) and i not in taken else []
-        found = next(iter(queue or in_place), None)
-        tool_of.append(found)
-        taken.update(() if found is None else (found,))
+        partner = next(iter(queue or in_place), None)
+        tool_of.append(partner)
+        taken.update(() if partner is None else (partner,))
     return tool_of
 
 
@@ -155,23 +155,23 @@ def _calls_by_content(before: list[Message], after: list[Message], part_of: dict
         for at, part in enumerate(message.parts):
             if isinstance(part, (ToolCall, ToolResult)) and (j, at) not in taken:
                 free.setdefault(_content_key(part), deque()).append((j, at))
-    found: dict[str, str] = {}
+    new_ids: dict[str, str] = {}
     for i, message in enumerate(before) if free else ():
         for k, part in enumerate(message.parts):
             if not isinstance(part, (ToolCall, ToolResult)) or (i, k) in part_of:
                 continue
-            queue = free.get(_content_key(part, found))
+            queue = free.get(_content_key(part, new_ids))
             if queue:
                 j, at = part_of[i, k] = queue.popleft()
                 other = after[j].parts[at]
                 if isinstance(part, ToolCall) and isinstance(other, ToolCall):
-                    found[part.id] = other.id
+                    new_ids[part.id] = other.id
 
 
-def _content_key(part: ToolCall | ToolResult, found: Mapping[str, str] = MappingProxyType({})) -> tuple[Any, ...]:
+def _content_key(part: ToolCall | ToolResult, new_ids: Mapping[str, str] = MappingProxyType({})) -> tuple[Any, ...]:
     if isinstance(part, ToolCall):
         return (part.type, part.name, exact_json.key(part.arguments))
-    return (part.type, found.get(part.tool_call_id, part.tool_call_id))
+    return (part.type, new_ids.get(part.tool_call_id, part.tool_call_id))
 
 
 def _messages_by_parts(before: list[Message], part_of: dict[Spot, Spot]) -> list[int | None]:

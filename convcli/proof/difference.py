@@ -16,6 +16,7 @@ from typing import Any
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import (
+    MEDIA_KINDS,
     TRANSCRIPT_FIELDS,
     Message,
     Part,
@@ -25,12 +26,8 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.proof.align import Alignment, align, align_tools
-from convcli.proof.equality import exact_message, exact_messages, exact_part, exact_tool, media_key, plain
-from convcli.proof.reasons import MEDIA_TYPES as MEDIA_TYPES
-from convcli.proof.reasons import MISSING as MISSING
-from convcli.proof.reasons import Level as Level
-from convcli.proof.reasons import Loss as Loss
-from convcli.proof.reasons import level_of as level_of
+from convcli.proof.equality import as_json, exact_message, exact_messages, exact_part, exact_tool, media_key
+from convcli.proof.reasons import MISSING, Loss
 from convcli.proof.records import Differences, camel
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
@@ -46,14 +43,15 @@ def difference(
     walk = _Walk(before, after, source, target)
     if not walk.equal():
         walk.transcript()
-    return walk.losses
+    return walk.diff.losses
 
 
-class _Walk(Differences):
-    """One comparison: who is who, and what became of whom."""
+class _Walk:
+    """One comparison: who is who, and what became of whom. What differs between two records is for `diff` to say."""
 
     def __init__(self, before: Transcript, after: Transcript, source: Dialect | None, target: Dialect | None) -> None:
-        super().__init__(before, after, source, target)
+        self.before, self.after, self.target = before, after, target
+        self.diff = Differences(before, after, source, target)
         self.taken_back = before.origin.taken_back if before.origin is not None else set()
         self.accounted: dict[int, tuple[Part, Path]] = {}
         self.branch: set[int] | None = None
@@ -63,7 +61,7 @@ class _Walk(Differences):
 
     def equal(self) -> bool:
         """Quick, in C: nothing differs, and nothing that is equal to Python differs in JSON (1, 1.0 and true)."""
-        if self.made_up or self.made_up_again or self.before != self.after:
+        if self.diff.made_up or self.diff.made_up_again or self.before != self.after:
             return False
         return (
             exact_messages(self.before.messages, self.after.messages)
@@ -77,18 +75,18 @@ class _Walk(Differences):
         for name in TRANSCRIPT_FIELDS:
             if name in ("messages", "tools", "settings", "extras", "head"):
                 continue
-            self.value(before, after, name, camel(name), ())
-        self.keys(before.settings or {}, after.settings or {}, "settings", ())
+            self.diff.value(before, after, name, camel(name), ())
+        self.diff.keys(before.settings or {}, after.settings or {}, "settings", ())
         if (before.settings is None) != (after.settings is None) and not before.settings and not after.settings:
-            self.add("changed", (), "settings", before.settings, after.settings)
-        self.extras(before.extras, after.extras, ())
+            self.diff.add("changed", (), "settings", before.settings, after.settings)
+        self.diff.extras(before.extras, after.extras, ())
         self.tools(before.tools, after.tools)
-        self.value(before, after, "head", "head", ())
+        self.diff.value(before, after, "head", "head", ())
         self.messages(self.alignment())
 
     def alignment(self) -> Alignment:
         """Who is who; turns off the active branch are nobody when the output has no branches."""
-        made_up = self.made_up | self.made_up_again
+        made_up = self.diff.made_up | self.diff.made_up_again
         if self.before.head is None or self.after.head is not None:
             return align(self.before.messages, self.after.messages, made_up)
         kept = [i for i, message in enumerate(self.before.messages) if not self.off_branch(message)]
@@ -98,24 +96,26 @@ class _Walk(Differences):
 
     def tools(self, before: list[ToolDefinition] | None, after: list[ToolDefinition] | None) -> None:
         if (before is None) != (after is None) and not before and not after:
-            self.add("dropped" if after is None else "invented", self.places.field("tools", ()), "tools", before, after)
+            self.diff.add(
+                "dropped" if after is None else "invented", self.diff.places.field("tools", ()), "tools", before, after
+            )
         before, after, last = before or [], after or [], -1
         tool_of = align_tools(before, after)
         for i, (tool, j) in enumerate(zip(before, tool_of, strict=True)):
-            place = self.places.tool(i)
+            place = self.diff.places.tool(i)
             if j is None:
-                self.add("dropped", place, "tool", _brief(tool))
-                self.extras(tool.extras, None, place)
+                self.diff.add("dropped", place, "tool", _brief(tool))
+                self.diff.extras(tool.extras, None, place)
                 continue
             if j < last:
-                self.add("moved", place, "tool", i, j)
+                self.diff.add("moved", place, "tool", i, j)
             last = max(last, j)
             if not self.same(tool, after[j], exact_tool):
-                self.record(tool, after[j], "tool", place)
+                self.diff.record(tool, after[j], "tool", place)
         known = set(tool_of)
         for j, tool in enumerate(after):
             if j not in known:
-                self.add("invented", self.places.field("tools", ()), "tool", MISSING, builtins(tool))
+                self.diff.add("invented", self.diff.places.field("tools", ()), "tool", MISSING, builtins(tool))
 
     # ------------------------------------------------------------ messages and parts
 
@@ -129,34 +129,34 @@ class _Walk(Differences):
             other = self.after.messages[j]
             if alignment.by_index and self.same(message, other, exact_message):
                 continue
-            place = self.places.message(i)
+            place = self.diff.places.message(i)
             if i in alignment.moved or (i in alignment.joined and j != last):
-                self.add("moved", place, "message", i, j)
+                self.diff.add("moved", place, "message", i, j)
             last = j
             if i in alignment.joined:
-                self.add("changed", place, "message.grouping", message.role, "joined with the message before it")
-                self.record(message, Message(other.role, []), "message", place)
+                self.diff.add("changed", place, "message.grouping", message.role, "joined with the message before it")
+                self.diff.record(message, Message(other.role, []), "message", place)
             elif not self.same(message, other, exact_message):
-                self.record(message, other, "message", place)
+                self.diff.record(message, other, "message", place)
             self.parts(i, message, alignment)
         self.moved_media(alignment)
         self.invented(alignment)
 
     def same(self, before: Any, after: Any, exact: Callable[[Any, Any], bool]) -> bool:
         """Quick, in C: two records between which nothing can be lost. Ids that were made up must be looked at."""
-        return before == after and not self.made_up and not self.made_up_again and exact(before, after)
+        return before == after and not self.diff.made_up and not self.diff.made_up_again and exact(before, after)
 
     def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
         """A row that no model saw or a turn off the active branch is one loss; else its parts are."""
         off_branch = i in self.taken_back or self.off_branch(message)
         whole = "branch" if off_branch else "event" if message.role == "event" else "message"
         if whole != "message":
-            self.add("dropped", self.places.whole(i), whole, builtins(message))
+            self.diff.add("dropped", self.diff.places.whole(i), whole, builtins(message))
             return
         self.parts(i, message, alignment)
         gone = Message(message.role, [], **{name: getattr(message, name) for name in IDENTITY})
-        self.add("dropped", self.places.whole(i), "message", builtins(gone))
-        self.record(message, gone, "message", self.places.message(i))
+        self.diff.add("dropped", self.diff.places.whole(i), "message", builtins(gone))
+        self.diff.record(message, gone, "message", self.diff.places.message(i))
 
     def off_branch(self, message: Message) -> bool:
         if self.branch is None:
@@ -168,76 +168,76 @@ class _Walk(Differences):
         last = -1
         for k, part in enumerate(message.parts):
             match = alignment.part_of.get((i, k))
-            place = self.places.part(i, k)
+            place = self.diff.places.part(i, k)
             if match is None:
                 self.dropped_part(part, place)
                 continue
             j, at = match
             if home is not None and j != home:
-                self.add("moved", place, part.type, home, j)
+                self.diff.add("moved", place, part.type, home, j)
             elif j == home:
                 if at < last:
-                    self.add("moved", place, part.type, k, at)
+                    self.diff.add("moved", place, part.type, k, at)
                 last = max(last, at)
             self.part(part, self.after.messages[j].parts[at], place)
 
     def dropped_part(self, part: Part, place: Path) -> None:
-        self.add("dropped", place, part.type, _brief(part))
-        self.keys(part.metadata or {}, {}, f"{part.type}.metadata", place)
-        self.extras(part.extras, None, place)
+        self.diff.add("dropped", place, part.type, _brief(part))
+        self.diff.keys(part.metadata or {}, {}, f"{part.type}.metadata", place)
+        self.diff.extras(part.extras, None, place)
 
     def part(self, part: Part, other: Part, place: Path) -> None:
         if self.same(part, other, exact_part):
             return
         if type(part) is not type(other):
-            self.add("changed", place, part.type, part.type, other.type)
-            self.record(part, other, part.type, place)
+            self.diff.add("changed", place, part.type, part.type, other.type)
+            self.diff.record(part, other, part.type, place)
         elif isinstance(part, ToolResult) and isinstance(other, ToolResult):
             self.result(part, other, place)
         else:
-            self.record(part, other, part.type, place)
+            self.diff.record(part, other, part.type, place)
 
     def result(self, result: ToolResult, other: ToolResult, place: Path) -> None:
         skip: tuple[str, ...] = ()
         same = (
             result.kind == other.kind
             and result.is_error == other.is_error
-            and exact_json.exact(plain(result.value), plain(other.value))
+            and exact_json.exact(as_json(result.value), as_json(other.value))
         )
         if same:
             skip = ("kind", "value", "is_error")
         elif self.by_convention(result, other, place):
             flagged = result.kind == "multimodal" and other.kind != "error"
             skip = ("kind", "value") if flagged else ("kind", "value", "is_error")
-        self.record(result, other, "tool_result", place, skip)
+        self.diff.record(result, other, "tool_result", place, skip)
 
     def by_convention(self, result: ToolResult, other: ToolResult, place: Path) -> bool:
         """Was the result written as a convention of the target says? Then that is one loss, with its own reason."""
         for convention in self.target.conventions if self.target is not None else ():
             expected = convention.express(result)
-            if expected is None or expected[0] != other.kind or plain(expected[1]) != plain(other.value):
+            if expected is None or expected[0] != other.kind or as_json(expected[1]) != as_json(other.value):
                 continue
             failed = "error" if result.is_error and result.kind == "data" else result.kind
             kind, why = convention.loss.get(failed) or convention.loss[result.kind]
             name = "kind" if result.kind != other.kind else "value"
-            said, read = plain(getattr(result, name)), plain(getattr(other, name))
-            self.add(kind, place, f"tool_result.{name}", said, read, why=why)
+            one, other_value = as_json(getattr(result, name)), as_json(getattr(other, name))
+            self.diff.add(kind, place, f"tool_result.{name}", one, other_value, why=why)
             if result.kind == "multimodal":
                 inside = set(map(media_key, other.value)) if other.kind == "multimodal" else set()
-                media = {media_key(part): (part, place) for part in result.value if part.type in MEDIA_TYPES}
-                self.accounted |= {key: found for key, found in media.items() if key not in inside}
+                media = {media_key(part): (part, place) for part in result.value if part.type in MEDIA_KINDS}
+                self.accounted |= {key: entry for key, entry in media.items() if key not in inside}
             return True
         return False
 
     def moved_media(self, alignment: Alignment) -> None:
-        """The media of results that a convention moved: they are somewhere in the output, and say all they said."""
+        """The media of results that a convention moved: they are somewhere in the output, and hold all they held."""
         free: dict[int, Part] = {}
         for j, message in enumerate(self.after.messages) if self.accounted else ():
             parts = [part for at, part in enumerate(message.parts) if (j, at) not in alignment.matched_after]
-            free |= {media_key(part): part for part in parts if part.type in MEDIA_TYPES}
+            free |= {media_key(part): part for part in parts if part.type in MEDIA_KINDS}
         for key, (part, place) in self.accounted.items():
             if key in free:
-                self.record(part, free[key], part.type, place)
+                self.diff.record(part, free[key], part.type, place)
             else:
                 self.dropped_part(part, place)
 
@@ -249,17 +249,17 @@ class _Walk(Differences):
         for j, message in enumerate(self.after.messages):
             unmatched = [at for at in range(len(message.parts)) if (j, at) not in alignment.matched_after]
             if j not in alignment.after_used:
-                media = {media_key(part) for part in message.parts if part.type in MEDIA_TYPES}
+                media = {media_key(part) for part in message.parts if part.type in MEDIA_KINDS}
                 if media and media <= self.accounted.keys():
                     continue
-                self.add("invented", self.near(j, alignment), "message", MISSING, builtins(message))
+                self.diff.add("invented", self.near(j, alignment), "message", MISSING, builtins(message))
                 continue
             if j not in homes:
-                said = builtins(message)
-                del said["parts"]
-                self.add("invented", self.near(j, alignment), "message.grouping", MISSING, said)
+                value = builtins(message)
+                del value["parts"]
+                self.diff.add("invented", self.near(j, alignment), "message.grouping", MISSING, value)
             for at in unmatched:
-                self.add(
+                self.diff.add(
                     "invented", self.near(j, alignment), message.parts[at].type, MISSING, _brief(message.parts[at])
                 )
 
@@ -269,7 +269,7 @@ class _Walk(Differences):
             homes = {to: i for i, to in enumerate(alignment.message_of) if to is not None}
             self.nearest = list(accumulate((homes.get(to, -1) for to in range(len(self.after.messages))), max))
         at = self.nearest[j]
-        return self.places.message(at) if at >= 0 else ()
+        return self.diff.places.message(at) if at >= 0 else ()
 
 
 IDENTITY = ("id", "parent_id", "created_at", "name", "model")
@@ -280,5 +280,5 @@ _JSON_VALUES = attrgetter("settings", "extras", "tool_choice")
 
 def _brief(record: Part | ToolDefinition) -> Any:
     """What a record says, as a value for the report; its metadata and extras are losses of their own."""
-    said = builtins(record)
-    return {key: value for key, value in said.items() if key not in ("metadata", "extras")}
+    fields = builtins(record)
+    return {key: value for key, value in fields.items() if key not in ("metadata", "extras")}

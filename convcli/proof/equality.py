@@ -1,7 +1,6 @@
 """Equal is not exact: 1, 1.0 and true are equal to Python, and so are objects whose keys have another order.
 
-These questions are asked of records that are equal already, which C has found quickly.
-"""
+These questions are asked of records that are equal already, a comparison that C makes."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ def exact_part(part: Any, other: Any) -> bool:
     if type(part) is ToolCall:
         exact = part.arguments is other.arguments or exact_json.exact(part.arguments, other.arguments)
     elif type(part) is ToolResult or type(part) is Opaque:
-        exact = part.value.__class__ is str or exact_json.exact(plain(part.value), plain(other.value))
+        exact = part.value.__class__ is str or exact_json.exact(as_json(part.value), as_json(other.value))
     return (
         exact
         and (part.extras is None or exact_json.exact(part.extras, other.extras))
@@ -61,12 +60,12 @@ def exact_tool(before: ToolDefinition, after: ToolDefinition) -> bool:
     )
 
 
-def plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Records inside a value (the parts of a multimodal result) as JSON values."""
     if isinstance(value, msgspec.Struct):
         return _in_order(builtins(value))
     if isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
-        return list(map(plain, value))
+        return list(map(as_json, value))
     return value
 
 

@@ -2,7 +2,7 @@
 
 The lift leaves the paths of messages and parts in `Origin.places`; `Dialect.places` says where the fields of a node
 are, relative to it. A transcript without an origin has the paths of the intermediate format. These are paths where
-things usually stand; `found` says where in the document at hand.
+things usually stand; `existing` says where in the document at hand.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from convcli.model.transcript import Path, Step, Transcript
 class Places:
     """The paths of one transcript; `source` is the dialect of its document, None for one that was never in any."""
 
-    __slots__ = ("_given", "_named", "_origin", "_routes", "_source", "_spot", "_tools", "_turns")
+    __slots__ = ("_document", "_named", "_origin", "_routes", "_source", "_spot", "_tools", "_turns")
 
     def __init__(self, transcript: Transcript, source: Dialect | None) -> None:
         origin = transcript.origin
@@ -30,7 +30,7 @@ class Places:
         self._tools = origin.tools if origin is not None and known else None
         self._named = origin.renamed if origin is not None else {}
         self._routes = origin.routes if origin is not None else {}
-        self._given = origin.given if origin is not None else None
+        self._document = origin.given if origin is not None else None
 
     def message(self, index: int) -> Path:
         """The path of a message."""
@@ -53,15 +53,19 @@ class Places:
         """The path of a tool definition."""
         return self._tools[index] if self._tools is not None else ("tools", index)
 
-    def field(self, field: str, place: Path) -> Path:
-        """The path of a field (`tool_call.name`, `settings.topK`) of the node at `place`."""
+    def field(self, field: str, place: Path, *, present: bool = False) -> Path:
+        """The path of a field (`tool_call.name`, `settings.topK`) of the node at `place`.
+
+        `present`: of one that has no place of its own in the table only where the document has it.
+        """
         if self._source is None or self._origin is None:
             return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
         table = self._source.places
         node, _, name = field.rpartition(".")
         steps = table[field] if field in table else table.get(node)
-        if steps is None:  # perhaps it has the same name here
-            steps = () if self._given is None or self._lacks((*place, name)) else (name,)
+        if steps is None:  # perhaps it has the same name here: `existing` knows
+            is_there = self._document is not None and not (present and self._lacks((*place, name)))
+            steps = (name,) if is_there else ()
         return self.climb(place, steps)
 
     def climb(self, place: Path, steps: Path) -> Path:
@@ -80,15 +84,15 @@ class Places:
         if steps is not None:
             return self.climb(place, steps)
         inside, beside = (*place, key), (*place[:-1], key)
-        is_beside = self._given is not None and place and self._lacks(inside) and not self._lacks(beside)
+        is_beside = self._document is not None and place and self._lacks(inside) and not self._lacks(beside)
         return beside if is_beside else inside
 
     def _lacks(self, place: Path) -> bool:
-        return len(self.found(place)) < len(self.routed(place))
+        return len(self.existing(place)) < len(self.routed(place))
 
     def group(self, dialect: str, key: str, place: Path, members: Iterable[str]) -> Path | None:
         """Where the members of the object stand that rides under a key of extras; None where it is no mere group."""
-        if self._source is None or self._given is None or not self._source.owns(dialect):
+        if self._source is None or self._document is None or not self._source.owns(dialect):
             return None
         steps = self._source.places.get(f"extras.{key}")
         if steps is None or not (set(steps) == {".."} or steps == place == ()):
@@ -105,15 +109,15 @@ class Places:
                     return (*route, *place[end:])
         return place
 
-    def found(self, place: Path, *, invented: bool = False) -> Path:
+    def existing(self, place: Path, *, invented: bool = False) -> Path:
         """What the document has of a path: the node, or the innermost one around it where it is absent.
 
         A key that was `invented` for an object that is there is absent, and may be the end of the path.
         """
         place = self.routed(place)
-        if self._given is None:
+        if self._document is None:
             return place
-        node = self._given
+        node = self._document
         try:
             for step in place:
                 if node.__class__ is str:  # a number would lead to a character
@@ -124,7 +128,7 @@ class Places:
         return place
 
     def _nearest(self, place: Path, invented: bool) -> Path:
-        node: Any = self._given
+        node: Any = self._document
         steps: list[Step] = []
         for step in place:
             known = _known(node, step)

@@ -11,8 +11,11 @@ from typing import Any, Literal
 import msgspec
 
 from convcli.model.dialect import Dialect, LossKind
+from convcli.model.transcript import MEDIA_KINDS
 
 Level = Literal["content", "context", "envelope"]
+LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
+"""The gravest first."""
 
 
 class Loss(msgspec.Struct, omit_defaults=True):
@@ -46,7 +49,6 @@ CONTENT = frozenset(
 )  # fmt: skip
 """Fields of which a model would read something else; media fields beside them. Everything else is context."""
 
-MEDIA_TYPES = ("image", "audio", "video", "document")
 MEDIA_CONTENT = ("data", "url", "fileId", "path", "text", "mediaType")
 
 MISSING = msgspec.UNSET
@@ -93,7 +95,7 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
         owner = source if source is not None and source.owns(dialect) else target
         return "envelope" if owner is not None and key.partition(".")[0] in owner.envelope else "context"
     node, _, name = field.partition(".")
-    if field in CONTENT or (node in MEDIA_TYPES and name in MEDIA_CONTENT):
+    if field in CONTENT or (node in MEDIA_KINDS and name in MEDIA_CONTENT):
         return "content"
     return "context"
 

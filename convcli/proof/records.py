@@ -1,6 +1,6 @@
 """What differs between two records: fields, keys, values and extras, each difference one loss with its place.
 
-Who is compared with whom is known already (`loss`).
+Who is compared with whom is known already (`difference`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from convcli.model.dialect import Dialect, LossKind
 from convcli.model.transcript import Path, Transcript
-from convcli.proof.equality import plain
+from convcli.proof.equality import as_json
 from convcli.proof.places import Places
 from convcli.proof.reasons import MISSING, Loss, level_of, reason_of
 from convcli.wire import exact_json, pointers
@@ -56,7 +56,7 @@ class Differences:
         if field in MADE_UP and (self.made_up or self.made_up_again):
             x = None if x in self.made_up else x
             y = None if y in self.made_up_again else y
-        if x is y or exact_json.exact(plain(x), plain(y)):
+        if x is y or exact_json.exact(as_json(x), as_json(y)):
             return
         if field in SCHEMAS and isinstance(x, dict) and isinstance(y, dict):
             self.tree(x, y, field, self.places.field(field, place))
@@ -86,7 +86,7 @@ class Differences:
         """The keys of two objects, one loss each."""
         for key in [*before, *(key for key in after if key not in before)]:
             x, y = before.get(key, MISSING), after.get(key, MISSING)
-            if x is MISSING or y is MISSING or not exact_json.exact(plain(x), plain(y)):
+            if x is MISSING or y is MISSING or not exact_json.exact(as_json(x), as_json(y)):
                 name = f"{field}.{key}"
                 self.add(_kind(x, y), self.places.field(name, place), name, x, y)
 
@@ -122,10 +122,11 @@ class Differences:
     def add(
         self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
     ) -> None:
+        """Add a loss: its level and reason follow from the field, unless `why` says another."""
         self.losses.append(
             Loss(
                 kind,
-                pointers.pointer(self.places.found(place, invented=kind == "invented")),
+                pointers.pointer(self.places.existing(place, invented=kind == "invented")),
                 field,
                 level_of(field, self.source, self.target),
                 why or reason_of(kind, field, self.target),

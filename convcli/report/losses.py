@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from convcli.jobs.converting import LEVELS, Group, Summary
-from convcli.proof.difference import MISSING, Loss
+from convcli.jobs.converting import LossCount, Summary
+from convcli.proof.reasons import LEVELS, MISSING, Loss
 from convcli.report.text import Paint, count, cut, filled, place, safe_text
 
 MOST_GROUPS = 8
@@ -39,7 +39,7 @@ def _groups(result: Summary) -> Iterator[str]:
         yield f"and {sum(group.count for group in more):,} more, of {count(len(more), 'other kind')}"
 
 
-def _group(group: Group) -> str:
+def _group(group: LossCount) -> str:
     return f"{group.kind} {cut(safe_text(group.label), 60)} ×{group.count:,}"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.model.transcript import Reasoning, ToolCall, ToolResult, Transcript
 from convcli.report.text import Paint, count, cut, filled, json_text, safe_text
-from convcli.views.rows import Ties, part_text
+from convcli.views.rows import CallPairs, part_text
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
@@ -50,15 +50,15 @@ def shown(transcript: Transcript, number: int, form: str) -> Iterator[str]:
     yield safe_text(" · ".join([f"message {number}", message.role, *filter(None, more)])) + "\n"
     if message.usage:
         yield safe_text(", ".join(f"{name} {value:,}" for name, value in message.usage.items())) + "\n"
-    ties = Ties(transcript)
+    pairs = CallPairs(transcript)
     for part in message.parts:
-        yield f"\n{_heading(part, ties)}\n" + safe_text(_whole(part), lines=True).rstrip("\n") + "\n"
+        yield f"\n{_heading(part, pairs)}\n" + safe_text(_whole(part), lines=True).rstrip("\n") + "\n"
 
 
-def _heading(part: Any, ties: Ties) -> str:
+def _heading(part: Any, pairs: CallPairs) -> str:
     if isinstance(part, (ToolCall, ToolResult)):
         kind = "call" if isinstance(part, ToolCall) else "result"
-        return safe_text(" ".join(filter(None, ["--", kind, part.name, ties.mark(part), ties.status(part)])))
+        return safe_text(" ".join(filter(None, ["--", kind, part.name, pairs.mark(part), pairs.status(part)])))
     return f"-- {part.type}"
 
 

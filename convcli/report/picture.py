@@ -10,12 +10,20 @@ from textwrap import wrap
 from typing import Any
 
 from convcli.model.dialect import Dialect
+from convcli.proof.reasons import LEVELS
 from convcli.report.tables.table import STYLES
 from convcli.report.text import Paint, cells, cut, place, safe_text
-from convcli.views.outcomes import BADNESS, LEVELS, OUTCOMES, Counts, Group, Ledger, Sign
+from convcli.views.outcomes import (
+    FROM_BEST_TO_WORST,
+    OUTCOMES,
+    FactCount,
+    LossGroup,
+    MessageOutcome,
+    OutcomeTable,
+)
 
-SIGNS: dict[Sign, str] = {"kept": "+", "beside": ".", "encoded": "e", "changed": "c", "dropped": "-"}
-MEANINGS: dict[Sign, str] = {"beside": "content kept", "kept": "all kept"}
+SIGNS: dict[MessageOutcome, str] = {"kept": "+", "beside": ".", "encoded": "e", "changed": "c", "dropped": "-"}
+MEANINGS: dict[MessageOutcome, str] = {"beside": "content kept", "kept": "all kept"}
 MOST_SIGNS = 500
 """Signs of one strip; of more messages, each sign stands for several."""
 INDENT = 12
@@ -23,34 +31,34 @@ WIDEST = 120
 """Cells beyond which lines of prose are hard to follow."""
 
 
-def drawn(ledger: Ledger, paths: Sequence[str], target: Dialect, width: int, paint: Paint) -> Iterator[str]:
+def drawn(outcomes: OutcomeTable, paths: Sequence[str], target: Dialect, width: int, paint: Paint) -> Iterator[str]:
     """The picture of a job: by place, in numbers, and by kind."""
     width = min(width, WIDEST)
     files = safe_text(paths[0]) if len(paths) == 1 else f"{len(paths):,} files"
-    yield f"{paint.bold(files)}: {', '.join(ledger.sources)} → {target.name}\n"
-    if len(ledger.transcripts) == 1:
-        yield from strip("message", ledger.messages, width, paint)
+    yield f"{paint.bold(files)}: {', '.join(outcomes.sources)} → {target.name}\n"
+    if len(outcomes.transcripts) == 1:
+        yield from strip("message", outcomes.messages, width, paint)
     else:
-        yield from strip("transcript", ledger.transcripts, width, paint)
-    yield from table(ledger.facts, ledger.invented, paint)
-    yield from grouped(ledger.groups, width, paint) if ledger.groups else ("nothing lost\n",)
+        yield from strip("transcript", outcomes.transcripts, width, paint)
+    yield from table(outcomes.facts, outcomes.invented, paint)
+    yield from grouped(outcomes.groups, width, paint) if outcomes.groups else ("nothing lost\n",)
 
 
-def strip(unit: str, outcomes: Sequence[Sign], width: int, paint: Paint) -> Iterator[str]:
+def strip(unit: str, outcomes: Sequence[MessageOutcome], width: int, paint: Paint) -> Iterator[str]:
     """A sign for each message or transcript, with the number of the first of a line, and what the signs mean."""
     each = -(-len(outcomes) // MOST_SIGNS) or 1
-    worst = [max(outcomes[at : at + each], key=BADNESS.index) for at in range(0, len(outcomes), each)]
+    worst = [max(outcomes[at : at + each], key=FROM_BEST_TO_WORST.index) for at in range(0, len(outcomes), each)]
     label = len(f"{unit} {len(outcomes):,}")
     room = max((width - label - 2) // 10 * 10, 10)
     for at in range(0, len(worst), room):
         head = f"{unit if not at else ''} {f'{at * each:,}'.rjust(label - len(unit) - 1)}".rjust(label)
         yield f"{head}  {''.join(_sign(outcome, paint) for outcome in worst[at : at + room])}\n"
-    said = "   ".join(f"{SIGNS[one]} {MEANINGS.get(one, one)}" for one in BADNESS if one in worst)
+    legend = "   ".join(f"{SIGNS[one]} {MEANINGS.get(one, one)}" for one in FROM_BEST_TO_WORST if one in worst)
     many = f"   (the worst of each {each:,})" if each > 1 else ""
-    yield f"{' ' * label}  {paint.dim(said + many)}\n"
+    yield f"{' ' * label}  {paint.dim(legend + many)}\n"
 
 
-def _sign(outcome: Sign, paint: Paint) -> str:
+def _sign(outcome: MessageOutcome, paint: Paint) -> str:
     return paint.dim(SIGNS[outcome]) if outcome == "beside" else _coloured(outcome, SIGNS[outcome], paint)
 
 
@@ -58,7 +66,7 @@ def _coloured(outcome: str, text: str, paint: Paint) -> str:
     return paint.in_colour(STYLES[outcome], text)
 
 
-def table(rows: Iterable[Counts], invented: Counter[str], paint: Paint) -> Iterator[str]:
+def table(rows: Iterable[FactCount], invented: Counter[str], paint: Paint) -> Iterator[str]:
     """Levels against outcomes; what is invented was nothing of the source."""
     sums: dict[str, Counter[str]] = {level: Counter(invented=invented[level]) for level in LEVELS}
     for row in rows:
@@ -75,19 +83,19 @@ def _number(number: int, outcome: str, paint: Paint) -> str:
     return _coloured(outcome, text, paint) if number else paint.dim(text)
 
 
-def grouped(groups: Iterable[Group], width: int, paint: Paint) -> Iterator[str]:
+def grouped(groups: Iterable[LossGroup], width: int, paint: Paint) -> Iterator[str]:
     """Each kind of loss, by level: how often, why, and where first."""
     for level, of_level in groupby(groups, lambda group: group.level):
         yield f"\n{paint.bold(level)}\n"
         for group in of_level:
-            said = f"{cut(safe_text(group.field), 60)} ×{group.count:,}: {safe_text(group.why)}"
-            first, *more = wrap(said, width - INDENT)
+            text = f"{cut(safe_text(group.field), 60)} ×{group.count:,}: {safe_text(group.why)}"
+            first, *more = wrap(text, width - INDENT)
             yield f"  {_coloured(group.kind, f'{group.kind:8}', paint)}  {first}\n"
             yield from (f"{' ' * INDENT}{line}\n" for line in more)
             yield f"{' ' * INDENT}{paint.dim(_places(group, width - INDENT))}\n"
 
 
-def _places(group: Group, width: int) -> str:
+def _places(group: LossGroup, width: int) -> str:
     """The first places, as many as fit on a line, and how many more there are; without the file if all are in one."""
     one = len({loss.file for loss in group.first}) == 1
     places = [place("" if one else loss.file, loss.line, 0, loss.where).lstrip() for loss in group.first]

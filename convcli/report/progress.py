@@ -17,7 +17,7 @@ from types import FrameType, TracebackType
 
 FIRST, EVERY = 1.0, 0.25
 """Seconds before the line is drawn for the first time, and between two drawings."""
-SURE = 0.02
+ESTIMATE_FROM = 0.02
 """What must be done before it is told how long the rest takes."""
 BAR = 20
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -82,7 +82,7 @@ def line(done: int, total: int, seconds: float) -> str:
     """`[####    ] 45%  1.2 of 3.4 GB  65 MB/s  0:32 left`, in at most 79 cells."""
     bar = ("#" * (BAR * done // total)).ljust(BAR)
     speed = done / seconds if seconds else 0.0
-    left = f"  {_clock((total - done) / speed)} left" if speed and SURE * total <= done < total else ""
+    left = f"  {_clock((total - done) / speed)} left" if speed and ESTIMATE_FROM * total <= done < total else ""
     return f"[{bar}] {100 * done // total:3}%  {size(done)} of {size(total)}  {size(int(speed))}/s{left}"
 
 

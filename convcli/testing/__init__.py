@@ -42,8 +42,8 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
 from convcli.model.transcript import Path, ToolResult, Transcript
 from convcli.proof.align import part_key
-from convcli.proof.difference import Loss, difference
-from convcli.proof.reasons import general
+from convcli.proof.difference import difference
+from convcli.proof.reasons import Loss, general
 from convcli.proof.records import MADE_UP
 from convcli.testing.planting import is_in, nodes, plant, plantable
 from convcli.validation import schemas
@@ -90,7 +90,7 @@ def assert_keeps(dialect: Dialect, document: Any) -> None:
 
 def assert_fits(dialect: Dialect, document: Any) -> None:
     """L1b: what the vendor takes as a request, without a finding, `fit` leaves as `lift` gives it."""
-    if pipeline.validate(document, dialect, rigour="sent"):
+    if pipeline.validate(document, dialect, purpose="request"):
         return
     transcript = dialect.lift(document)
     changed = difference(transcript, dialect.fitted(transcript, dialect.form(transcript)))

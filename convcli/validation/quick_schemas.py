@@ -1,22 +1,24 @@
-"""A first look at a document: does it pass a schema? For the few small documents that most calls of the program are
-about, to look is faster than to load the validator. Whoever is not sure says so, and the validator decides.
+"""A small validator for the few small good documents that most calls of the program are about: it decides on them
+before a full one would be loaded. What it cannot decide it says, and a full validator is asked.
 
-It knows the keywords of our schemas that need nothing but the value (JSON Schema 2020-12, validation vocabulary).
-"""
+It knows the keywords of our schemas that need nothing but the value (JSON Schema 2020-12, validation vocabulary:
+https://json-schema.org/draft/2020-12/json-schema-validation)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sized
 from typing import Any
 
+from convcli.wire.pointers import follow
+
 Schema = dict[str, Any]
 
 
-class NotSureError(Exception):
+class UndecidedError(Exception):
     """The look has taken as many steps as it may, or there is something in the schema that it does not know."""
 
 
-class Glance:
+class QuickValidator:
     """Looks at documents until all of them together have taken `most` steps; a step is a schema object at a value."""
 
     def __init__(self, most: int) -> None:
@@ -24,26 +26,23 @@ class Glance:
         self._root: Schema = {}
 
     def passes(self, schema: Schema, document: Any) -> bool:
-        """Whether the document passes. Raises NotSureError."""
+        """Whether the document passes. Raises UndecidedError."""
         self._root = schema
         try:
             return self._pass(schema, document)
         except RecursionError:
-            raise NotSureError from None
+            raise UndecidedError from None
 
     def _pass(self, node: Any, value: Any) -> bool:
         if isinstance(node, bool):
             return node
         self.left -= 1
         if self.left < 0 or not node.keys() <= KNOWN:
-            raise NotSureError
+            raise UndecidedError
         return all(CHECKS[keyword](self, node, value) for keyword in node if keyword in CHECKS)
 
     def _refers(self, node: Schema, value: Any) -> bool:
-        target: Any = self._root
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        return self._pass(target, value)
+        return self._pass(follow(self._root, node["$ref"]), value)
 
     def _has_properties(self, node: Schema, value: Any) -> bool:
         if not isinstance(value, dict):
@@ -81,31 +80,31 @@ class Glance:
         return not self._pass(node["not"], value)
 
 
-def _is_of_type(_: Glance, node: Schema, value: Any) -> bool:
+def _is_of_type(_: QuickValidator, node: Schema, value: Any) -> bool:
     stated = node["type"]
     return any(TYPES[name](value) for name in ([stated] if isinstance(stated, str) else stated))
 
 
-def _is_one_of(_: Glance, node: Schema, value: Any) -> bool:
+def _is_one_of(_: QuickValidator, node: Schema, value: Any) -> bool:
     return _is_among(node["enum"], value)
 
 
-def _is_const(_: Glance, node: Schema, value: Any) -> bool:
+def _is_const(_: QuickValidator, node: Schema, value: Any) -> bool:
     return _is_among([node["const"]], value)
 
 
 def _is_among(stated: Iterable[Any], value: Any) -> bool:
     """True and 1 differ, 1 and 1.0 do not."""
     if any(isinstance(each, (list, dict)) for each in stated):
-        raise NotSureError
+        raise UndecidedError
     return any(each == value and isinstance(each, bool) == isinstance(value, bool) for each in stated)
 
 
-def _has_required(_: Glance, node: Schema, value: Any) -> bool:
+def _has_required(_: QuickValidator, node: Schema, value: Any) -> bool:
     return not isinstance(value, dict) or all(key in value for key in node["required"])
 
 
-def _at_least(keyword: str, kind: type[Sized]) -> Callable[[Glance, Schema, Any], bool]:
+def _at_least(keyword: str, kind: type[Sized]) -> Callable[[QuickValidator, Schema, Any], bool]:
     return lambda _, node, value: not isinstance(value, kind) or len(value) >= node[keyword]
 
 
@@ -122,7 +121,7 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
     "number": _is_number,
 }
-CHECKS: dict[str, Callable[[Glance, Schema, Any], bool]] = {
+CHECKS: dict[str, Callable[[QuickValidator, Schema, Any], bool]] = {
     "type": _is_of_type,
     "enum": _is_one_of,
     "const": _is_const,
@@ -130,15 +129,15 @@ CHECKS: dict[str, Callable[[Glance, Schema, Any], bool]] = {
     "minLength": _at_least("minLength", str),
     "minItems": _at_least("minItems", list),
     "minProperties": _at_least("minProperties", dict),
-    "properties": Glance._has_properties,
-    "additionalProperties": Glance._has_others,
-    "items": Glance._has_items,
-    "prefixItems": Glance._has_first_items,
-    "if": Glance._takes_branch,
-    "allOf": Glance._passes_all,
-    "anyOf": Glance._passes_any,
-    "oneOf": Glance._passes_one,
-    "not": Glance._passes_not,
-    "$ref": Glance._refers,
+    "properties": QuickValidator._has_properties,
+    "additionalProperties": QuickValidator._has_others,
+    "items": QuickValidator._has_items,
+    "prefixItems": QuickValidator._has_first_items,
+    "if": QuickValidator._takes_branch,
+    "allOf": QuickValidator._passes_all,
+    "anyOf": QuickValidator._passes_any,
+    "oneOf": QuickValidator._passes_one,
+    "not": QuickValidator._passes_not,
+    "$ref": QuickValidator._refers,
 }
 KNOWN = CHECKS.keys() | {"then", "else", "$schema", "$id", "$defs", "title", "description"}

@@ -2,9 +2,8 @@
 
 `jsonschema_rs` gives the verdict and the places within microseconds per kilobyte. `jsonschema` takes over where it is
 missing or cannot hold a value (a lone surrogate). Both are imported when first needed, and neither opens a connection;
-a few small good documents need neither (`glance`). Tests hold all three together. The words are ours: messages of
-theirs quote the value.
-"""
+a few small good documents need neither (`quick_schemas`). Tests hold all three together. The messages are ours: those
+of the validators quote the value."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from msgspec.structs import replace
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Path
-from convcli.validation.quick_schemas import Glance, NotSureError
+from convcli.validation.quick_schemas import QuickValidator, UndecidedError
 from convcli.validation.wording import (
     PLAIN_WORD,
     counted,
@@ -30,15 +29,16 @@ from convcli.validation.wording import (
     one_of,
     shown_key,
 )
+from convcli.wire.pointers import follow, pointer, resolve
 
 SUFFIX = ".schema.json"
 MOST = 10_000
 """Breaches of one document that are looked at: nobody reads more, and a document of any size ends in time."""
 MORE = f"more is wrong, and not told: of one document the schema is asked for {MOST:,} findings"
 MOST_STEPS = 3000
-"""Steps of a `Glance` in the time that the fast validator takes to load."""
+"""Steps of a `QuickValidator` in the time that the fast validator takes to load."""
 
-STATED = {
+TYPE_NAMES = {
     "object": "an object",
     "array": "a list",
     "string": "a string",
@@ -47,10 +47,10 @@ STATED = {
     "integer": "an integer",
     "number": "a number",
 }
-LEAST = {"minItems": "item", "minLength": "character", "minProperties": "key"}
+MINIMUM_OF = {"minItems": "item", "minLength": "character", "minProperties": "key"}
 
 
-class Breach(NamedTuple):
+class SchemaBreach(NamedTuple):
     """`value`, which stands at `path`, breaks `keyword` of the schema object `node`."""
 
     path: Path
@@ -59,7 +59,7 @@ class Breach(NamedTuple):
     value: Any
 
 
-class Told(NamedTuple):
+class Explanation(NamedTuple):
     """What a breach means. Of several at one place and about one `subject` the one with the least `weight` is told."""
 
     subject: str
@@ -97,33 +97,33 @@ def schema(name: str) -> dict[str, Any]:
 
 def accepts(name: str, document: Any) -> bool:
     """Whether the document passes the schema `name`; keys that it does not name do not matter."""
-    return _passes_at_a_glance(name, document) or _is_valid(name, document)
+    return _passes_quickly(name, document) or is_valid(name, document)
 
 
-def _passes_at_a_glance(name: str, document: Any) -> bool:
+def _passes_quickly(name: str, document: Any) -> bool:
     """True where that is sure and costs little."""
-    if _glance().left <= 0:
+    if _quick_validator().left <= 0:
         return False
     try:
-        return _glance().passes(schema(name), document)
-    except NotSureError:
+        return _quick_validator().passes(schema(name), document)
+    except UndecidedError:
         return False
 
 
 @cache
-def _glance() -> Glance:
+def _quick_validator() -> QuickValidator:
     """All documents of a process share its steps: whoever has many is better off with the fast validator."""
-    return Glance(MOST_STEPS)
+    return QuickValidator(MOST_STEPS)
 
 
-def _is_valid(name: str, document: Any) -> bool:
-    gate = _gate(name)
-    if gate is not None:
+def is_valid(name: str, document: Any) -> bool:
+    fast = fast_validator(name)
+    if fast is not None:
         try:
-            return bool(gate.is_valid(document))
+            return bool(fast.is_valid(document))
         except ValueError:  # a value that Rust cannot hold
             pass
-    return bool(_judge(name).is_valid(document))
+    return bool(thorough_validator(name).is_valid(document))
 
 
 def findings(name: str, document: Any, *, strict: bool = False) -> list[Finding]:
@@ -134,14 +134,14 @@ def findings(name: str, document: Any, *, strict: bool = False) -> list[Finding]
     """
     breaches: Iterator[Any] = iter(()) if accepts(name, document) else iter(_breaches(name, document))
     unknown: Iterator[Any] = _unknown_keys(name, [schema(name)], document, ()) if strict else iter(())
-    found = _tell(name, islice(breaches, MOST)) + list(islice(unknown, MOST))
-    if found and any(next(left, None) is not None for left in (breaches, unknown)):
-        found[-1] = replace(found[-1], notes=(*found[-1].notes, MORE))
-    return found
+    told = _explain(name, islice(breaches, MOST)) + list(islice(unknown, MOST))
+    if told and any(next(left, None) is not None for left in (breaches, unknown)):
+        told[-1] = replace(told[-1], notes=(*told[-1].notes, MORE))
+    return told
 
 
 @cache
-def _gate(name: str) -> Any:
+def fast_validator(name: str) -> Any:
     """The fast validator, None where it is not installed."""
     try:
         from jsonschema_rs import Draft202012Validator
@@ -151,7 +151,7 @@ def _gate(name: str) -> Any:
 
 
 @cache
-def _judge(name: str) -> Any:
+def thorough_validator(name: str) -> Any:
     """The thorough validator. Its registry is empty: the default one would fetch what a reference names."""
     from jsonschema import Draft202012Validator  # type: ignore[import-untyped, unused-ignore]
     from referencing import Registry
@@ -159,37 +159,31 @@ def _judge(name: str) -> Any:
     return Draft202012Validator(schema(name), registry=Registry())
 
 
-def _breaches(name: str, document: Any) -> Iterator[Breach]:
-    gate = _gate(name)
-    if gate is not None:
+def _breaches(name: str, document: Any) -> Iterator[SchemaBreach]:
+    fast = fast_validator(name)
+    if fast is not None:
         try:
-            errors = gate.iter_errors(document)
-            return (_from_gate(schema(name), document, error) for error in errors)
+            errors = fast.iter_errors(document)
+            return (_fast_breach(schema(name), document, error) for error in errors)
         except ValueError:
             pass
-    return (_from_judge(error) for error in _judge(name).iter_errors(document))
+    return (_thorough_breach(error) for error in thorough_validator(name).iter_errors(document))
 
 
-def _from_gate(root: dict[str, Any], document: Any, error: Any) -> Breach:
+def _fast_breach(root: dict[str, Any], document: Any, error: Any) -> SchemaBreach:
     *above, last = error.schema_path
     path = tuple(error.instance_path)
-    node = _at(root, above)
+    node = resolve(root, above)
     refused = node[last] is False  # such a schema has no keyword; its path ends in the name of a property
-    return Breach(path, "not" if refused else last, {} if refused else node, _at(document, path))
+    return SchemaBreach(path, "not" if refused else last, {} if refused else node, resolve(document, path))
 
 
-def _from_judge(error: Any) -> Breach:
-    return Breach(tuple(error.absolute_path), error.validator or "not", error.schema or {}, error.instance)
+def _thorough_breach(error: Any) -> SchemaBreach:
+    return SchemaBreach(tuple(error.absolute_path), error.validator or "not", error.schema or {}, error.instance)
 
 
-def _at(value: Any, steps: Iterable[str | int]) -> Any:
-    for step in steps:
-        value = value[int(step)] if isinstance(value, list) else value[step]
-    return value
-
-
-def _tell(name: str, breaches: Iterable[Breach]) -> list[Finding]:
-    best: dict[tuple[Path, str], Told] = {}
+def _explain(name: str, breaches: Iterable[SchemaBreach]) -> list[Finding]:
+    best: dict[tuple[Path, str], Explanation] = {}
     for breach in breaches:
         for told in _meaning(name, breach):
             key = breach.path, told.subject
@@ -198,64 +192,64 @@ def _tell(name: str, breaches: Iterable[Breach]) -> list[Finding]:
     return [best[key].finding for key in sorted(best)]
 
 
-def _meaning(name: str, breach: Breach) -> Iterator[Told]:
+def _meaning(name: str, breach: SchemaBreach) -> Iterator[Explanation]:
     """What the user is told, by keyword. The weight prefers a wrong type, and of two lists the shorter."""
     path, keyword, node, value = breach
-    stated, here, found = node.get(keyword), _place(path), described(value)
+    stated, here, actual = node.get(keyword), _place(path), described(value)
     if keyword == "required":
         yield from (_missing(name, path, key, value) for key in node["required"] if key not in value)
     elif keyword in ("oneOf", "anyOf") and isinstance(value, dict):  # a choice of keys: our schemas have no others
         yield _one_of(path, [key for branch in node[keyword] for key in branch["required"]], value)
     elif keyword == "type":
         allowed = [stated] if isinstance(stated, str) else node["type"]
-        message = f"{here} must be {one_of(STATED[word] for word in allowed)}; found {found}"
-        yield _told(path, (0, len(allowed)), "wrong-type", message)
+        message = f"{here} must be {one_of(TYPE_NAMES[word] for word in allowed)}; found {actual}"
+        yield _explained(path, (0, len(allowed)), "wrong-type", message)
     elif keyword in ("enum", "const"):
         yield _unknown_value(path, node["enum"] if keyword == "enum" else [stated], value)
-    elif keyword in LEAST:
-        message = f"{here} must have at least {counted(int(node[keyword]), LEAST[keyword])}; found {found}"
-        yield _told(path, (2, 0), "too-few", message)
+    elif keyword in MINIMUM_OF:
+        message = f"{here} must have at least {counted(int(node[keyword]), MINIMUM_OF[keyword])}; found {actual}"
+        yield _explained(path, (2, 0), "too-few", message)
     elif keyword == "pattern":
-        yield _told(path, (2, 0), "wrong-format", f"{here} must match the pattern {stated}; found {found}")
+        yield _explained(path, (2, 0), "wrong-format", f"{here} must match the pattern {stated}; found {actual}")
     else:
         yield _not_allowed(path, stated if keyword == "not" and isinstance(stated, dict) else {}, value)
 
 
-def _told(path: Path, weight: tuple[int, int], code: str, message: str, help_text: str = "") -> Told:
-    return Told("", weight, Finding(code, "error", message, where=_pointer(path), help=help_text))
+def _explained(path: Path, weight: tuple[int, int], code: str, message: str, help_text: str = "") -> Explanation:
+    return Explanation("", weight, Finding(code, "error", message, where=pointer(path), help=help_text))
 
 
-def _missing(name: str, path: Path, key: str, value: dict[str, Any]) -> Told:
+def _missing(name: str, path: Path, key: str, value: dict[str, Any]) -> Explanation:
     """The help looks for a misspelt key: one that the schema never names."""
     near = [other for other in islice(value, 100) if other not in _vocabulary(name)]
     help_text = did_you_mean(key, near, 'found {}: did you mean "' + key + '"?')
-    finding = Finding("missing-key", "error", f'"{key}" is missing', where=_pointer(path), help=help_text)
-    return Told(key, (0, 0), finding)
+    finding = Finding("missing-key", "error", f'"{key}" is missing', where=pointer(path), help=help_text)
+    return Explanation(key, (0, 0), finding)
 
 
-def _one_of(path: Path, keys: list[str], value: dict[str, Any]) -> Told:
+def _one_of(path: Path, keys: list[str], value: dict[str, Any]) -> Explanation:
     present = [key for key in keys if key in value]
     if present:
         message = f"only one of {listed(keys)} can be set; found {listed(present)}"
-        return _told(path, (2, 0), "not-allowed", message)
-    return _told(path, (2, 0), "missing-key", f"one of {listed(keys)} is missing")
+        return _explained(path, (2, 0), "not-allowed", message)
+    return _explained(path, (2, 0), "missing-key", f"one of {listed(keys)} is missing")
 
 
-def _unknown_value(path: Path, allowed: list[Any], value: Any) -> Told:
+def _unknown_value(path: Path, allowed: list[Any], value: Any) -> Explanation:
     words = ", ".join(word if isinstance(word, str) else json.dumps(word) for word in allowed)
     plain = isinstance(value, str) and PLAIN_WORD.match(value)
-    found = shown_key(value) if plain else described(value)
-    message = f"{_place(path)} must be {'one of ' * (len(allowed) > 1)}{words}; found {found}"
+    actual = shown_key(value) if plain else described(value)
+    message = f"{_place(path)} must be {'one of ' * (len(allowed) > 1)}{words}; found {actual}"
     near = did_you_mean(value, [word for word in allowed if isinstance(word, str)]) if plain else ""
-    return _told(path, (1, len(allowed)), "unknown-value", message, near)
+    return _explained(path, (1, len(allowed)), "unknown-value", message, near)
 
 
-def _not_allowed(path: Path, refused: dict[str, Any], value: Any) -> Told:
+def _not_allowed(path: Path, refused: dict[str, Any], value: Any) -> Explanation:
     """`refused` is the schema under `not`; its description says what to do."""
     named = refused.get("enum", [refused.get("const")])
     verdict = f"cannot be {shown_key(value)}" if isinstance(value, str) and value in named else "is not allowed"
     message = f"{_place(path)} {verdict} here"
-    return _told(path, (2, 0), "not-allowed", message, refused.get("description", ""))
+    return _explained(path, (2, 0), "not-allowed", message, refused.get("description", ""))
 
 
 @cache
@@ -273,7 +267,7 @@ def _vocabulary(name: str) -> frozenset[str]:
 
 def _unknown_keys(name: str, nodes: Iterable[Any], value: Any, path: Path) -> Iterator[Finding]:
     """Walks the document beside the schemas that apply to it; what no schema describes is not entered."""
-    applying = [found for node in nodes for found in _applying(name, node, value)]
+    applying = [applied for node in nodes for applied in _applying(name, node, value)]
     if isinstance(value, list):
         below = [node["items"] for node in applying if "items" in node]
         for index, item in enumerate(value) if below else ():
@@ -299,7 +293,7 @@ def _named(node: dict[str, Any]) -> Iterator[str]:
 
 def _unknown_key(name: str, path: Path, known: Collection[str]) -> Finding:
     message = f"{_place(path)} is not known to {name} here"
-    return Finding("unknown-key", "warning", message, _pointer(path), help=did_you_mean(str(path[-1]), known))
+    return Finding("unknown-key", "warning", message, pointer(path), help=did_you_mean(str(path[-1]), known))
 
 
 def _applying(name: str, node: Any, value: Any) -> Iterator[dict[str, Any]]:
@@ -308,17 +302,12 @@ def _applying(name: str, node: Any, value: Any) -> Iterator[dict[str, Any]]:
         return
     yield node
     if "$ref" in node:
-        yield from _applying(name, _at(schema(name), node["$ref"].removeprefix("#/").split("/")), value)
+        yield from _applying(name, follow(schema(name), node["$ref"]), value)
     if "if" in node:
-        branch = "then" if _judge(name).evolve(schema=node["if"]).is_valid(value) else "else"
+        branch = "then" if thorough_validator(name).evolve(schema=node["if"]).is_valid(value) else "else"
         yield from _applying(name, node.get(branch), value)
     for below in node.get("allOf", ()):
         yield from _applying(name, below, value)
-
-
-def _pointer(path: Path) -> str:
-    """RFC 6901."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
 def _place(path: Path) -> str:

@@ -1,51 +1,47 @@
-"""A transcript as the rules see it, and what a rule gives: breaches, each at a node of the transcript."""
+"""A transcript as the rules see it: its messages, parts, calls and results, each with its node."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
-from convcli.model.rule import NOWHERE, At, Rule
-from convcli.model.transcript import Message, Path, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.model.rule import NO_INDEX, NodeRef, Rule
+from convcli.model.transcript import MEDIA_KINDS, Message, Path, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.proof.places import Places
-from convcli.validation.wording import PLAIN_WORD, did_you_mean
 from convcli.wire import pointers
 
-MEDIA = ("image", "audio", "video", "document")
-KINDS = ("text", "reasoning", "refusal", "tool_call", "tool_result", "opaque", *MEDIA)
+KINDS = ("text", "reasoning", "refusal", "tool_call", "tool_result", "opaque", *MEDIA_KINDS)
 """The types of parts."""
 
-MOST_COMPARED = 50
-"""Words among which the nearest is looked for: that costs time for each of them, in each finding."""
-Rigour: TypeAlias = Literal["document", "sent"]
+Purpose: TypeAlias = Literal["document", "request"]
 """Is the transcript judged as something that is kept, or as a request that a service would be sent?"""
 
 
-class Called(NamedTuple):
+class LocatedCall(NamedTuple):
     """A call and where it is."""
 
     message: int
     part: int
     call: ToolCall
 
-    def at(self, field: str = "", steps: Path = ()) -> At:
+    def at(self, field: str = "", steps: Path = ()) -> NodeRef:
         """The node of the call, or of a field of it."""
-        return At(self.message, self.part, field=field, steps=steps)
+        return NodeRef(self.message, self.part, field=field, steps=steps)
 
 
-class Answered(NamedTuple):
+class LocatedResult(NamedTuple):
     """A result and where it is."""
 
     message: int
     part: int
     result: ToolResult
 
-    def at(self, field: str = "") -> At:
+    def at(self, field: str = "") -> NodeRef:
         """The node of the result, or of a field of it."""
-        return At(self.message, self.part, field=field)
+        return NodeRef(self.message, self.part, field=field)
 
 
 class Survey:
@@ -57,9 +53,9 @@ class Survey:
     """
 
     def __init__(
-        self, transcript: Transcript, document: Any, dialect: Dialect | None, rigour: Rigour = "document"
+        self, transcript: Transcript, document: Any, dialect: Dialect | None, purpose: Purpose = "document"
     ) -> None:
-        self.transcript, self.document, self.rigour = transcript, document, rigour
+        self.transcript, self.document, self.purpose = transcript, document, purpose
         self.messages: list[Message] = transcript.messages
         self.tools: list[ToolDefinition] = transcript.tools or []
         self.places = Places(transcript, dialect)
@@ -76,33 +72,33 @@ class Survey:
                     self.carrying.append(spot)
 
     @cached_property
-    def calls(self) -> list[Called]:
+    def calls(self) -> list[LocatedCall]:
         """All calls, in order."""
-        return [Called(*spot) for spot in self.parts["tool_call"]]
+        return [LocatedCall(*spot) for spot in self.parts["tool_call"]]
 
     @cached_property
-    def results(self) -> list[Answered]:
+    def results(self) -> list[LocatedResult]:
         """All results, in order."""
-        return [Answered(*spot) for spot in self.parts["tool_result"]]
+        return [LocatedResult(*spot) for spot in self.parts["tool_result"]]
 
     @cached_property
-    def linear(self) -> list[Message]:
+    def active_messages(self) -> list[Message]:
         """The messages that a service would see: no events, and of a tree the active branch."""
         return active(self.transcript)
 
     @cached_property
-    def line(self) -> Sequence[int]:
+    def active_indexes(self) -> Sequence[int]:
         """Their indexes."""
-        if self.linear is self.messages:
+        if self.active_messages is self.messages:
             return range(len(self.messages))
-        ids = {id(message) for message in self.linear}
+        ids = {id(message) for message in self.active_messages}
         return [i for i, message in enumerate(self.messages) if id(message) in ids]
 
-    def path(self, at: At) -> Path:
+    def path(self, at: NodeRef) -> Path:
         """Where a node stands in the document."""
         return path_of(self.places, at)
 
-    def native(self, at: At) -> Any:
+    def native(self, at: NodeRef) -> Any:
         """What the document says there; None where it says nothing."""
         try:
             return pointers.resolve(self.document, self.path(at))
@@ -116,7 +112,7 @@ class Survey:
     def turns(self) -> Iterator[list[int]]:
         """The messages of the line by the object of the document in which they stand."""
         turn: list[int] = []
-        for i in self.line:
+        for i in self.active_indexes:
             if turn and not self.is_one_turn(i, turn[0]):
                 yield turn
                 turn = []
@@ -125,36 +121,26 @@ class Survey:
             yield turn
 
 
-def path_of(places: Places, at: At) -> Path:
+def path_of(places: Places, at: NodeRef) -> Path:
     """The path of a node by the places of its transcript."""
-    if at.tool != NOWHERE:
+    if at.tool != NO_INDEX:
         place = places.tool(at.tool)
-    elif at.part != NOWHERE:
+    elif at.part != NO_INDEX:
         place = places.part(at.message, at.part)
-    elif at.message != NOWHERE:
+    elif at.message != NO_INDEX:
         place = places.message(at.message)
     elif not at.field:
         return at.steps
     else:
         place = ()
-    return (*places.routed(places.field(at.field, place) if at.field else place), *at.steps)
+    return (*places.routed(places.field(at.field, place, present=True) if at.field else place), *at.steps)
 
 
-def shown(word: str) -> str:
-    """A name or an id as a message may show it: only if it is a plain word."""
-    return f'"{word}"' if PLAIN_WORD.match(word) else f"a name of {len(word):,} characters"
-
-
-def nearest(word: str, words: Collection[str]) -> str:
-    """`did you mean "…"?` for the nearest of the words; empty when none is near, or too many are to be compared."""
-    return did_you_mean(word, words) if len(words) <= MOST_COMPARED and PLAIN_WORD.match(word) else ""
-
-
-def telling(rule: Rule, *codes: str) -> Rule:
+def limited_to(rule: Rule, *codes: str) -> Rule:
     """The rule, for a service where it can find nothing but these codes."""
     return Rule(codes, rule.check)
 
 
-def when_sent(rule: Rule) -> Rule:
+def for_requests(rule: Rule) -> Rule:
     """The rule, but only for what a service would be sent: a transcript that is kept may break it."""
-    return Rule(rule.codes, lambda survey: rule.check(survey) if survey.rigour == "sent" else ())
+    return Rule(rule.codes, lambda survey: rule.check(survey) if survey.purpose == "request" else ())

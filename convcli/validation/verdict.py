@@ -8,23 +8,23 @@ from typing import Any
 
 from convcli.model.dialect import Dialect
 from convcli.model.findings import Finding
-from convcli.model.rule import NOWHERE, At, Breach, Rule
+from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import Path, Transcript
 from convcli.proof.align import align
 from convcli.proof.places import Places
-from convcli.validation.survey import Rigour, Survey, path_of
+from convcli.validation.survey import Purpose, Survey, path_of
 from convcli.wire import pointers
 
-Placing = Callable[[At], Path]
+Placing = Callable[[NodeRef], Path]
 
 
 def findings(
-    document: Any, transcript: Transcript, dialect: Dialect, rules: Sequence[Rule], rigour: Rigour = "document"
+    document: Any, transcript: Transcript, dialect: Dialect, rules: Sequence[Rule], purpose: Purpose = "document"
 ) -> list[Finding]:
     """What these rules say of a document of this dialect and its transcript."""
     if not rules:
         return []
-    survey = Survey(transcript, document, dialect, rigour)
+    survey = Survey(transcript, document, dialect, purpose)
     return [_finding(breach, survey.path) for breach in _breaches(survey, rules)]
 
 
@@ -35,16 +35,16 @@ def of_output(
     before: Transcript,
     source: Dialect | None,
     *,
-    rigour: Rigour = "document",
+    purpose: Purpose = "document",
 ) -> list[Finding]:
     """What the rules of the target say of an output, at the places of the source that the output was made from."""
     if not target.rules:
         return []
-    breaches = _breaches(Survey(after, written, target, rigour), target.rules)
+    breaches = _breaches(Survey(after, written, target, purpose), target.rules)
     if not breaches:
         return []
     placing, places = _in_source(before, after, source), Places(before, source)
-    return [_finding(breach, lambda at: places.found(placing(at))) for breach in breaches]
+    return [_finding(breach, lambda at: places.existing(placing(at))) for breach in breaches]
 
 
 def _breaches(survey: Survey, rules: Iterable[Rule]) -> list[Breach]:
@@ -80,19 +80,19 @@ def _in_source(before: Transcript, after: Transcript, source: Dialect | None) ->
     known = sorted(messages)
     tools = {tool.name: i for i, tool in enumerate(before.tools or ())}
 
-    def placing(at: At) -> Path:
-        if at.tool != NOWHERE:
+    def placing(at: NodeRef) -> Path:
+        if at.tool != NO_INDEX:
             name = (after.tools or [])[at.tool].name if at.tool < len(after.tools or ()) else ""
-            found = tools.get(name, at.tool)
-            return path_of(places, at._replace(tool=found) if found < len(tools) else At(field="tools"))
+            index = tools.get(name, at.tool)
+            return path_of(places, at._replace(tool=index) if index < len(tools) else NodeRef(field="tools"))
         if (at.message, at.part) in parts:
             i, k = parts[at.message, at.part]
             return path_of(places, at._replace(message=i, part=k))
-        if at.message == NOWHERE:
+        if at.message == NO_INDEX:
             return path_of(places, at._replace(steps=()))
-        if at.message in messages and at.part == NOWHERE:
-            return path_of(places, At(messages[at.message], field=at.field))
+        if at.message in messages and at.part == NO_INDEX:
+            return path_of(places, NodeRef(messages[at.message], field=at.field))
         near = bisect_right(known, at.message)
-        return path_of(places, At(messages[known[near - 1]]) if near else At())
+        return path_of(places, NodeRef(messages[known[near - 1]]) if near else NodeRef())
 
     return placing

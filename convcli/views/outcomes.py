@@ -14,16 +14,21 @@ import msgspec
 
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import TRANSCRIPT_FIELDS, Transcript
-from convcli.proof.difference import MEDIA_TYPES, Level, Loss, level_of
+from convcli.model.transcript import MEDIA_KINDS, TRANSCRIPT_FIELDS, Transcript
 from convcli.proof.places import Places
+from convcli.proof.reasons import LEVELS, Level, Loss, level_of
 from convcli.proof.records import camel
 from convcli.wire import pointers
 
 Outcome: TypeAlias = Literal["kept", "encoded", "changed", "dropped"]
 OUTCOMES: tuple[Outcome, ...] = ("kept", "encoded", "changed", "dropped")
 """What becomes of a fact, the worst last."""
-OF_KIND: dict[str, Outcome] = {"dropped": "dropped", "changed": "changed", "moved": "changed", "encoded": "encoded"}
+OUTCOME_OF_LOSS: dict[str, Outcome] = {
+    "dropped": "dropped",
+    "changed": "changed",
+    "moved": "changed",
+    "encoded": "encoded",
+}
 """What a loss means for the fact that it names. What is invented was no fact of the source."""
 
 CORE: dict[str, frozenset[str]] = {
@@ -35,25 +40,24 @@ CORE: dict[str, frozenset[str]] = {
     "tool_call": frozenset(("name", "arguments", "rawArguments")),
     "tool_result": frozenset(("name", "kind", "value", "isError")),
     "opaque": frozenset(("dialect", "value")),
-    **dict.fromkeys(MEDIA_TYPES, frozenset(("data", "url", "fileId", "path", "text"))),
+    **dict.fromkeys(MEDIA_KINDS, frozenset(("data", "url", "fileId", "path", "text"))),
 }
 """The fields that make a node what it is: together they are one fact. Every other field is a fact of its own."""
 
-LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
 MOST_PLACES = 5
 """Losses of a group that are remembered with their places."""
 
-Sign: TypeAlias = Outcome | Literal["beside"]
-BADNESS: tuple[Sign, ...] = ("kept", "beside", "encoded", "changed", "dropped")
+MessageOutcome: TypeAlias = Outcome | Literal["beside"]
+FROM_BEST_TO_WORST: tuple[MessageOutcome, ...] = ("kept", "beside", "encoded", "changed", "dropped")
 """What became of a message: `beside` is what lost only context or envelope. The worst last."""
 
 Place: TypeAlias = tuple[int, str]
 """Line and JSON Pointer, as losses have them."""
-Placed: TypeAlias = Callable[[str], Place]
+PlaceOf: TypeAlias = Callable[[str], Place]
 """Gives the place of a pointer into the whole document."""
 
 
-class Counts(NamedTuple):
+class FactCount(NamedTuple):
     """The facts of one name: `level` as losses have it, and how many there are of each outcome."""
 
     name: str
@@ -61,7 +65,7 @@ class Counts(NamedTuple):
     outcomes: Counter[str]
 
 
-class Group(msgspec.Struct):
+class LossGroup(msgspec.Struct):
     """Losses of one kind, of one field, for one reason: how many, and the first of them."""
 
     level: Level
@@ -72,7 +76,7 @@ class Group(msgspec.Struct):
     first: list[Loss] = []
 
 
-class Ledger:
+class OutcomeTable:
     """Facts and what became of them, over the conversions of one job. Its size is that of the names, not of the data.
 
     `invented` are values that the target needs and the source lacks, by level: they were no facts of the source.
@@ -82,49 +86,51 @@ class Ledger:
     def __init__(self) -> None:
         self.sources: dict[str, None] = {}
         self.invented: Counter[str] = Counter()
-        self.transcripts: list[Sign] = []
-        self.messages: list[Sign] = []
+        self.transcripts: list[MessageOutcome] = []
+        self.messages: list[MessageOutcome] = []
         self._facts: dict[str, Counter[str]] = defaultdict(Counter)
         self._levels: dict[str, Level] = {}
-        self._groups: dict[tuple[str, str, str, str], Group] = {}
+        self._groups: dict[tuple[str, str, str, str], LossGroup] = {}
 
-    def add(self, transcript: Transcript, losses: list[Loss], source: Dialect, target: Dialect, placed: Placed) -> None:
+    def add(
+        self, transcript: Transcript, losses: list[Loss], source: Dialect, target: Dialect, place_of: PlaceOf
+    ) -> None:
         """Count in a conversion, whose losses have their places from `placed`."""
         self.sources[source.name] = None
-        nodes = dict(_nodes(transcript, source, placed))
+        nodes = dict(_nodes(transcript, source, place_of))
         worst = _worst(losses, nodes)
-        said = facts(transcript, branches="branch" not in {loss.field for loss in losses})
-        for name in dict.fromkeys([*said, *worst]):
+        counts = facts(transcript, branches="branch" not in {loss.field for loss in losses})
+        for name in dict.fromkeys([*counts, *worst]):
             lost = Counter[str](worst.get(name, {}).values())
             self._facts[name].update(lost)
-            self._facts[name]["kept"] += max(said[name] - lost.total(), 0)
+            self._facts[name]["kept"] += max(counts[name] - lost.total(), 0)
             self._levels[name] = level_of(name, source, target)
         self._group(losses)
         *self.messages, rest = _by_message(losses, nodes, len(transcript.messages))
-        self.transcripts.append(max([*self.messages, rest], key=BADNESS.index))
+        self.transcripts.append(max([*self.messages, rest], key=FROM_BEST_TO_WORST.index))
 
     def lose(self, losses: list[Loss]) -> None:
         """Count in what could not even be read."""
         for loss in losses:
-            self._facts[loss.field][OF_KIND[loss.kind]] += 1
+            self._facts[loss.field][OUTCOME_OF_LOSS[loss.kind]] += 1
             self._levels[loss.field] = loss.level
         self._group(losses)
 
     @property
-    def facts(self) -> list[Counts]:
+    def facts(self) -> list[FactCount]:
         """The facts by name, the most frequent first within their level."""
-        rows = [Counts(name, self._levels[name], counts) for name, counts in self._facts.items()]
+        rows = [FactCount(name, self._levels[name], counts) for name, counts in self._facts.items()]
         return sorted(rows, key=lambda row: (LEVELS.index(row.level), -row.outcomes.total()))
 
     @property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[LossGroup]:
         """The losses by kind, field and reason: content first, then the most frequent."""
         return sorted(self._groups.values(), key=lambda group: (LEVELS.index(group.level), -group.count))
 
     def _group(self, losses: list[Loss]) -> None:
         for loss in losses:
             key = loss.level, loss.kind, loss.field, loss.why
-            group = self._groups.get(key) or self._groups.setdefault(key, Group(*key))
+            group = self._groups.get(key) or self._groups.setdefault(key, LossGroup(*key))
             group.count += 1
             if len(group.first) < MOST_PLACES:
                 group.first.append(loss)
@@ -136,18 +142,18 @@ class Ledger:
 
 def facts(transcript: Transcript, *, branches: bool = True) -> Counter[str]:
     """How many facts of each name a transcript has; without `branches` a turn off the active one is one fact."""
-    found = Counter(_of_transcript(transcript))
+    counts = Counter(_of_transcript(transcript))
     on_branch = None if branches or transcript.head is None else {id(message) for message in active(transcript)}
     for message in transcript.messages:
         if message.role == "event":
-            found["event"] += 1
+            counts["event"] += 1
         elif on_branch is not None and id(message) not in on_branch:
-            found["branch"] += 1
+            counts["branch"] += 1
         else:
-            found.update(_of_node("message", message))
+            counts.update(_of_node("message", message))
             for part in message.parts:
-                found.update(_of_node(part.type, part))
-    return found
+                counts.update(_of_node(part.type, part))
+    return counts
 
 
 def _of_transcript(transcript: Transcript) -> Iterator[str]:
@@ -202,15 +208,15 @@ Node: TypeAlias = tuple[int, int]
 """Numbers of a message and of one of its parts; -1 for the message itself, and (-1, n) for the tool n."""
 
 
-def _nodes(transcript: Transcript, source: Dialect, placed: Placed) -> Iterator[tuple[Place, Node]]:
+def _nodes(transcript: Transcript, source: Dialect, place_of: PlaceOf) -> Iterator[tuple[Place, Node]]:
     """The places of messages, parts and tools; of nodes that stand at the same place, the last."""
     places = Places(transcript, source)
     for index in range(len(transcript.tools or ())):
-        yield placed(pointers.pointer(places.found(places.tool(index)))), (-1, index)
+        yield place_of(pointers.pointer(places.existing(places.tool(index)))), (-1, index)
     for index, message in enumerate(transcript.messages):
-        yield placed(pointers.pointer(places.found(places.message(index)))), (index, -1)
+        yield place_of(pointers.pointer(places.existing(places.message(index)))), (index, -1)
         for at in range(len(message.parts)):
-            yield placed(pointers.pointer(places.found(places.part(index, at)))), (index, at)
+            yield place_of(pointers.pointer(places.existing(places.part(index, at)))), (index, at)
 
 
 def _node_at(loss: Loss, nodes: dict[Place, Node]) -> Node | None:
@@ -223,22 +229,22 @@ def _node_at(loss: Loss, nodes: dict[Place, Node]) -> Node | None:
 
 def _worst(losses: Iterable[Loss], nodes: dict[Place, Node]) -> dict[str, dict[Any, Outcome]]:
     """By fact, the worst that befell it at each node: two losses can be about one fact."""
-    found: dict[str, dict[Any, Outcome]] = defaultdict(dict)
+    worst: dict[str, dict[Any, Outcome]] = defaultdict(dict)
     for loss in losses:
-        outcome = OF_KIND.get(loss.kind)
+        outcome = OUTCOME_OF_LOSS.get(loss.kind)
         node = _node_at(loss, nodes) or (loss.line, loss.where)
         for name in _covered(loss) if outcome is not None else ():
-            before = found[name].get(node, "kept")
-            found[name][node] = max(before, outcome or "kept", key=OUTCOMES.index)
-    return found
+            before = worst[name].get(node, "kept")
+            worst[name][node] = max(before, outcome or "kept", key=OUTCOMES.index)
+    return worst
 
 
-def _by_message(losses: Iterable[Loss], nodes: dict[Place, Node], number: int) -> list[Sign]:
+def _by_message(losses: Iterable[Loss], nodes: dict[Place, Node], number: int) -> list[MessageOutcome]:
     """What befell the content of each message, the worst of it, and of the rest."""
-    worst: list[Sign] = ["kept"] * (number + 1)
+    worst: list[MessageOutcome] = ["kept"] * (number + 1)
     for loss in losses:
         node = _node_at(loss, nodes)
         at = number if node is None or node[0] < 0 else node[0]
-        sign: Sign = OF_KIND.get(loss.kind, "kept") if loss.level == "content" else "beside"
-        worst[at] = max(worst[at], sign, key=BADNESS.index)
+        sign: MessageOutcome = OUTCOME_OF_LOSS.get(loss.kind, "kept") if loss.level == "content" else "beside"
+        worst[at] = max(worst[at], sign, key=FROM_BEST_TO_WORST.index)
     return worst

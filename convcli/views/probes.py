@@ -28,10 +28,10 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 
-Outcome: TypeAlias = Literal["kept", "encoded", "changed", "lost"]
-OUTCOMES: dict[str, Outcome] = {
+FeatureOutcome: TypeAlias = Literal["kept", "encoded", "changed", "lost"]
+FEATURE_OUTCOMES: dict[str, FeatureOutcome] = {
     "encoded": "encoded",
     "moved": "changed",
     "invented": "changed",
@@ -190,15 +190,15 @@ PROBES: dict[str, Probe] = {
 }  # fmt: skip
 
 
-class Report(NamedTuple):
+class FeatureReport(NamedTuple):
     """What becomes of a feature, and the losses that say so."""
 
-    outcome: Outcome
+    outcome: FeatureOutcome
     losses: list[Loss]
 
 
 @lru_cache(maxsize=4_096)
-def written(feature: str, target: str) -> Report:
+def written(feature: str, target: str) -> FeatureReport:
     """What becomes of a feature when a transcript is written in a dialect."""
     from convcli import dialects
 
@@ -213,16 +213,16 @@ def shown() -> list[str]:
     return [each.name for each in dialects.builtin() if each.is_written and "sse" not in each.framings]
 
 
-def converted(source: Dialect, target: Dialect) -> Iterator[tuple[str, Report]]:
+def converted(source: Dialect, target: Dialect) -> Iterator[tuple[str, FeatureReport]]:
     """What becomes of each feature that `source` can say when it is converted to `target`."""
     for feature, probe in PROBES.items():
         if source.is_written and written(feature, source.name).outcome not in ("kept", "encoded"):
             continue
-        said, without = (_said(transcript, source) for transcript in probe)
-        yield feature, _report(_losses(said, target, source), _losses(without, target, source))
+        with_feature, without = (_as_document(transcript, source) for transcript in probe)
+        yield feature, _report(_losses(with_feature, target, source), _losses(without, target, source))
 
 
-def _said(transcript: Transcript, source: Dialect) -> Transcript:
+def _as_document(transcript: Transcript, source: Dialect) -> Transcript:
     """The transcript as a document of the source says it. What cannot be written is read as it is."""
     return transcript if not source.is_written else source.lift(source.lower(transcript, conversion.BY_DEFAULT))
 
@@ -231,11 +231,11 @@ def _losses(transcript: Transcript, target: Dialect, source: Dialect | None = No
     return conversion.lower(transcript, target, source=source).losses
 
 
-def _report(losses: list[Loss], usual: list[Loss]) -> Report:
+def _report(losses: list[Loss], usual: list[Loss]) -> FeatureReport:
     known = {(loss.kind, loss.field) for loss in usual}
     own = [loss for loss in losses if (loss.kind, loss.field) not in known]
     kinds = [
         loss.kind for loss in own if loss.kind != "invented" or loss.level == "content"
     ]  # not a missing id or name
-    worst = max(map(list(OUTCOMES).index, kinds), default=None)
-    return Report("kept" if worst is None else list(OUTCOMES.values())[worst], own)
+    worst = max(map(list(FEATURE_OUTCOMES).index, kinds), default=None)
+    return FeatureReport("kept" if worst is None else list(FEATURE_OUTCOMES.values())[worst], own)

@@ -37,7 +37,7 @@ UNWELL = {name: name for name in ("length", "content_filter", "refusal", "error"
 """Stop reasons of an answer that did not come to its end."""
 
 
-class Ties:
+class CallPairs:
     """Which call belongs to which result: both carry the same mark, `#1` for the first call."""
 
     def __init__(self, transcript: Transcript) -> None:
@@ -94,14 +94,14 @@ def by_message(transcript: Transcript, *, longest: int | None = LONGEST) -> Iter
     are those of the answer, in its first row · `status` says what a call came to, `branch` for what is not on the
     active branch, and why an answer stopped that did not end well.
     """
-    ties = Ties(transcript)
+    pairs = CallPairs(transcript)
     on_branch = {id(message) for message in active(transcript)} if transcript.head is not None else None
     for index, message in enumerate(transcript.messages):
         tokens = (message.usage or {}).get("outputTokens")
         apart = on_branch is not None and id(message) not in on_branch and message.role != "event"
         state = "branch" if apart else "error" if message.error else UNWELL.get(message.stop_reason or "")
         for parts in _together(message.parts):
-            row = {"message": index, "role": message.role, **_said(parts, ties, longest), "tokens": tokens}
+            row = {"message": index, "role": message.role, **_summary_of(parts, pairs, longest), "tokens": tokens}
             row["status"] = row["status"] or state
             if not parts and message.error:
                 row |= {"size": len(message.error), "text": message.error[:longest]}
@@ -118,15 +118,15 @@ def _together(parts: list[Part]) -> Iterator[list[Part]]:
         yield from ([part] for part in same) if alone else [same]
 
 
-def _said(parts: list[Part], ties: Ties, longest: int | None) -> Row:
+def _summary_of(parts: list[Part], pairs: CallPairs, longest: int | None) -> Row:
     tool = parts[0] if parts and isinstance(parts[0], (ToolCall, ToolResult)) else None
     texts = list(filter(None, map(part_text, parts)))
     text = "\n".join(texts)
     return {
         "kind": ", ".join(dict.fromkeys(map(_kind, parts))),
         "tool": tool.name if tool is not None else None,
-        "call": ties.mark(tool) if tool is not None else None,
-        "status": ties.status(tool) if tool is not None else None,
+        "call": pairs.mark(tool) if tool is not None else None,
+        "status": pairs.status(tool) if tool is not None else None,
         "size": sum(map(len, texts)),
         "text": text if longest is None else text[:longest],
     }
@@ -174,22 +174,22 @@ def by_call(transcript: Transcript, *, longest: int | None = LONGEST) -> Iterato
 
     `asked` and `answered` are numbers of messages · `seconds` between the two, where both say when.
     """
-    ties = Ties(transcript)
-    result_of = {ties.call_of[id(result)]: (at, message, result) for at, message, result in ties.results}
-    for index, (at, message, call) in enumerate(ties.calls):
-        yield _pair((at, message, call), result_of.get(index), ties, longest)
-    for answer in ties.results:
-        if ties.call_of[id(answer[2])] is None:
-            yield _pair(None, answer, ties, longest)
+    pairs = CallPairs(transcript)
+    result_of = {pairs.call_of[id(result)]: (at, message, result) for at, message, result in pairs.results}
+    for index, (at, message, call) in enumerate(pairs.calls):
+        yield _pair((at, message, call), result_of.get(index), pairs, longest)
+    for answer in pairs.results:
+        if pairs.call_of[id(answer[2])] is None:
+            yield _pair(None, answer, pairs, longest)
 
 
-def _pair(asked: Any, answer: Any, ties: Ties, longest: int | None) -> Row:
+def _pair(asked: Any, answer: Any, pairs: CallPairs, longest: int | None) -> Row:
     part = (asked or answer)[2]
     value = "" if answer is None else part_text(answer[2])
     return {
-        "call": ties.mark(part),
+        "call": pairs.mark(part),
         "tool": part.name,
-        "status": ties.status(answer[2] if answer is not None else part),
+        "status": pairs.status(answer[2] if answer is not None else part),
         "seconds": _seconds(asked, answer),
         "asked": asked and asked[0],
         "answered": answer and answer[0],
@@ -208,9 +208,6 @@ def _seconds(asked: Any, answer: Any) -> float | None:
 
 
 # --- many transcripts ------------------------------------------------------------------------------------------------
-
-SUMMED = ("messages", "calls", "results", "errors", "unpaired", "reasoning", "images", "events", "input", "output")
-"""The columns of `by_transcript` that can be added up."""
 
 
 def by_transcript(transcript: Transcript, file: str, line: int, dialect: str) -> Row:
@@ -231,7 +228,7 @@ def by_transcript(transcript: Transcript, file: str, line: int, dialect: str) ->
         "calls": kinds["tool_call"],
         "results": kinds["tool_result"],
         "errors": sum(is_error(part) for message in transcript.messages for part in message.parts),
-        "unpaired": Ties(transcript).unpaired,
+        "unpaired": CallPairs(transcript).unpaired,
         "reasoning": kinds["reasoning"],
         "images": kinds["image"],
         "events": roles["event"],

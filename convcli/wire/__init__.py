@@ -1,0 +1,1 @@
+"""JSON values and their bytes: read and written exactly, pointed into, and patched."""

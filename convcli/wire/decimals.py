@@ -8,7 +8,7 @@ import msgspec
 
 from convcli.wire.surrogates import Spelled
 
-SURE = 15
+EXACT_DIGITS = 15
 """Digits that every double gives back."""
 
 
@@ -37,7 +37,7 @@ class Decimal(float):
 def read(literal: str) -> float:
     """The number that a JSON text with a fraction or an exponent is, exactly."""
     value = float(literal)
-    if len(literal) <= SURE and "e" not in literal and "E" not in literal:
+    if len(literal) <= EXACT_DIGITS and "e" not in literal and "E" not in literal:
         return value
     import decimal  # most numbers are short
 

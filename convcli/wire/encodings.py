@@ -24,7 +24,7 @@ _MAGIC = (
 )
 
 
-class Foreign(NamedTuple):
+class ForeignContent(NamedTuple):
     """What bytes are that are no JSON text: a code, and what to say and to advise."""
 
     code: str
@@ -32,16 +32,16 @@ class Foreign(NamedTuple):
     help: str = ""
 
 
-def of_beginning(data: bytes) -> Foreign | None:
+def of_beginning(data: bytes) -> ForeignContent | None:
     """What the first bytes of a file say."""
     for magic, what in _MAGIC:
         if data.startswith(magic):
-            return Foreign("not-json", f"this looks like {what}, not like JSON")
+            return ForeignContent("not-json", f"this looks like {what}, not like JSON")
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), _without_mark(data))
     if not encoding:
         return None
     mend = f"convert it first: iconv -f {encoding} -t UTF-8"
-    return Foreign("wrong-encoding", f"this is {encoding}; JSON must be UTF-8", mend)
+    return ForeignContent("wrong-encoding", f"this is {encoding}; JSON must be UTF-8", mend)
 
 
 def _without_mark(data: bytes) -> str:
@@ -49,26 +49,28 @@ def _without_mark(data: bytes) -> str:
     return _WIDTHS.get("".join("x" if byte else "0" for byte in data[:4]), "")
 
 
-def of_invalid(data: bytes, at: int) -> Foreign:
+def of_invalid(data: bytes, at: int) -> ForeignContent:
     """What is wrong with the byte at which UTF-8 breaks."""
     byte = data[at]
     if byte == 0xED and data[at + 1 : at + 2] >= b"\xa0":
-        return Foreign(
+        return ForeignContent(
             "not-utf8",
             "byte 0xed begins half of a surrogate pair: this is CESU-8 (Java's modified UTF-8), not UTF-8",
             'Python reads it: data.decode("utf-8", "surrogatepass"), and "utf-16" joins the halves',
         )
     if byte in (0xC0, 0xC1):
-        said = f"byte 0x{byte:02x} is an overlong form (Java's modified UTF-8), not UTF-8"
-        return Foreign("not-utf8", said, "write the text again with a program that knows UTF-8")
+        message = f"byte 0x{byte:02x} is an overlong form (Java's modified UTF-8), not UTF-8"
+        return ForeignContent("not-utf8", message, "write the text again with a program that knows UTF-8")
     mend = "convert it first: iconv -f ISO-8859-1 -t UTF-8 for Latin-1, -f CP1252 for Windows, -f CP932 for Japanese"
-    return Foreign("not-utf8", f"byte 0x{byte:02x} is not UTF-8 here", mend)
+    return ForeignContent("not-utf8", f"byte 0x{byte:02x} is not UTF-8 here", mend)
 
 
-def of_zeros(text: str, at: int) -> Foreign | None:
+def of_zeros(text: str, at: int) -> ForeignContent | None:
     """What zero bytes mean where a value should be."""
     if text[at : at + 1] != "\0":
         return None
     count = len(text) - at - len(text[at:].lstrip("\0"))
-    said = f"{count:,} zero byte{'s' if count > 1 else ''}, and no JSON value"
-    return Foreign("not-json", said, "a crash while it was written leaves such holes; is there an older copy?")
+    message = f"{count:,} zero byte{'s' if count > 1 else ''}, and no JSON value"
+    return ForeignContent(
+        "not-json", message, "a crash while it was written leaves such holes; is there an older copy?"
+    )

@@ -19,24 +19,21 @@ import orjson
 
 from convcli.wire import strict_json
 from convcli.wire.decimals import Decimal
-from convcli.wire.pointers import _steps, pointer, resolve
-from convcli.wire.strict_json import BEGIN, MAX_DEPTH, DuplicateKeys, Place
+from convcli.wire.pointers import steps
+from convcli.wire.strict_json import BEGIN, MAX_DEPTH, DuplicateKeys, Position
 from convcli.wire.surrogates import Spelled
 
 __all__ = [
     "BEGIN",
     "DuplicateKeys",
     "Order",
-    "Place",
+    "Position",
     "exact",
     "key",
-    "locate",
     "locate_all",
     "parse",
     "parse_text",
-    "pointer",
     "rereader",
-    "resolve",
     "write",
     "write_line",
     "write_text",
@@ -52,7 +49,7 @@ _ENDLESS = 10_000
 """Levels that only a value that holds itself has."""
 
 
-def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Place = BEGIN) -> Any:
+def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Position = BEGIN) -> Any:
     """The JSON value of a whole document (RFC 8259), at most 200 levels deep; lone surrogates stay as they are.
 
     A leading byte order mark is accepted in bytes, not in a `str`, where it could not be told from text. `start` is
@@ -75,7 +72,7 @@ def parse_text(text: str) -> tuple[Any, bool]:
     return _parse(text, "error", BEGIN)
 
 
-def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Place) -> tuple[Any, bool]:
+def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Position) -> tuple[Any, bool]:
     try:
         raw = data if isinstance(data, bytes) else data.encode()
         value = orjson.loads(raw)
@@ -121,7 +118,7 @@ def _dump_within_depth(value: Any) -> tuple[bytes, int]:
     """orjson's writing of a value, and how many lists are around it there, which use up orjson's own limit of depth.
 
     Raises TypeError beyond 200 levels."""
-    nest = getattr(_of_thread, "nest", None) or _new_nest()
+    nest = nest_of_thread()
     nest.inner[0] = value
     try:
         return orjson.dumps(nest.outer), nest.spare
@@ -129,7 +126,7 @@ def _dump_within_depth(value: Any) -> tuple[bytes, int]:
         nest.inner[0] = None
 
 
-class _Nest(NamedTuple):
+class Nest(NamedTuple):
     """`spare` lists inside each other, as many as orjson writes beyond our limit."""
 
     spare: int
@@ -140,12 +137,16 @@ class _Nest(NamedTuple):
 _of_thread = local()
 
 
-def _new_nest() -> _Nest:
+def nest_of_thread() -> Nest:
+    """The lists of this thread: in common ones, threads would find each other's values."""
+    known: Nest | None = getattr(_of_thread, "nest", None)
+    if known is not None:
+        return known
     inner: list[Any] = [None]
     outer = inner
     for _ in range(_spare_depth() - 1):
         outer = [outer]
-    _of_thread.nest = nest = _Nest(_spare_depth(), outer, inner)
+    _of_thread.nest = nest = Nest(_spare_depth(), outer, inner)
     return nest
 
 
@@ -176,7 +177,7 @@ def write(value: Any, *, indent: bool = False) -> bytes:
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
     except TypeError:
-        return b"".join(_pieces(value, indent))
+        return b"".join(pieces(value, indent))
 
 
 def write_line(value: Any, *, indent: bool = False) -> bytes:
@@ -184,7 +185,7 @@ def write_line(value: Any, *, indent: bool = False) -> bytes:
     try:
         return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0))
     except TypeError:
-        return b"".join((*_pieces(value, indent), b"\n"))
+        return b"".join((*pieces(value, indent), b"\n"))
 
 
 def write_text(value: Any) -> str:
@@ -194,7 +195,7 @@ def write_text(value: Any) -> str:
 
 def digest(value: Any) -> str:
     """SHA-256 of a JSON value, in hexadecimal: equal for equal values and key order, whatever the layout of a file."""
-    from hashlib import sha256  # dear, and rarely needed
+    from hashlib import sha256  # slow to import, and few calls need it
 
     return sha256(key(value)).hexdigest()
 
@@ -209,19 +210,14 @@ def key(value: Any) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:
-        return b"".join(_pieces(value, spelled=False))
+        return b"".join(pieces(value, spelled=False))
 
 
-def locate(data: bytes, pointer: str) -> Place:
-    """Line, column and byte at which the value at a JSON Pointer begins; (0, 0, -1) if it is absent."""
-    return locate_all(data, [pointer])[pointer]
-
-
-def locate_all(data: bytes, pointers: Collection[str]) -> dict[str, Place]:
-    """`locate` for many pointers in one pass over the document."""
-    paths = {pointer: _steps(pointer) for pointer in pointers}
-    found = strict_json.places(data, paths.values())
-    return {pointer: found.get(path, strict_json.ABSENT) for pointer, path in paths.items()}
+def locate_all(data: bytes, pointers: Collection[str]) -> dict[str, Position]:
+    """Line, column and byte at which the values at these JSON Pointers begin; (0, 0, -1) for what is absent."""
+    paths = {pointer: steps(pointer) for pointer in pointers}
+    located = strict_json.positions(data, paths.values())
+    return {pointer: located.get(path, strict_json.ABSENT) for pointer, path in paths.items()}
 
 
 class Order:
@@ -237,7 +233,7 @@ class Order:
     def of(self, pointer: str) -> list[int]:
         """A key to sort pointers by."""
         node, position = self._document, list[int]()
-        for step in _steps(pointer):
+        for step in steps(pointer):
             if isinstance(node, dict) and step in node:
                 position.append(self._rank(node, step))
                 node = node[step]
@@ -258,7 +254,7 @@ class Order:
 # --- writing what orjson refuses -------------------------------------------------------------------------------------
 
 
-def _pieces(value: Any, indent: bool = False, *, spelled: bool = True) -> Iterator[bytes]:
+def pieces(value: Any, indent: bool = False, *, spelled: bool = True) -> Iterator[bytes]:
     """The text of a value piece by piece, without recursion; without `spelled`, lone surrogates in small letters."""
     leaf = _spelled if spelled else _leaf
     open_containers: list[tuple[Iterator[tuple[bytes, Any]], bytes]] = []

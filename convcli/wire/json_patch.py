@@ -1,8 +1,7 @@
 """JSON Patch (RFC 6902): what turns one JSON value into another, key order included.
 
-RFC 6902 leaves the order of keys open. Here `add` puts a new key at the end and `move` from a place to itself takes a
-key to the end, which is how the order of keys is said. Linear in the size of both values.
-"""
+https://www.rfc-editor.org/rfc/rfc6902 leaves the order of keys open. Here `add` puts a new key at the end and `move`
+from a place to itself takes a key to the end, which is how the order of keys is kept. Linear in the size of both."""
 
 from __future__ import annotations
 
@@ -110,7 +109,7 @@ def _copy(value: Any) -> Any:
 
 
 def _apply(holder: dict[str, Any], operation: Operation) -> None:
-    kind, path = operation["op"], _steps(operation["path"])
+    kind, path = operation["op"], _path(operation["path"])
     if kind == "remove":
         _take(holder, path)
     elif kind == "test":
@@ -127,7 +126,7 @@ def _apply(holder: dict[str, Any], operation: Operation) -> None:
 def _value(holder: dict[str, Any], operation: Operation) -> Any:
     if operation["op"] == "add":
         return _copy(operation["value"])
-    source = _steps(operation["from"])
+    source = _path(operation["from"])
     if operation["op"] == "move":
         return _take(holder, source)
     if operation["op"] == "copy":
@@ -135,27 +134,19 @@ def _value(holder: dict[str, Any], operation: Operation) -> Any:
     raise ValueError
 
 
-def _steps(pointer: str) -> list[str]:
-    if pointer and not pointer.startswith("/"):
-        raise ValueError
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")]
+def _path(pointer: str) -> list[str]:
+    """The steps to a value of the document below its holder."""
+    return ["", *pointers.steps(pointer)]
 
 
 def _parent(holder: Any, path: list[str]) -> tuple[Any, Any]:
     node = holder
     for step in path[:-1]:
-        node = node[_index(step) if isinstance(node, list) else step]
+        node = node[pointers.index(step) if isinstance(node, list) else step]
     if not isinstance(node, (dict, list)):
         raise TypeError
     last = path[-1]
-    return node, (len(node) if last == "-" else _index(last)) if isinstance(node, list) else last
-
-
-def _index(step: str) -> int:
-    """A step into a list. Python would count negative ones from the end."""
-    if not step.isdecimal():
-        raise ValueError
-    return int(step)
+    return node, (len(node) if last == "-" else pointers.index(last)) if isinstance(node, list) else last
 
 
 def _take(holder: Any, path: list[str]) -> Any:

@@ -1,30 +1,54 @@
-"""The strict JSON reader: slower than orjson, exact where orjson is not, and it says where a document breaks.
+"""JSON Pointers (RFC 6901): paths as texts, texts as steps, and the value that they lead to.
 
-RFC 8259 as the standard library reads it, with equal keys, NaN and overflow refused, numbers of any size, lone
-surrogates kept, and a limit of depth. `wire.parse` asks it about every document that orjson refuses or may have
-changed, so it also judges the fast reader. Positions are found by a second pass, only when there is something to say.
+https://www.rfc-editor.org/rfc/rfc6901
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
+_INDEX = re.compile("0|[1-9][0-9]*")
+
 
 def pointer(path: Collection[str | int]) -> str:
-    """The JSON Pointer (RFC 6901) of these steps; the empty path is the whole document, `""`."""
+    """The JSON Pointer of these steps; the empty path is the whole document, `""`."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
+def steps(pointer: str) -> tuple[str, ...]:
+    """The steps of a JSON Pointer, all of them texts. Raises ValueError for what is none."""
+    if pointer and not pointer.startswith("/"):
+        raise ValueError("a JSON Pointer begins with a slash")
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+def index(step: str) -> int:
+    """The index of an item of a list that a step names. Raises ValueError where it names none."""
+    if not _INDEX.fullmatch(step):
+        raise ValueError("no index of a list")
+    return int(step)
+
+
 def resolve(document: Any, path: Collection[str | int]) -> Any:
-    """The value at a path: names step into objects, indexes into lists. Raises LookupError when it is absent."""
+    """The value at a path: names lead into objects, indexes into lists, as numbers or as the digits of a pointer.
+
+    Raises LookupError when it is absent.
+    """
     for step in path:
-        fits = isinstance(document, dict if isinstance(step, str) else list)
-        if not fits:
+        if isinstance(document, dict) and isinstance(step, str):
+            document = document[step]
+        elif isinstance(document, list) and (isinstance(step, int) or _INDEX.fullmatch(step)):
+            document = document[int(step)]
+        else:
             raise LookupError(pointer(path))
-        document = document[step]
     return document
 
 
-def _steps(pointer: str) -> tuple[str, ...]:
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+def follow(document: Any, reference: str) -> Any:
+    """The value that a reference within a document (`#/$defs/x`, the fragment of a URI) names. Raises LookupError."""
+    try:
+        return resolve(document, steps(reference.removeprefix("#")))
+    except ValueError:
+        raise LookupError(reference) from None

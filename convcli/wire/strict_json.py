@@ -1,9 +1,8 @@
 """The strict JSON reader: slower than orjson, exact where orjson is not, and it says where a document breaks.
 
 RFC 8259 as the standard library reads it, with equal keys, NaN and overflow refused, numbers of any size, lone
-surrogates kept, and a limit of depth. `wire.parse` asks it about every document that orjson refuses or may have
-changed, so it also judges the fast reader. Positions are found by a second pass, only when there is something to say.
-"""
+surrogates kept, and a limit of depth. `exact_json.parse` asks it about every document that orjson refuses or may have
+changed, so it also judges the fast reader. Positions come of a second pass, only when there is something to say."""
 
 from __future__ import annotations
 
@@ -20,11 +19,11 @@ from convcli.wire.pointers import pointer
 from convcli.wire.surrogates import spelled
 
 DuplicateKeys: TypeAlias = Literal["error", "last"]
-Place: TypeAlias = tuple[int, int, int]
+Position: TypeAlias = tuple[int, int, int]
 """Line and column (in characters), both from 1, and the byte offset, from 0."""
 
-BEGIN: Place = (1, 1, 0)
-ABSENT: Place = (0, 0, -1)
+BEGIN: Position = (1, 1, 0)
+ABSENT: Position = (0, 0, -1)
 MAX_DEPTH = 200
 MAX_SHOWN = 6
 """Steps of the path to what is too deep."""
@@ -54,7 +53,7 @@ class _RefusedError(ValueError):
     """The standard library would have accepted it; which defect it is and where, a second pass finds."""
 
 
-def read(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Place = BEGIN) -> Any:
+def read(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Position = BEGIN) -> Any:
     """The JSON value of a whole document, exactly: integers `int` of any size, other numbers `float`, order kept.
 
     A `float` that is not the number that stands there is a `decimals.Decimal`, which is written as it was read, and so
@@ -77,24 +76,24 @@ def read(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: P
         raise _defect(text, duplicate_keys, start) from None
 
 
-def places(data: bytes, paths: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], Place]:
+def positions(data: bytes, paths: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], Position]:
     """Where the values at these paths begin in a document that has been read; absent paths are absent."""
     start, data = ((1, 1, 3), data[3:]) if data.startswith(BOM) else (BEGIN, data)
     text = data.decode("utf-8", "replace")
     wanted, lengths = frozenset(paths), {len(path) for path in paths}
-    found: dict[tuple[str, ...], int] = {}
+    offsets: dict[tuple[str, ...], int] = {}
     for kind, at, _, steps in _events(text):
         if kind in "ov" and len(steps) in lengths and (path := tuple(map(str, steps))) in wanted:
-            found[path] = at  # of equal keys the last one counts, as in the value
-    located: dict[tuple[str, ...], Place] = {}
+            offsets[path] = at  # of equal keys the last one counts, as in the value
+    located: dict[tuple[str, ...], Position] = {}
     before, last = 0, start
-    for path, at in sorted(found.items(), key=lambda pair: pair[1]):
-        before, last = at, place(text[before:at], at - before, last)  # each from the one before: one pass
+    for path, at in sorted(offsets.items(), key=lambda pair: pair[1]):
+        before, last = at, position(text[before:at], at - before, last)  # each from the one before: one pass
         located[path] = last
     return located
 
 
-def place(text: str, at: int, start: Place = BEGIN) -> Place:
+def position(text: str, at: int, start: Position = BEGIN) -> Position:
     """The place of character `at` in a text that begins at `start`."""
     line, column, byte = start
     newline = text.rfind("\n", 0, at)
@@ -135,7 +134,7 @@ _READERS = {
 }
 
 
-def _refuse_depth(text: str, start: Place) -> None:
+def _refuse_depth(text: str, start: Position) -> None:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0
@@ -152,7 +151,7 @@ def _refuse_depth(text: str, start: Place) -> None:
 # --- bytes to text ---------------------------------------------------------------------------------------------------
 
 
-def _decode(data: bytes | str, start: Place) -> tuple[str, Place]:
+def _decode(data: bytes | str, start: Position) -> tuple[str, Position]:
     if isinstance(data, str):
         return data, start
     foreign = encodings.of_beginning(data)
@@ -170,12 +169,14 @@ def _decode(data: bytes | str, start: Place) -> tuple[str, Place]:
 # --- what is wrong, and where ----------------------------------------------------------------------------------------
 
 
-def _error(code: str, message: str, text: str, at: int, start: Place, hint: str = "", where: str = "") -> ContentError:
-    line, column, byte = place(text, at, start)
+def _error(
+    code: str, message: str, text: str, at: int, start: Position, hint: str = "", where: str = ""
+) -> ContentError:
+    line, column, byte = position(text, at, start)
     return ContentError(code, message, line=line, column=column, byte=byte, where=where, help=hint)
 
 
-def _too_deep(text: str, at: int, start: Place) -> ContentError:
+def _too_deep(text: str, at: int, start: Position) -> ContentError:
     message = f"lists and objects are nested deeper than {MAX_DEPTH} levels"
     return _error("too-deep", message, text, at, start, where=_way_to(text, at))
 
@@ -183,13 +184,13 @@ def _too_deep(text: str, at: int, start: Place) -> ContentError:
 def _way_to(text: str, at: int) -> str:
     """The first steps on the way to a character: all of a deep path would tell nobody more."""
     try:
-        steps = next((list(path) for _, place, _, path in _events(text) if place >= at), [])
+        steps = next((list(path) for _, position, _, path in _events(text) if position >= at), [])
     except ValueError:  # a key that is no JSON
         return ""
     return pointer(steps[:MAX_SHOWN])
 
 
-def _syntax_error(text: str, error: JSONDecodeError, start: Place) -> ContentError:
+def _syntax_error(text: str, error: JSONDecodeError, start: Position) -> ContentError:
     at = _first_bad(text, error)
     if error.msg.startswith("Unterminated") or (len(text) - at < 8 and _CUT.fullmatch(text, at)):
         return _error("not-json", "the document ends before it is complete", text, len(text), start)
@@ -243,7 +244,7 @@ def _hint_of_more(text: str, at: int) -> str:
     return "two values stand on one line; is a line end missing?" if text[at] in '{["' else ""
 
 
-def _defect(text: str, duplicate_keys: DuplicateKeys, start: Place) -> ContentError:
+def _defect(text: str, duplicate_keys: DuplicateKeys, start: Position) -> ContentError:
     """The first thing in document order that JSON's grammar allows or Python reads, and we refuse."""
     seen: list[dict[str, int]] = []
     for kind, at, token, path in _events(text):
@@ -273,8 +274,8 @@ def _refusal(token: str) -> tuple[str, str] | None:
     return None
 
 
-def _duplicate(text: str, first: int, again: int, path: list[str | int], start: Place) -> ContentError:
-    one, two = place(text, first, start), place(text, again, start)
+def _duplicate(text: str, first: int, again: int, path: list[str | int], start: Position) -> ContentError:
+    one, two = position(text, first, start), position(text, again, start)
     message = (
         f"the same key twice in one object: line {one[0]} column {one[1]} (byte {one[2]}) "
         f"and line {two[0]} column {two[1]} (byte {two[2]})"

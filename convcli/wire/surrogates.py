@@ -39,13 +39,13 @@ def spelled(value: Any, text: str) -> Any:
     if "\\uD" not in text and "\\ud" not in text:
         return value
     literals = (literal for literal in _TEXT.findall(text) if _CAPITAL.search(literal))
-    found = {str(kept): kept for kept in map(Spelled, literals) if _HALF.search(kept)}
-    return _with(value, found) if found else value
+    by_text = {str(kept): kept for kept in map(Spelled, literals) if _HALF.search(kept)}
+    return _with(value, by_text) if by_text else value
 
 
-def _with(value: Any, found: dict[str, Spelled]) -> Any:
+def _with(value: Any, by_text: dict[str, Spelled]) -> Any:
     if isinstance(value, str):
-        return found.get(value, value)
+        return by_text.get(value, value)
     if isinstance(value, dict):
-        return {found.get(key, key): _with(child, found) for key, child in value.items()}
-    return [_with(child, found) for child in value] if isinstance(value, list) else value
+        return {by_text.get(key, key): _with(child, by_text) for key, child in value.items()}
+    return [_with(child, by_text) for child in value] if isinstance(value, list) else value

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from convcli.jobs import inputs
-from convcli.jobs.judging import Terms, Verdict, judge
+from convcli.jobs.judging import JudgingOptions, Verdict, judge
 from tests.cli_cases import CLEAN, ROOT, WRONG, run, write
 
 SESSION: list[dict[str, Any]] = [
@@ -32,12 +32,12 @@ def rows() -> list[str]:
     return [json.dumps(row) for row in (SESSION[0], *messages)]
 
 
-def verdicts(path: Path, terms: Terms = Terms()) -> list[Verdict]:  # noqa: B008  (frozen)
+def verdicts(path: Path, terms: JudgingOptions = JudgingOptions()) -> list[Verdict]:  # noqa: B008  (frozen)
     with inputs.opened(str(path)) as source:
         return list(judge(source, terms))
 
 
-def told(path: Path, terms: Terms = Terms()) -> list[tuple[str, int]]:  # noqa: B008  (frozen)
+def told(path: Path, terms: JudgingOptions = JudgingOptions()) -> list[tuple[str, int]]:  # noqa: B008  (frozen)
     return [(finding.code, finding.line) for verdict in verdicts(path, terms) for finding in verdict.findings]
 
 
@@ -100,7 +100,7 @@ def test_what_a_stream_lacks_because_an_event_cannot_be_read_is_not_told_apart(t
 def test_who_leaves_the_cause_out_gets_what_follows_from_it(tmp_path: Path) -> None:
     lines = rows()
     lines[2] = lines[2][:-1]
-    found = told(write(tmp_path / "a.jsonl", *lines), Terms(ignore=frozenset(["not-json"])))
+    found = told(write(tmp_path / "a.jsonl", *lines), JudgingOptions(ignore=frozenset(["not-json"])))
     assert found == [("missing-parent", 4), ("orphan-tool-result", 4)]
 
 

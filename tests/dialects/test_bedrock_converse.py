@@ -20,7 +20,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from convcli.validation import schemas
 from tests.support import samples_of
 

@@ -20,7 +20,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from convcli.testing import assert_same
 
 

@@ -12,7 +12,7 @@ from convcli.engine import pipeline
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, Transcript
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from convcli.validation import schemas
 from tests.support import dumped, samples_of
 

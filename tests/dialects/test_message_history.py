@@ -162,5 +162,5 @@ def test_an_empty_text_is_a_block_for_an_empty_string_says_nothing() -> None:
 
 def test_data_in_a_result_is_told_only_of_what_is_sent() -> None:
     document = [{"role": "user", "content": [{"type": "tool_result", "tool_name": "f", "content": {"a": 1}}]}]
-    assert "wrong-type" in {one.code for one in pipeline.validate(document, HISTORY, rigour="sent")}
+    assert "wrong-type" in {one.code for one in pipeline.validate(document, HISTORY, purpose="request")}
     assert "wrong-type" not in {one.code for one in pipeline.validate(document, HISTORY)}

@@ -21,7 +21,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 
 PNG = "iVBORw0KGgo="
 

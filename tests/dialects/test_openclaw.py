@@ -23,7 +23,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from convcli.testing import assert_same
 from convcli.validation import schemas
 from tests.support import Sample, samples_of
@@ -109,7 +109,7 @@ def test_what_an_injected_call_says_beside_its_arguments_rides_with_the_call() -
 
 
 def test_as_a_request_results_beside_the_content_are_told() -> None:
-    codes = [f.code for f in pipeline.validate(sample("session-injected.jsonl"), OPENCLAW, rigour="sent")]
+    codes = [f.code for f in pipeline.validate(sample("session-injected.jsonl"), OPENCLAW, purpose="request")]
     assert codes == ["misplaced-tool-result"]
     assert pipeline.validate(sample("session-injected.jsonl"), OPENCLAW) == []
 

@@ -187,7 +187,7 @@ def test_reading_in_chunks_of_any_size_is_reading_at_once(pieces: list[bytes], l
         size = luck.randint(1, 9)
         chunks.append(rest[:size])
         rest = rest[size:]
-    assert list(sources._lines(iter(chunks), 1 << 20)) == list(sources._lines(iter([data]), 1 << 20))
+    assert list(sources.split_lines(iter(chunks), 1 << 20)) == list(sources.split_lines(iter([data]), 1 << 20))
 
 
 def test_memory_does_not_grow_with_the_number_of_records(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def mode(path: Path) -> int:
 def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without a file system that has files without a name."""
     if request.param == "named":
-        monkeypatch.setattr(outputs, "_UNNAMED", 0)
+        monkeypatch.setattr(outputs, "UNNAMED", 0)
 
 
 @pytest.mark.usefixtures("either_way")

@@ -135,7 +135,7 @@ def in_rows(path: Path) -> Document:
     """The file as one document of a dialect whose files are rows."""
     rows = _dialect_of_rows()
     with open_source(str(path)) as source:
-        (document,) = (item for item in Input(str(path), source, [rows], told=True) if isinstance(item, Document))
+        (document,) = (item for item in Input(str(path), source, [rows], is_named=True) if isinstance(item, Document))
     return document
 
 
@@ -161,9 +161,9 @@ def test_folders_are_walked_in_order_and_globs_are_matched(tmp_path: Path) -> No
     for name in ("b/2.jsonl", "a/1.json", "a/3.ndjson.gz", "a/notes.txt", "4.sse"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    below = [found.below for found in inputs.find([str(tmp_path)])]
+    below = [found.relative for found in inputs.find([str(tmp_path)])]
     assert below == ["4.sse", "a/1.json", "a/3.ndjson.gz", "b/2.jsonl"]
-    assert [found.below for found in inputs.find([str(tmp_path / "*" / "*.json*")])] == ["1.json", "2.jsonl"]
+    assert [found.relative for found in inputs.find([str(tmp_path / "*" / "*.json*")])] == ["1.json", "2.jsonl"]
 
 
 def test_a_folder_or_glob_without_files_is_an_error(tmp_path: Path) -> None:

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from convcli import dialects
 from convcli.__main__ import main
 from convcli.engine import conversion, pipeline
-from convcli.files.outputs import LAYOUTS
+from convcli.files.framing import LAYOUTS
 from convcli.jobs import inputs, workers
 from convcli.model.findings import Finding
-from convcli.proof.difference import MISSING, Loss
+from convcli.proof.reasons import MISSING, Loss
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, command, environment, write
 
 pytestmark = pytest.mark.skipif(not workers.available(), reason="processes cannot be forked here")
@@ -245,14 +245,14 @@ def test_what_is_told_and_raised_survives_the_way_to_the_other_process() -> None
     error = inputs.RefusedError([finding])
     error.file = "f"
 
-    def work(number: int, tell: workers.Tell) -> Any:
+    def work(number: int, tell: workers.Emit) -> Any:
         tell(loss)
         tell(finding)
         raise error
 
     with workers.forked(work, 1, 1) as all_done:
         (done,) = all_done
-        told = list(done.told())
+        told = list(done.emitted())
         assert told == [loss, finding]
         assert told[0].before is MISSING
         with pytest.raises(inputs.RefusedError) as caught:
@@ -263,7 +263,7 @@ def test_what_is_told_and_raised_survives_the_way_to_the_other_process() -> None
 def test_workers_end_when_no_signal_can_wake_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """A signal that comes just before a process waits for its next task does not end the waiting either."""
 
-    def work(number: int, tell: workers.Tell) -> int:
+    def work(number: int, tell: workers.Emit) -> int:
         signal.pthread_sigmask(signal.SIG_BLOCK, workers.STOPPING)
         return number
 

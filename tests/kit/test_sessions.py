@@ -19,16 +19,17 @@ from convcli.kit.sessions import (
     head_of,
     in_milliseconds,
     joined,
-    milliseconds_of_time,
     results_between_events,
     row_of_event,
-    time_of_milliseconds,
     timed,
     uuid_of,
     with_ids,
     with_models,
+    with_rows,
     with_session_id,
 )
+from convcli.kit.settings import Setting
+from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
 
 ROW = Envelope(
@@ -259,3 +260,21 @@ def test_a_session_without_branches_takes_only_the_active_one() -> None:
     assert ids(active_branch(tree)) == ["a", "c"]
     linear = Transcript([Message("event", []), turn("a")])
     assert active_branch(linear) is linear
+
+
+def test_events_hold_the_ids_and_times_that_they_are_written_with() -> None:
+    turns = [turn("a"), Message("event", [Opaque("own", {"type": "mark"})]), Message("event", [Opaque("other", 1)])]
+    transcript = with_rows(lambda event: row_of_event(event, "own", ROW))(timed(chained(number)(Transcript(turns))))
+    row = {"type": "mark", "id": "n2", "parentId": "n1", "timestamp": EPOCH}
+    assert [message.parts[0] for message in transcript.messages[1:]] == [Opaque("own", row), Opaque("other", 1)]
+    assert transcript.messages[0] is with_rows(lambda _: None)(transcript).messages[0]
+
+
+def test_a_field_that_has_two_words_in_the_vendor_s_format_is_not_carried_unless_it_says_more() -> None:
+    for partial in (False, True):
+        stop = Setting("stop_reason", lambda word: word.lower(), lambda word: word.upper(), partial=partial)
+        answer = Message("assistant", [])
+        assert Envelope("stop", {"stop": stop}).lift({"stop": "Done"}, answer) == (
+            {"stop": "Done"} if partial else None
+        )
+        assert answer.stop_reason == "done"

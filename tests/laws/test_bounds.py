@@ -127,13 +127,13 @@ def test_a_conversion_there_and_back_takes_linear_time(shape: str, target: str) 
         lower = partial(other.lower or hub.lift, transcript, conversion.BY_DEFAULT)
         written = lower()
         read = other.lift(written)
-        judged = partial(verdict.of_output, written, read, other, transcript, hub, rigour="sent")
+        judged = partial(verdict.of_output, written, read, other, transcript, hub, purpose="request")
         return [
             lower,
             lambda: other.lift(written),
             lambda: difference(transcript, read, hub, other),
             judged,
-            lambda: pipeline.validate(written, other, rigour="sent"),
+            lambda: pipeline.validate(written, other, purpose="request"),
         ]
 
     assert growth(work, SIZES.get((shape, target), 80)) < MOST
@@ -230,7 +230,7 @@ def test_a_pattern_that_takes_forever_is_never_tried() -> None:
     document = {"messages": [*messages, {"role": "tool", "tool_call_id": "c", "content": "y"}], "tools": [tool]}
     source = dialects.get("openai-chat")
     start = time.process_time()
-    pipeline.validate(document, source, rigour="sent")
+    pipeline.validate(document, source, purpose="request")
     for target in dialects.builtin():
         if target.is_written:
             pipeline.convert(document, source, target)

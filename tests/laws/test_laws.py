@@ -12,7 +12,7 @@ from convcli.engine import detection, pipeline, untrusted
 from convcli.model.transcript import Opaque, Transcript
 from convcli.proof.difference import difference
 from convcli.validation import schemas
-from convcli.validation.survey import Rigour
+from convcli.validation.survey import Purpose
 from tests import strategies
 from tests.support import (
     Sample,
@@ -28,10 +28,6 @@ from tests.support import (
 )
 
 WRITTEN = [name for name in names() if dialects.get(name).is_written]
-OLD = frozenset(name for name in names() if dialects.get(name).old_lower is not None)
-"""Dialects whose functions are not yet `lift`, `fit` and `write`; none in the end."""
-LIFTED = [name for name in names() if name not in OLD]
-FITTED = [name for name in WRITTEN if name not in OLD]
 CHAT, GEMINI = dialects.get("openai-chat"), dialects.get("gemini")
 
 
@@ -57,25 +53,25 @@ def test_a_dialect_leaves_facts_only_under_its_own_name_unless_it_says_so(name: 
             assert all(map(dialect.owns, owners)), sample
 
 
-@pytest.mark.parametrize("name", LIFTED)
+@pytest.mark.parametrize("name", names())
 def test_l1a_lift_keeps_what_is_planted_anywhere_in_a_document(name: str) -> None:
     for sample in acceptable_of(name):
         testing.assert_keeps(dialects.get(name), sample.document)
 
 
-@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_l1b_fit_leaves_alone_what_the_vendor_takes(name: str) -> None:
     for sample in acceptable_of(name):
         testing.assert_fits(dialects.get(name), sample.document)
 
 
-@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_l1c_write_writes_all_that_the_format_has_a_place_for(name: str) -> None:
     for sample in acceptable():
         testing.assert_writes(dialects.get(name), dialects.get(sample.dialect).lift(sample.document))
 
 
-@pytest.mark.parametrize("sample", [one for one in acceptable() if one.dialect in FITTED], ids=str)
+@pytest.mark.parametrize("sample", [one for one in acceptable() if one.dialect in WRITTEN], ids=str)
 def test_l1d_a_document_comes_back_from_its_dialect_and_from_the_intermediate_format(sample: Sample) -> None:
     testing.assert_same(dialects.get(sample.dialect), sample.document)
 
@@ -104,8 +100,7 @@ def test_the_laws_hold_for_any_transcript(name: str, transcript: Transcript) -> 
     assert schemas.findings(name, conversion.document) == []
     testing.assert_losses_are_exact(transcript, dialect.lift(conversion.document), conversion.losses)
     testing.assert_stable(dialect, conversion.document)
-    if name in FITTED:
-        testing.assert_writes(dialect, strategies.in_normal_form(transcript))
+    testing.assert_writes(dialect, strategies.in_normal_form(transcript))
 
 
 @pytest.mark.parametrize("name", names())
@@ -141,11 +136,11 @@ NO_TWIN = frozenset(name for name in names() if name not in WRITTEN)
 def test_a_bad_sample_is_told_what_is_wrong(name: str, path: Any) -> None:
     told = path.with_name(path.name + ".told").read_text("utf-8").splitlines()
     dialect = dialects.get(name)
-    rigour: Rigour = "sent" if path.name.startswith("sent-") else "document"
+    purpose: Purpose = "request" if path.name.startswith("sent-") else "document"
     found = [
         f"{finding.severity} {finding.code} {finding.where}".rstrip()
         for document in documents(path, dialect)
-        for finding in pipeline.validate(document, dialect, rigour=rigour)
+        for finding in pipeline.validate(document, dialect, purpose=purpose)
     ]
     assert found == told
 

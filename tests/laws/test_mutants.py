@@ -63,9 +63,7 @@ def mutant(draw: st.DrawFn, name: str) -> Any:
     return document
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in names() if dialects.get(name).old_lower is None and samples_of(name)]
-)
+@pytest.mark.parametrize("name", [name for name in names() if dialects.get(name).is_written and samples_of(name)])
 @given(data=st.data())
 def test_a_document_with_edits_comes_back_and_is_written_as_it_was_lifted(name: str, data: st.DataObject) -> None:
     dialect, document = dialects.get(name), mutant(data.draw, name)

@@ -16,10 +16,10 @@ import pytest
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model.transcript import Path
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from convcli.testing.planting import is_in
+from convcli.wire.pointers import steps
 from tests.planting import Garden, at, leaf_paths, planted
-from tests.proof.test_places import steps
 from tests.support import facts, names, samples_of
 
 WRITTEN = [name for name in names() if dialects.get(name).is_written]
@@ -47,13 +47,13 @@ def test_what_is_planted_is_in_the_output_or_told_at_its_place(source: str) -> N
 
 def assert_told(losses: list[tuple[Loss, str]], garden: Garden, path: Path, where: str) -> None:
     word = garden.planted[path]
-    telling = [loss for loss, text in losses if word in text]
-    if not telling and is_count(path):  # counts are added up
+    limited_to = [loss for loss, text in losses if word in text]
+    if not limited_to and is_count(path):  # counts are added up
         return
-    assert telling, f"{where}: {path} is gone, and no loss tells it"
+    assert limited_to, f"{where}: {path} is gone, and no loss tells it"
     twins = [twin for twin, same in garden.planted.items() if same == word]
-    found = any(is_there(loss, twin) or begins(loss, garden, twin) for loss in telling for twin in twins)
-    assert found, f"{where}: {path} is told at {[loss.where for loss in telling]}"
+    found = any(is_there(loss, twin) or begins(loss, garden, twin) for loss in limited_to for twin in twins)
+    assert found, f"{where}: {path} is told at {[loss.where for loss in limited_to]}"
 
 
 def is_there(loss: Loss, path: Path) -> bool:

@@ -70,7 +70,7 @@ def converted(path: Path | str, source: str, target: Dialect) -> Done:
     with inputs.opened(str(path), source) as opened:
         try:
             converting.convert(
-                opened, converting.Job(target), lambda suffix: output, converting.Tell(losses.append, findings.append)
+                opened, converting.Job(target), lambda suffix: output, converting.Sinks(losses.append, findings.append)
             )
         except JobError as error:
             return Done(error.code.encode(), [], [])

@@ -168,7 +168,7 @@ INCOMPLETE = {"openai-chat-stream/late-name-and-other-calls.sse"}
 def objections(sample: Sample, target: Dialect) -> Iterator[str]:
     """What the SDK of the target says against a sample in its dialect, but for what the source is to blame for."""
     source, vendor = dialects.get(sample.dialect), VENDORS[target.name]
-    written = conversion.lower(conversion.lift(sample.document, source), target, source=source, rigour="sent")
+    written = conversion.lower(conversion.lift(sample.document, source), target, source=source, purpose="request")
     document = {vendor.list_of: written.document} if isinstance(written.document, list) else written.document
     for name, value in vendor.says(document):
         errors = refused(judge(vendor.module, name), value, vendor.exact)

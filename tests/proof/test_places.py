@@ -9,25 +9,18 @@ import pytest
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model.document import Rows
+from convcli.wire import pointers
 from tests.support import Sample, acceptable, names
 
 WRITTEN = [name for name in names() if dialects.get(name).is_written]
 
 
-def steps(pointer: str) -> tuple[str, ...]:
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
-
-
 def has(document: Any, pointer: str) -> bool:
-    """Does the document have the node? Steps into lists are numbers."""
-    node = document
-    for step in steps(pointer):
-        if isinstance(node, dict) and step in node:
-            node = node[step]
-        elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
-            node = node[int(step)]
-        else:
-            return False
+    """Does the document have the node?"""
+    try:
+        pointers.resolve(document, pointers.steps(pointer))
+    except LookupError:
+        return False
     return True
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from convcli.jobs.converting import Summary
 from convcli.jobs.judging import Verdict
 from convcli.model.findings import Finding
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from convcli.report import choice, formats, losses, tables
 from convcli.report.formats import full
 from convcli.report.screen import wants_colour

@@ -21,6 +21,7 @@ from convcli.validation import schemas, verdict
 from convcli.validation.rules import links
 from convcli.validation.rules.conformance import arguments_match
 from convcli.validation.survey import Survey
+from convcli.wire import pointers
 from tests import strategies
 from tests.laws.test_mutants import containers, mutate
 from tests.support import acceptable, documents, names, sample_files, samples
@@ -74,7 +75,7 @@ def test_rules_take_any_transcript_and_their_places_are_in_the_document(name: st
     if not dialect.is_written:
         return
     hub = dialects.get("intermediate")
-    conversion = pipeline.lower(transcript, dialect, source=hub, rigour="sent")
+    conversion = pipeline.lower(transcript, dialect, source=hub, purpose="request")
     document = hub.lower(transcript, pipeline.BY_DEFAULT)  # type: ignore[misc]
     for finding in conversion.findings:
         assert_present(document, finding.where)
@@ -89,8 +90,8 @@ def test_rules_take_any_document_that_passes_the_schema(data: st.DataObject) -> 
     for _ in range(data.draw(st.integers(1, 3))):
         places = list(containers(document))
         mutate(data.draw, places[data.draw(st.integers(0, len(places) - 1))])
-    for rigour in ("document", "sent"):
-        pipeline.validate(document, dialects.get(sample.dialect), rigour=rigour, more=(arguments_match(),))  # type: ignore[arg-type]
+    for purpose in ("document", "request"):
+        pipeline.validate(document, dialects.get(sample.dialect), purpose=purpose, more=(arguments_match(),))  # type: ignore[arg-type]
 
 
 def test_a_strict_schema_whose_properties_are_no_object_is_told_as_one_that_is_none() -> None:
@@ -206,10 +207,10 @@ def test_a_short_cut_never_calls_clean_what_is_not(name: str, data: st.DataObjec
 @given(transcript=strategies.transcripts(), where=st.sampled_from(["next", "later"]), wide=st.booleans())
 @settings(max_examples=200)
 def test_pairs_that_look_plain_are(transcript: Any, where: Any, wide: bool) -> None:
-    manner = links.Manner(where, unique="request" if wide else "turn", together=wide)
+    manner = links.PairingRules(where, unique="request" if wide else "turn", together=wide)
     survey = Survey(transcript, None, None)
-    if links._is_plain(survey, manner):
-        assert links._Pairs(survey, manner).breaches() == []
+    if links.is_plain(survey, manner):
+        assert links.PairWalk(survey, manner).breaches() == []
 
 
 # ---------------------------------------------------------------- arguments against the schema of their tool
@@ -289,9 +290,7 @@ def test_a_schema_that_never_ends_is_given_up_in_time() -> None:
 
 
 def assert_present(document: Any, where: str) -> None:
-    for step in where.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        document = document[int(name)] if isinstance(document, list) else document[name]
+    pointers.resolve(document, pointers.steps(where))
 
 
 def test_no_good_sample_breaks_a_rule() -> None:

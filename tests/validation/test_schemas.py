@@ -1,4 +1,4 @@
-"""The catalog finds the schemas, its verdict is exact, and its findings are for people."""
+"""The schemas are found, their verdict is exact, and its findings are for people."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -19,8 +18,7 @@ from hypothesis import strategies as st
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.validation import schemas
-from convcli.validation.quick_schemas import Glance, NotSureError
-from tests.support import names, samples
+from convcli.validation.quick_schemas import QuickValidator
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 REQUEST: dict[str, Any] = {
@@ -66,19 +64,19 @@ def changed(document: Any, pointer: str, *value: Any) -> Any:
     return copied
 
 
-def by_judge_alone(name: str, document: Any) -> list[Finding]:
+def without_the_fast_one(name: str, document: Any) -> list[Finding]:
     """The findings where jsonschema_rs is not installed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(schemas, "_gate", lambda name: None)
+        patch.setattr(schemas, "fast_validator", lambda name: None)
         return schemas.findings(name, document)
 
 
-def at_a_glance(name: str, document: Any) -> bool:
-    """The verdict without a validator. Raises NotSureError."""
-    return Glance(1_000_000).passes(schemas.schema(name), document)
+def quickly(name: str, document: Any) -> bool:
+    """The verdict without a validator. Raises UndecidedError."""
+    return QuickValidator(1_000_000).passes(schemas.schema(name), document)
 
 
-# ---------------------------------------------------------------- the catalog
+# ---------------------------------------------------------------- the schemas
 
 
 def test_all_schemas_are_found_and_named() -> None:
@@ -127,53 +125,17 @@ def test_a_document_as_deep_as_can_be_read_gets_a_verdict() -> None:
 
 def test_without_the_fast_validator_the_verdict_and_the_findings_are_the_same() -> None:
     bad = changed(changed(REQUEST, "/messages/3/content", None), "/messages/0/role", "sytem")
-    assert by_judge_alone("openai-chat", REQUEST) == []
-    assert by_judge_alone("openai-chat", bad) == schemas.findings("openai-chat", bad) != []
-
-
-@pytest.mark.parametrize("name", names())
-def test_a_glance_gives_the_verdict_of_the_validator_on_the_samples_of_all_dialects(name: str) -> None:
-    for sample in samples():
-        with suppress(NotSureError):
-            assert at_a_glance(name, sample.document) == schemas._is_valid(name, sample.document), sample
+    assert without_the_fast_one("openai-chat", REQUEST) == []
+    assert without_the_fast_one("openai-chat", bad) == schemas.findings("openai-chat", bad) != []
 
 
 def test_a_few_small_good_documents_need_no_validator() -> None:
     code = (
-        "import sys; from convcli import catalog;"
-        f"assert all(catalog.accepts(name, document) for name, document in {DOCUMENTS!r}.items());"
+        "import sys; from convcli.validation import schemas;"
+        f"assert all(schemas.accepts(name, document) for name, document in {DOCUMENTS!r}.items());"
         "assert not {'jsonschema', 'jsonschema_rs'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize(
-    "schema", [{"pattern": "a"}, {"enum": [[]]}, {"not": {"const": {}}}, {"items": {"maximum": 1}}]
-)
-def test_a_glance_at_what_it_does_not_know_is_not_sure(schema: Any) -> None:
-    with pytest.raises(NotSureError):
-        Glance(100).passes(schema, ["a"])
-
-
-def test_a_glance_ends_after_its_steps() -> None:
-    glance = Glance(50)
-    with pytest.raises(NotSureError):
-        glance.passes({"items": {"type": "integer"}}, list(range(100)))
-    with pytest.raises(NotSureError):
-        glance.passes({"type": "integer"}, 1)
-
-
-def test_a_glance_knows_numbers_as_json_schema_does() -> None:
-    one = {"const": 1}
-    assert [Glance(9).passes(one, value) for value in (1, 1.0, True, "1")] == [True, True, False, False]
-    whole = {"type": "integer"}
-    assert [Glance(9).passes(whole, value) for value in (10**400, 2.0, 2.5, True)] == [True, True, False, False]
-
-
-def test_a_glance_takes_the_first_items_apart_from_the_others() -> None:
-    schema = {"prefixItems": [{"type": "string"}], "items": {"type": "integer"}}
-    verdicts = [Glance(99).passes(schema, value) for value in (["a", 1], ["a"], [], {}, ["a", "b"], [1])]
-    assert verdicts == [True, True, True, True, False, False]
 
 
 def test_rows_of_a_file_pass_as_a_list() -> None:
@@ -191,7 +153,7 @@ def test_no_reference_is_ever_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", refuse)
     document = changed(REQUEST, "/tools/0/function/parameters", {"$ref": "http://localhost:9/a.json"})
     assert schemas.accepts("openai-chat", document)
-    assert by_judge_alone("openai-chat", document) == []
+    assert without_the_fast_one("openai-chat", document) == []
 
 
 # ---------------------------------------------------------------- the findings
@@ -375,7 +337,7 @@ def test_one_defect_is_one_finding_at_its_place(
     document = changed(DOCUMENTS[name], pointer, *value)
     found = schemas.findings(name, document)
     assert [(finding.code, finding.where, finding.message) for finding in found] == [(code, where, message)]
-    assert found == by_judge_alone(name, document)
+    assert found == without_the_fast_one(name, document)
 
 
 def test_a_pattern_is_told_with_the_length_of_what_was_found() -> None:
@@ -439,7 +401,7 @@ def test_both_validators_find_the_same_in_any_mutant(data: st.DataObject, name: 
         pointer = data.draw(st.sampled_from(list(pointers(document))))
         document = changed(document, pointer, *data.draw(st.one_of(st.just(()), st.tuples(ANYTHING))))
     found = schemas.findings(name, document)
-    assert found == by_judge_alone(name, document)
-    assert (found == []) == schemas.accepts(name, document) == at_a_glance(name, document)
+    assert found == without_the_fast_one(name, document)
+    assert (found == []) == schemas.accepts(name, document) == quickly(name, document)
     keys = [(finding.where, finding.message if finding.code == "missing-key" else "") for finding in found]
     assert len(set(keys)) == len(keys)

@@ -16,7 +16,7 @@ import pytest
 
 from convcli import dialects
 from convcli.jobs import inputs
-from convcli.jobs.judging import Terms, judge
+from convcli.jobs.judging import JudgingOptions, judge
 from convcli.model import codes
 from convcli.validation.rules.conformance import arguments_match
 from tests.support import names
@@ -51,7 +51,7 @@ def judged(row: dict[str, Any], document: Any, folder: Path) -> list[str]:
     path.write_text("\n".join(map(json.dumps, document if is_rows else [document])) + "\n", encoding="utf-8")
     said = row.get("terms")
     more = (arguments_match(),) if said == "arguments" else ()
-    terms = Terms(said == "strict", dialect if said == "sent" else None, more)
+    terms = JudgingOptions(said == "strict", dialect if said == "sent" else None, more)
     with inputs.opened(str(path), dialect.name) as source:
         return [finding.code for verdict in judge(source, terms) for finding in verdict.findings]
 

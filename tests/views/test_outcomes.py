@@ -13,10 +13,10 @@ from convcli.engine import pipeline
 from convcli.jobs.converting import label
 from convcli.model.branches import branch
 from convcli.model.dialect import Options
-from convcli.proof.difference import Loss
+from convcli.proof.reasons import Loss
 from convcli.report import picture
 from convcli.report.text import Paint, cells, filled
-from convcli.views.outcomes import Ledger, fact_of, facts
+from convcli.views.outcomes import OutcomeTable, fact_of, facts
 from tests.cli_cases import LOSSY, OTHER, OWN, ROOT, run, write
 from tests.support import Sample, samples
 
@@ -24,8 +24,8 @@ WORKED = ROOT / "samples" / "anthropic" / "worked-example.json"
 TREE = ROOT / "samples" / "openclaw" / "session-tree.jsonl"
 
 
-def ledger_of(sample: Sample, target: str) -> tuple[Ledger, pipeline.Conversion]:
-    ledger, source, to = Ledger(), dialects.get(sample.dialect), dialects.get(target)
+def ledger_of(sample: Sample, target: str) -> tuple[OutcomeTable, pipeline.Conversion]:
+    ledger, source, to = OutcomeTable(), dialects.get(sample.dialect), dialects.get(target)
     conversion = pipeline.convert(sample.document, source, to)
     ledger.add(conversion.transcript, conversion.losses, source, to, lambda pointer: (0, pointer))
     return ledger, conversion

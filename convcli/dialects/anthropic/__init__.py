@@ -192,8 +192,9 @@ DIALECT = Dialect(
     fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},
     form_of=form_of,
     rules=RULES,
+    repeats=frozenset(("/usage/input_tokens", "/messages/*/usage/input_tokens", "/*/usage/input_tokens")),
     plain=PLAIN,
-    conventions=(policy.RESULTS,),
+    conventions=(policy.results_of(BLOCKS),),
     lacks={
         "request": LACKING | {"id"},
         "list": LACKING | {"id", "model", "tool", "tools", "toolChoice", "settings"},

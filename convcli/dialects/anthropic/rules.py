@@ -7,21 +7,21 @@ from typing import Any
 
 from convcli.families.anthropic.response import IDS, NAMES
 from convcli.kit.objects import carried_by
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Reasoning, ToolCall
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
-from convcli.validation.survey import Survey, when_sent
+from convcli.validation.survey import Survey, for_requests
 
 NAME = "anthropic"
 MOST_MARKS = 4
 MOST_MESSAGES = 100_000
 
 
-def _marks(survey: Survey) -> Iterator[At]:
+def _marks(survey: Survey) -> Iterator[NodeRef]:
     for i, tool in enumerate(survey.tools):
         if _is_marked(tool.extras):
-            yield At(tool=i)
-    yield from (At(i, k) for i, k, part in survey.carrying if _is_marked(part.extras))
+            yield NodeRef(tool=i)
+    yield from (NodeRef(i, k) for i, k, part in survey.carrying if _is_marked(part.extras))
 
 
 def _is_marked(extras: Any) -> bool:
@@ -39,7 +39,7 @@ def _said_failures(survey: Survey) -> Iterator[Breach]:
     for i, k, result in survey.parts["tool_result"]:
         if (result.kind == "error" or result.is_error) and not result.value and result.kind != "data":
             said = "a failed result must have content"
-            yield Breach("error-without-content", At(i, k, field="tool_result.value"), said)
+            yield Breach("error-without-content", NodeRef(i, k, field="tool_result.value"), said)
 
 
 def _system_between(survey: Survey) -> Iterator[Breach]:
@@ -55,9 +55,9 @@ def _system_between(survey: Survey) -> Iterator[Breach]:
         after = roles[at + 1][1] if at + 1 < len(roles) else "assistant"
         if before != "user" or after != "assistant":
             message = "a system message stands between a turn of the user and the answer to it"
-            yield Breach("misplaced-system", At(i), message, help="other instructions go into the key system")
-        elif survey.rigour == "sent":
-            yield Breach("misplaced-system", At(i), "older models take no system message between turns", "warning")
+            yield Breach("misplaced-system", NodeRef(i), message, help="other instructions go into the key system")
+        elif survey.purpose == "request":
+            yield Breach("misplaced-system", NodeRef(i), "older models take no system message between turns", "warning")
 
 
 def _role(survey: Survey, i: int) -> str:
@@ -75,45 +75,45 @@ def _thinking(survey: Survey) -> str:
 
 def _thinks_before_calls(survey: Survey) -> Iterator[Breach]:
     """With thinking enabled, the turn whose results come last begins with its thinking."""
-    line = survey.line if _thinking(survey) == "enabled" else []
+    line = survey.active_indexes if _thinking(survey) == "enabled" else []
     if not line or survey.messages[line[-1]].role != "tool":
         return
     asked = [i for i in line if survey.messages[i].role == "assistant"]
     if asked and not isinstance(next(iter(survey.messages[asked[-1]].parts), None), Reasoning):
         said = "thinking is enabled, and the turn that called does not begin with thinking"
-        yield Breach("missing-thinking", At(asked[-1]), said)
+        yield Breach("missing-thinking", NodeRef(asked[-1]), said)
 
 
 def _forces_no_thought(survey: Survey) -> Iterator[Breach]:
     choice = survey.transcript.tool_choice
     if _thinking(survey) == "enabled" and (choice == "required" or isinstance(choice, dict)):
         said = "thinking is enabled, and the tool choice forces a call"
-        yield Breach("thinking-with-forced-tool", At(field="toolChoice"), said)
+        yield Breach("thinking-with-forced-tool", NodeRef(field="toolChoice"), said)
 
 
 def _ends_well(survey: Survey) -> Iterable[Breach]:
     """The last message is the user's. One of the model is a prefill, which cannot end in thinking."""
-    last = survey.messages[survey.line[-1]] if survey.line else None
+    last = survey.messages[survey.active_indexes[-1]] if survey.active_indexes else None
     if last is not None and last.parts and isinstance(last.parts[-1], Reasoning):
-        at = At(survey.line[-1], len(last.parts) - 1)
+        at = NodeRef(survey.active_indexes[-1], len(last.parts) - 1)
         return [Breach("thinking-at-end", at, "the last message cannot end in thinking")]
     return LAST.check(survey)
 
 
 def _calls_before_text(survey: Survey) -> Iterator[Breach]:
-    for i in survey.line:
+    for i in survey.active_indexes:
         called = False
         for k, part in enumerate(survey.messages[i].parts):
             if called and part.type == "text":
                 said = "text behind a call: some servers that follow this API refuse it"
-                yield Breach("text-after-call", At(i, k), said, "warning")
+                yield Breach("text-after-call", NodeRef(i, k), said, "warning")
             called = called or isinstance(part, ToolCall)
 
 
 LAST = turns.ends_with_user("warning")
 
 RULES = (
-    when_sent(turns.some_message()),
+    for_requests(turns.some_message()),
     turns.begins_with_user(),
     turns.not_empty(("user",)),
     turns.not_blank(),
@@ -123,20 +123,20 @@ RULES = (
     turns.decodable(),
     turns.not_more_than(MOST_MESSAGES),
     turns.stopped_for_calls(),
-    when_sent(answers.complete("id", "model", "usage.input_tokens", "usage.output_tokens")),
-    when_sent(Rule(("thinking-at-end", *LAST.codes), _ends_well)),
-    links.paired(links.Manner(merged=True, unique="request")),
+    for_requests(answers.complete("id", "model", "usage.input_tokens", "usage.output_tokens")),
+    for_requests(Rule(("thinking-at-end", *LAST.codes), _ends_well)),
+    links.paired(links.PairingRules(merged=True, unique="request")),
     names.of_tools(NAMES),
     names.of_calls(IDS),
     arguments.not_filled(),
     tools.chosen(),
     tools.unique(),
-    tools.schemas(tools.Shape(plain_root=True)),
-    when_sent(tools.declared("warning")),
+    tools.schemas(tools.SchemaDemands(plain_root=True)),
+    for_requests(tools.declared("warning")),
     Rule(("too-many-cache-marks",), _few_marks),
     Rule(("error-without-content",), _said_failures),
     Rule(("misplaced-system",), _system_between),
     Rule(("missing-thinking",), _thinks_before_calls),
     Rule(("thinking-with-forced-tool",), _forces_no_thought),
-    when_sent(Rule(("text-after-call",), _calls_before_text)),
+    for_requests(Rule(("text-after-call",), _calls_before_text)),
 )

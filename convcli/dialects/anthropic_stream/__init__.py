@@ -117,7 +117,7 @@ def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
     if not broken:
         yield _end(response, usage)
     error = _error(message)
-    if error:
+    if error or request is not None:
         yield {"type": "error", "error": error, **({} if request is None else {"request_id": request})}
     elif not broken:
         yield {"type": "message_stop"}
@@ -231,6 +231,14 @@ FIT: tuple[Pass, ...] = (
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
 
+REPEATS = frozenset(
+    (
+        "/*/index", "/*/content_block/signature", "/*/message/usage/output_tokens", "/*/message/usage/input_tokens",
+        "/*/usage/input_tokens",
+    )
+)  # fmt: skip
+"""An index is the order of the blocks; what was said so far is said again; cached tokens are added to the input."""
+
 LACKING = frozenset(
     (
         "title", "cwd", "createdAt", "updatedAt", "message.name", "message.parentId", "message.createdAt",
@@ -250,7 +258,7 @@ DIALECT = Dialect(
     write=write,
     fit=fused(*FIT),
     lacks=LACKING,
-    repeats=frozenset(("/*/index", "/*/message/usage/output_tokens", "/*/content_block/signature")),
+    repeats=REPEATS,
     rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",

@@ -18,6 +18,18 @@ HOMES = {
 }
 """By the kind of a delta, the key of the block that it is about, and the key under which it says so."""
 
+EVENT_KEYS = {
+    "message_start": ("type", "message"),
+    "content_block_start": ("type", "index", "content_block"),
+    "content_block_delta": ("type", "index", "delta"),
+    "content_block_stop": ("type", "index"),
+    "message_delta": ("type", "delta", "usage"),
+    "message_stop": ("type",),
+    "error": ("type", "error", "request_id"),
+    "ping": ("type",),
+}
+"""The keys of the events that are known."""
+
 
 class Answer:
     """A response while its events come in; `routes` says where what is in it was said."""
@@ -35,6 +47,22 @@ class Answer:
 
     def take(self, event: Native, at: int) -> None:
         kind = event["type"]
+        self._take(event, kind, at)
+        beside = {key: event[key] for key in event if key not in EVENT_KEYS.get(kind, event) and event[key] is not None}
+        if beside:
+            self._keep(beside, self.slots.get(event.get("index", -1)), (at,))
+
+    def _keep(self, beside: Native, slot: int | None, place: Path) -> None:
+        """What else an event says belongs to the block that it is about, or to the message."""
+        for key, value in beside.items():
+            if slot is None:
+                self.response.setdefault(key, value)
+                self.routes.setdefault((key,), (*place, key))
+            else:
+                self.blocks[slot].setdefault(key, value)
+                self.first[slot].setdefault(key, (*place, key))
+
+    def _take(self, event: Native, kind: str, at: int) -> None:
         if kind == "message_start":
             self._message(event["message"], at)
         elif kind == "content_block_start":
@@ -97,6 +125,8 @@ class Answer:
             streams.extend(block, "citations", [delta["citation"]])
         else:
             streams.extend(block, "deltas", [delta])
+            return
+        self._keep({name: delta[name] for name in delta if name not in ("type", member)}, slot, (at, "delta"))
 
     def raw(self) -> list[str | None]:
         """By block, the text of an input that is no JSON object."""
@@ -114,7 +144,8 @@ class Answer:
         kind, text = native["type"], "".join(self.inputs.get(slot, ()))
         if text:
             arguments, raw = read_arguments(text)
-            native["input"] = arguments
+            begun = native.get("input")
+            native["input"] = {**begun, **arguments} if isinstance(begun, dict) else arguments
             if raw is not None and kind != "tool_use":
                 native["partial_json"] = raw
         for key, value in DEFAULTS.get(kind, {}).items():

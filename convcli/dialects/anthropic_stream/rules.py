@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.kit.objects import Native
 from convcli.validation.rules import arguments, events
-from convcli.validation.survey import when_sent
+from convcli.validation.survey import for_requests
 
 
 def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
@@ -80,5 +80,5 @@ RULES = (
     events.ended(),
     events.in_order(_out_of_order),
     arguments.readable(),
-    when_sent(events.introduced("message.id", "message.model", "message.usage")),
+    for_requests(events.introduced("message.id", "message.model", "message.usage")),
 )

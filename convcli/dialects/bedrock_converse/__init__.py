@@ -202,10 +202,9 @@ LACKING = frozenset(
         "title", "cwd", "createdAt", "updatedAt", "head", "id", "image.name", "image.detail", "document.detail",
         "audio.name", "audio.detail", "video.name", "video.detail", "message.id", "message.parentId",
         "message.createdAt", "message.name", "message.model", "message.error", "reasoning.summary", "text.metadata",
-        "tool_call.metadata", "tool_result.metadata",
-        "image.metadata", "document.metadata", "audio.metadata", "video.metadata",
-        "tool_call.rawArguments", "tool_result.name", "tool_result.status", "tool.outputSchema", "tool.title",
-        "tool.annotations",
+        "tool_call.metadata", "tool_result.metadata", "image.metadata", "document.metadata", "audio.metadata",
+        "video.metadata", "tool_call.rawArguments", "tool_result.name", "tool_result.status", "tool.outputSchema",
+        "tool.title", "tool.annotations",
     )
 )  # fmt: skip
 
@@ -221,6 +220,7 @@ DIALECT = Dialect(
     fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},
     form_of=form_of,
     rules=RULES,
+    repeats=frozenset(("/usage/inputTokens",)),  # cached tokens are added to it
     conventions=(policy.RESULTS,),
     lacks={
         "request": LACKING,

@@ -137,5 +137,5 @@ def _write_source(media: Media, carried: Native) -> Native | None:
         return {"bytes": media.data}
     if media.text is not None:
         content = carried.get("content")
-        return {"content": content} if content and _text_of(content) == media.text else {"text": media.text}
+        return {"content": content} if content is not None and _text_of(content) == media.text else {"text": media.text}
     return None if media.url is None else {"s3Location": S3.put({"uri": media.url}, carried.get("s3Location"))}

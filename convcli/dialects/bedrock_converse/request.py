@@ -72,7 +72,9 @@ def _lift_tool(native: Native) -> ToolDefinition:
     if kind != "toolSpec":
         body = native.get(kind)
         name = body.get("name") if isinstance(body, dict) else None
-        return ToolDefinition(name if isinstance(name, str) else kind or UNKNOWN, extras={NAME: {"tool": native}})
+        return ToolDefinition(
+            name if isinstance(name, str) and name else kind or UNKNOWN, extras={NAME: {"tool": native}}
+        )
     spec = native[kind]
     rest = SCHEMA.carried(spec["inputSchema"])
     carried = {**(TOOL_SPEC.carried(spec) or {}), **({"inputSchema": rest} if rest else {})}

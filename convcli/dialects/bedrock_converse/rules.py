@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from convcli.kit.renaming import WORD, Alphabet, identifiers
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
-from convcli.validation.survey import Survey, when_sent
+from convcli.validation.survey import Survey, for_requests
 
 ALONE = ("llama", "mistral")
 """Models whose calls and results stand alone in their turn."""
@@ -21,7 +21,7 @@ def _alone(survey: Survey) -> Iterator[Breach]:
     if not any(name in model for name in ALONE):
         return
     for turn in survey.turns():
-        parts = [(At(i, k), part.type) for i in turn for k, part in enumerate(survey.messages[i].parts)]
+        parts = [(NodeRef(i, k), part.type) for i in turn for k, part in enumerate(survey.messages[i].parts)]
         kinds = {kind for _, kind in parts}
         if "text" in kinds and kinds & {"tool_call", "tool_result"}:
             at = next(at for at, kind in parts if kind == "text")
@@ -29,9 +29,11 @@ def _alone(survey: Survey) -> Iterator[Breach]:
 
 
 def _system_between(survey: Survey) -> Iterator[Breach]:
-    for i in survey.line:
+    for i in survey.active_indexes:
         if survey.messages[i].role == "system" and survey.places.message(i) != ("system",):
-            yield Breach("misplaced-system", At(i), "not every model takes a system message between turns", "warning")
+            yield Breach(
+                "misplaced-system", NodeRef(i), "not every model takes a system message between turns", "warning"
+            )
 
 
 def _objects(survey: Survey) -> Iterator[Breach]:
@@ -45,7 +47,7 @@ def _objects(survey: Survey) -> Iterator[Breach]:
 
 
 def _known_choice(survey: Survey) -> Iterator[Breach]:
-    at = At(field="toolChoice")
+    at = NodeRef(field="toolChoice")
     native = survey.native(at)
     if isinstance(native, dict) and native and not any(native.get(key) is not None for key in CHOICES):
         yield Breach("unknown-tool-choice", at, f"the choice must be one of {', '.join(CHOICES)}")
@@ -54,18 +56,18 @@ def _known_choice(survey: Survey) -> Iterator[Breach]:
 CHOICES = ("auto", "any", "tool")
 
 RULES = (
-    when_sent(
+    for_requests(
         answers.complete("usage.inputTokens", "usage.outputTokens", "usage.totalTokens", "metrics", "stopReason")
     ),
-    when_sent(turns.some_message()),
+    for_requests(turns.some_message()),
     turns.begins_with_user(),
     turns.alternating(),
     turns.not_empty(("user", "assistant")),
     turns.not_blank(),
     turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     turns.decodable(),
-    when_sent(turns.signed("warning")),
-    links.paired(links.Manner(together=True)),
+    for_requests(turns.signed("warning")),
+    links.paired(links.PairingRules(together=True)),
     names.of_tools(NAMES),
     names.of_calls(IDS),
     arguments.not_filled(),
@@ -74,7 +76,7 @@ RULES = (
     tools.schemas(),
     Rule(("unknown-tool-choice",), _known_choice),
     Rule(("result-not-object",), _objects),
-    when_sent(tools.declared()),
-    when_sent(Rule(("misplaced-system",), _system_between)),
-    when_sent(Rule(("text-beside-calls",), _alone)),
+    for_requests(tools.declared()),
+    for_requests(Rule(("misplaced-system",), _system_between)),
+    for_requests(Rule(("text-beside-calls",), _alone)),
 )

@@ -56,7 +56,7 @@ from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
-from convcli.validation.survey import telling, when_sent
+from convcli.validation.survey import for_requests, limited_to
 
 REQUEST = Keys(
     "model messages tools strict_tools tool_choice documents citation_options response_format safety_mode max_tokens "
@@ -353,21 +353,21 @@ def _write_response(transcript: Transcript) -> Native:
 
 
 RULES = (
-    when_sent(answers.complete("id", "finish_reason")),
-    when_sent(turns.some_message()),
+    for_requests(answers.complete("id", "finish_reason")),
+    for_requests(turns.some_message()),
     turns.not_empty(("user", "assistant", "system")),
     turns.not_blank(),
     turns.system_first(),
     turns.parts_in_roles({"tool_call": ("assistant",)}),
     links.results_identified("tool_call_id"),
-    links.paired(links.Manner(where="later", unique="request", missing="warning")),
+    links.paired(links.PairingRules(where="later", unique="request", missing="warning")),
     names.of_tools(NAMES),
     arguments.readable(),
     arguments.not_filled(),
-    telling(tools.chosen(), "tool-choice-without-tools"),
+    limited_to(tools.chosen(), "tool-choice-without-tools"),
     tools.unique("warning"),
-    tools.schemas(tools.Shape(bare=True)),
-    when_sent(tools.typed()),
+    tools.schemas(tools.SchemaDemands(bare=True)),
+    for_requests(tools.typed()),
 )
 
 LACKING = frozenset(

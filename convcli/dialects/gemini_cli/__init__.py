@@ -32,10 +32,10 @@ from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope, event_of
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import links
-from convcli.validation.survey import Survey, when_sent
+from convcli.validation.survey import Survey, for_requests
 
 META = Envelope(
     "sessionId projectHash startTime lastUpdated kind directories messages history summary memoryScratchpad",
@@ -142,7 +142,7 @@ def _goes_back_to_something(survey: Survey) -> Iterator[Breach]:
     rows = survey.document if survey.form == "log" else []
     for i in replay(rows).lost:
         message = "no record has this id: the program itself then forgets all that was before"
-        yield Breach("unknown-rewind", At(steps=(i, REWIND)), message)
+        yield Breach("unknown-rewind", NodeRef(steps=(i, REWIND)), message)
 
 
 def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
@@ -150,17 +150,17 @@ def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
     stated = {"sessionId": transcript.id, "startTime": transcript.created_at, "lastUpdated": transcript.updated_at}
     for key in ("sessionId", "projectHash", "startTime", "lastUpdated"):
         if not {**stated, **carried_by(transcript.extras, NAME)}.get(key):
-            yield Breach("missing-key", At(), f"a session that is resumed has {key}")
+            yield Breach("missing-key", NodeRef(), f"a session that is resumed has {key}")
     for i in range(len(survey.messages)):
-        native = survey.native(At(i))
+        native = survey.native(NodeRef(i))
         if role_of(native) is not None and not (native.get("id") and native.get("timestamp")):
-            yield Breach("missing-key", At(i), "a record of a session that is resumed has an id and a timestamp")
+            yield Breach("missing-key", NodeRef(i), "a record of a session that is resumed has an id and a timestamp")
 
 
 RULES = (
-    links.paired(links.Manner(where="later", missing=None)),
+    links.paired(links.PairingRules(where="later", missing=None)),
     Rule(("unknown-rewind",), _goes_back_to_something),
-    when_sent(Rule(("missing-key",), _can_be_resumed)),
+    for_requests(Rule(("missing-key",), _can_be_resumed)),
 )
 
 LACKS = words(

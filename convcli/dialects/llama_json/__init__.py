@@ -27,6 +27,7 @@ from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_an
 from convcli.kit import fitting, lacking
 from convcli.kit.fitting import ResultTexts
 from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.pairing import Pairing
 from convcli.kit.settings import Settings
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
@@ -187,6 +188,24 @@ def _calls(message: Message) -> list[ToolCall]:
     return [part for part in message.parts if isinstance(part, ToolCall)] if message.role == "assistant" else []
 
 
+def _answered_by_order(messages: list[Message]) -> list[Message]:
+    """Calls have no ids: a result answers the oldest open call of its name, as it is read."""
+    pairing = Pairing(None)
+    return fitting.shared(messages, [_in_order(message, pairing) for message in messages])
+
+
+def _in_order(message: Message, pairing: Pairing) -> Message:
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            pairing.call(part.id, part.name)
+        elif isinstance(part, ToolResult):
+            id_, _ = pairing.result(None, part.name)
+            part = part if id_ in (part.tool_call_id, *pairing.invented) else replace(part, tool_call_id=id_)
+        parts.append(part)
+    return replace(message, parts=parts) if parts != message.parts else message
+
+
 def _some_tools(transcript: Transcript) -> Transcript:
     """No tools are no list of them."""
     return transcript if transcript.tools is None or transcript.tools else replace(transcript, tools=None)
@@ -196,6 +215,7 @@ FIT = (
     fitting.linear,
     fitting.results_behind_calls,
     fitting.on_messages(_one_call_each),
+    fitting.on_messages(_answered_by_order),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     fitting.on_each_message(_one_of_each),
@@ -246,12 +266,12 @@ def _write_result(result: ToolResult) -> Native:
     return {"tool_result": body}
 
 
-KEPT, SENT = links.paired(links.Manner(where="later")), links.paired(links.Manner())
+KEPT, SENT = links.paired(links.PairingRules(where="later")), links.paired(links.PairingRules())
 
 
 def _paired(survey: Survey) -> Iterable[Breach]:
     """A model is told to wait for its result before the next call; what is kept may say it later."""
-    return (SENT if survey.rigour == "sent" else KEPT).check(survey)
+    return (SENT if survey.purpose == "request" else KEPT).check(survey)
 
 
 RULES = (Rule(("missing-tool-result", "orphan-tool-result", "misplaced-tool-result"), _paired),)

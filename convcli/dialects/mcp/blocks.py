@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -11,7 +11,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import shared
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.errors import ContentError
-from convcli.model.transcript import Media, Opaque, Part, Text, ToolCall, ToolResult
+from convcli.model.transcript import Media, MediaKind, Opaque, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
 NAME = "mcp"
@@ -39,10 +39,8 @@ MAGIC = {
 }
 """How the base64 of a picture begins."""
 
-Kind = Literal["image", "audio", "video", "document"]
 
-
-def kind_of_type(media_type: str | None) -> Kind:
+def kind_of_type(media_type: str | None) -> MediaKind:
     """What media are, by their type: a document where that does not say it."""
     head = (media_type or "").partition("/")[0]
     return head if head in ("image", "audio", "video") else "document"  # type: ignore[return-value]

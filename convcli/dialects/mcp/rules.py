@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from convcli.dialects.mcp.blocks import fit_media, fit_result
 from convcli.dialects.mcp.tools import fit_tool, is_newer
 from convcli.kit.renaming import WORD, Alphabet
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.model.transcript import MEDIA_KINDS
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
-from convcli.validation.survey import MEDIA, Survey, when_sent
+from convcli.validation.survey import Survey, for_requests
 
 NAMES = Alphabet("letters, digits, _, . and -", WORD + ".-", 128)
 
@@ -23,7 +24,7 @@ def _results_alone(survey: Survey) -> Iterator[Breach]:
     for turn in survey.turns():
         others = [i for i in turn if survey.messages[i].role != "tool"]
         if others and len(others) < len(turn):
-            yield Breach("misplaced-part", At(others[0], 0), "a message with results holds nothing else")
+            yield Breach("misplaced-part", NodeRef(others[0], 0), "a message with results holds nothing else")
 
 
 def _answers_anything(survey: Survey) -> bool:
@@ -40,25 +41,25 @@ def _as_sent(survey: Survey) -> Iterator[Breach]:
     for i, tool in enumerate(survey.tools):
         if fit_tool(tool, newer=is_newer(survey.transcript)).output_schema != tool.output_schema:
             yield Breach(
-                "schema-not-object", At(tool=i, field="tool.outputSchema"), "outputSchema is that of an object"
+                "schema-not-object", NodeRef(tool=i, field="tool.outputSchema"), "outputSchema is that of an object"
             )
     for answered in survey.results:
         if fit_result(answered.result) is not answered.result:
             yield Breach("result-not-object", answered.at("tool_result.value"), "structuredContent is an object")
-    for kind in MEDIA:
+    for kind in MEDIA_KINDS:
         for i, k, media in survey.parts[kind]:
             if fit_media(media, in_result=False) is not media:
-                yield Breach("misplaced-part", At(i, k), "only results hold links, resources and bytes of no type")
+                yield Breach("misplaced-part", NodeRef(i, k), "only results hold links, resources and bytes of no type")
 
 
-PAIRED = links.paired(links.Manner(together=True))
+PAIRED = links.paired(links.PairingRules(together=True))
 
 RULES = (
-    when_sent(Rule(("schema-not-object", "result-not-object", "misplaced-part"), _as_sent)),
-    when_sent(turns.parts_in_roles({"tool_call": ("assistant",)})),
-    when_sent(turns.not_empty(("user", "assistant"))),
-    when_sent(Rule(("no-messages",), _asked)),
-    when_sent(answers.complete("model")),
+    for_requests(Rule(("schema-not-object", "result-not-object", "misplaced-part"), _as_sent)),
+    for_requests(turns.parts_in_roles({"tool_call": ("assistant",)})),
+    for_requests(turns.not_empty(("user", "assistant"))),
+    for_requests(Rule(("no-messages",), _asked)),
+    for_requests(answers.complete("model")),
     Rule(PAIRED.codes, _paired),
     Rule(("misplaced-part",), _results_alone),
     names.of_tools(NAMES),

@@ -72,7 +72,7 @@ from convcli.kit.settings import Settings
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolChoice, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
-from convcli.validation.survey import when_sent
+from convcli.validation.survey import for_requests
 from convcli.wire import exact_json
 
 REQUEST = Keys(
@@ -311,25 +311,25 @@ def _write_choice(choice: ToolChoice) -> Any:
 
 
 RULES = (
-    when_sent(
+    for_requests(
         answers.complete(
             "id", "object", "created", "model", "usage.prompt_tokens", "usage.completion_tokens", "usage.total_tokens"
         )
     ),
-    when_sent(turns.some_message()),
-    when_sent(turns.ends_with_user()),
-    when_sent(turns.answered_first()),
-    when_sent(turns.system_not_behind("assistant", "tool")),
+    for_requests(turns.some_message()),
+    for_requests(turns.ends_with_user()),
+    for_requests(turns.answered_first()),
+    for_requests(turns.system_not_behind("assistant", "tool")),
     turns.parts_in_roles({"tool_call": ("assistant",)}),
     links.results_identified("tool_call_id"),
-    links.paired(links.Manner()),
+    links.paired(links.PairingRules()),
     names.of_tools(NAMES),
     names.of_calls(IDS, "warning"),
     arguments.readable(),
     arguments.not_filled(),
     tools.chosen(alone=tools.EVERY),
     tools.unique("warning"),
-    tools.schemas(tools.Shape(bare=True)),
+    tools.schemas(tools.SchemaDemands(bare=True)),
 )
 
 LACKING = frozenset(

@@ -72,7 +72,7 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.validation.rules import arguments, links, tools, turns
-from convcli.validation.survey import when_sent
+from convcli.validation.survey import for_requests
 
 REQUEST = Keys(
     "messages tools toolChoice temperature maxTokens topP topK stream reasoningEffort mode apiStrategy cache",
@@ -314,13 +314,13 @@ def _write_tool(tool: ToolDefinition) -> Native:
 
 
 RULES = (
-    links.paired(links.Manner(where="later")),
+    links.paired(links.PairingRules(where="later")),
     arguments.not_filled(),
     tools.chosen(alone=tools.EVERY),
     tools.unique(),
-    tools.schemas(tools.Shape(bare=True)),
-    when_sent(turns.media_typed("document")),
-    when_sent(turns.stopped_with(*FINISH_OF, form="result")),
+    tools.schemas(tools.SchemaDemands(bare=True)),
+    for_requests(turns.media_typed("document")),
+    for_requests(turns.stopped_with(*FINISH_OF, form="result")),
 )
 
 LACKING = frozenset(

@@ -58,7 +58,7 @@ from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import ToolDefinition, Transcript
 from convcli.validation.rules import arguments, links, tools, turns
-from convcli.validation.survey import when_sent
+from convcli.validation.survey import for_requests
 
 REQUEST = Keys(
     "model messages tools format options think stream keep_alive truncate shift logprobs top_logprobs",
@@ -271,12 +271,12 @@ def _write_response(transcript: Transcript) -> Native:
 
 
 RULES = (
-    when_sent(turns.some_message()),
+    for_requests(turns.some_message()),
     turns.decodable(),
-    links.paired(links.Manner(where="later", severity="warning", missing=None)),
+    links.paired(links.PairingRules(where="later", severity="warning", missing=None)),
     arguments.not_filled(),
     tools.unique("warning"),
-    tools.schemas(tools.Shape(bare=True)),
+    tools.schemas(tools.SchemaDemands(bare=True)),
 )
 
 LACKING = frozenset(

@@ -67,7 +67,7 @@ from convcli.kit.renaming import renaming
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
-from convcli.validation.survey import when_sent
+from convcli.validation.survey import for_requests
 
 NAME = "openai-chat"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
@@ -259,7 +259,7 @@ LACKS = {
 
 RULES = (
     links.identified(),
-    links.paired(links.Manner()),
+    links.paired(links.PairingRules()),
     names.of_tools(NAMES),
     names.of_calls(IDS),
     arguments.as_text(),
@@ -272,16 +272,16 @@ RULES = (
     ),
     turns.files_as_urls(),
     turns.participants("<|\\/>"),
-    when_sent(turns.answered_by_assistant()),
-    when_sent(turns.heard_with_data()),
-    when_sent(turns.some_message()),
-    when_sent(turns.lists_not_empty("content", "tool_calls")),
+    for_requests(turns.answered_by_assistant()),
+    for_requests(turns.heard_with_data()),
+    for_requests(turns.some_message()),
+    for_requests(turns.lists_not_empty("content", "tool_calls")),
     turns.stopped_for_calls(),
-    when_sent(answers.complete("id", "object", "created", "model")),
+    for_requests(answers.complete("id", "object", "created", "model")),
     tools.chosen(),
     tools.unique("warning"),
     tools.not_more_than(128),
-    tools.schemas(tools.Shape(items=True, closed=True)),
+    tools.schemas(tools.SchemaDemands(items=True, closed=True)),
     tools.closed_response("json_schema", "schema"),
 )
 

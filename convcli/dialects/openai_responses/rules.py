@@ -7,10 +7,10 @@ from typing import Any
 
 from convcli.families.openai.calls import is_custom
 from convcli.families.responses.fitting import IDS, NAMES
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
-from convcli.validation.survey import Survey, when_sent
+from convcli.validation.survey import Survey, for_requests
 
 PREFIXES = {
     "message": "msg",
@@ -46,7 +46,7 @@ def _known_ids(survey: Survey) -> Iterator[Breach]:
         id_, prefix = item.get("id"), PREFIXES.get(_kind(item), "")
         if not isinstance(id_, str) or _kind(item) == "item_reference":
             continue
-        at = At(steps=(*path, "id"))
+        at = NodeRef(steps=(*path, "id"))
         if not id_.startswith(prefix):
             yield Breach("bad-item-id", at, f"the id of a {_kind(item)} begins with {prefix}")
         elif len(id_) > MOST_LONG:
@@ -64,7 +64,7 @@ def _reasoning_goes_on(survey: Survey) -> Iterator[Breach]:
             kind = _kind(following)
             if not kind or kind.endswith("_output") or (kind == "message" and following.get("role") != "assistant"):
                 text = "the item that came of this reasoning does not follow it"
-                yield Breach("reasoning-without-item", At(steps=path), text)
+                yield Breach("reasoning-without-item", NodeRef(steps=path), text)
 
 
 def _own_parts(survey: Survey) -> Iterator[Breach]:
@@ -78,12 +78,12 @@ def _own_parts(survey: Survey) -> Iterator[Breach]:
                 wants = "output_text or refusal" if role == "assistant" else "input_text, input_image and the like"
                 help_text = f"there it is {wants}"
                 text = f"a part of the type {kind} cannot stand in a message of this role"
-                yield Breach("misplaced-part", At(steps=(*path, "content", j)), text, help=help_text)
+                yield Breach("misplaced-part", NodeRef(steps=(*path, "content", j)), text, help=help_text)
 
 
 def _no_audio(survey: Survey) -> Iterator[Breach]:
     for i, k, _ in survey.parts["audio"]:
-        yield Breach("misplaced-part", At(i, k), "the Responses API takes no audio")
+        yield Breach("misplaced-part", NodeRef(i, k), "the Responses API takes no audio")
 
 
 def _persisted(survey: Survey) -> Iterator[Breach]:
@@ -92,7 +92,7 @@ def _persisted(survey: Survey) -> Iterator[Breach]:
     for path, item in _items(survey):
         lost = _kind(item) == "reasoning" and item.get("id") and not item.get("encrypted_content")
         if lost or _kind(item) == "item_reference":
-            yield Breach("not-persisted", At(steps=path), "store is false, so the service does not know this item")
+            yield Breach("not-persisted", NodeRef(steps=path), "store is false, so the service does not know this item")
 
 
 def _paired(survey: Survey) -> Iterator[Breach]:
@@ -104,10 +104,10 @@ def _paired(survey: Survey) -> Iterator[Breach]:
             yield breach
 
 
-PAIRED = links.paired(links.Manner(where="later", unique="request"))
+PAIRED = links.paired(links.PairingRules(where="later", unique="request"))
 
 RULES = (
-    when_sent(answers.complete("id", "created_at", "model", "usage.input_tokens_details")),
+    for_requests(answers.complete("id", "created_at", "model", "usage.input_tokens_details")),
     Rule(PAIRED.codes, _paired),
     names.of_tools(NAMES),
     names.of_calls(IDS),
@@ -115,11 +115,11 @@ RULES = (
     arguments.not_filled(),
     tools.chosen(alone=("auto", "none")),
     tools.unique("warning"),
-    tools.schemas(tools.Shape(items=True, closed=True)),
+    tools.schemas(tools.SchemaDemands(items=True, closed=True)),
     tools.closed_response("schema"),
     Rule(("bad-item-id", "duplicate-item-id"), _known_ids),
-    when_sent(Rule(("reasoning-without-item",), _reasoning_goes_on)),
+    for_requests(Rule(("reasoning-without-item",), _reasoning_goes_on)),
     Rule(("misplaced-part",), _own_parts),
-    when_sent(Rule(("misplaced-part",), _no_audio)),
+    for_requests(Rule(("misplaced-part",), _no_audio)),
     Rule(("not-persisted",), _persisted),
 )

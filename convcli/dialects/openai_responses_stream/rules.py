@@ -8,7 +8,7 @@ from typing import Any
 from convcli.families.openai.calls import is_custom
 from convcli.kit.objects import Native
 from convcli.validation.rules import arguments, events
-from convcli.validation.survey import when_sent
+from convcli.validation.survey import for_requests
 
 ENDS = ("response.completed", "response.incomplete", "response.failed")
 
@@ -52,5 +52,5 @@ RULES = (
     events.ended(),
     events.in_order(_out_of_order),
     arguments.readable(free=is_custom),
-    when_sent(events.introduced("response.id", "response.created_at", "response.model")),
+    for_requests(events.introduced("response.id", "response.created_at", "response.model")),
 )

@@ -32,10 +32,10 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
 from convcli.model.dialect import Clue, Dialect, Options
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path, Transcript
 from convcli.validation.rules import arguments, links, trees
-from convcli.validation.survey import Survey, when_sent
+from convcli.validation.survey import Survey, for_requests
 
 _KEYS = (
     "messages tools tool_choice functions function_call parallel_tool_calls temperature top_p max_completion_tokens "
@@ -151,21 +151,20 @@ def _results_beside_content(survey: Survey) -> Iterator[Breach]:
     for i, message in enumerate(survey.messages if survey.form == SESSION else ()):
         if message.role == "tool" and i and survey.is_one_turn(i, i - 1):
             told = "pi reads the results of a session from messages of their own"
-            yield Breach("misplaced-tool-result", At(i, 0), told, "warning")
+            yield Breach("misplaced-tool-result", NodeRef(i, 0), told, "warning")
 
 
 RULES = (
-    links.paired(links.Manner(where="later")),
-    when_sent(links.identified()),
-    when_sent(Rule(("misplaced-tool-result",), _results_beside_content)),
+    links.paired(links.PairingRules(where="later")),
+    for_requests(links.identified()),
+    for_requests(Rule(("misplaced-tool-result",), _results_beside_content)),
     arguments.not_filled(),
     trees.rooted(),
 )
 
-NOWHERE = frozenset(
-    ("updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "message.cost",
-     "message.provider", "message.weight", "message.label", "message.replaces", "message.parentCallId",
-     "text.metadata", "reasoning.metadata", "tool_call.metadata", "tool_result.metadata", "opaque.metadata", "refusal",
+NO_PLACE = frozenset(
+    ("updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "text.metadata",
+     "reasoning.metadata", "tool_call.metadata", "tool_result.metadata", "opaque.metadata", "refusal",
      "reasoning.summary", "tool_call.rawArguments", "image.name", "image.detail", "image.metadata")
 )  # fmt: skip
 COUNT = "/*/message/usage/input"
@@ -190,7 +189,7 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
-    lacks={SESSION: NOWHERE | OF_REQUESTS, REQUEST: NOWHERE | OF_SESSIONS},
+    lacks={SESSION: NO_PLACE | OF_REQUESTS, REQUEST: NO_PLACE | OF_SESSIONS},
     repeats=frozenset(("/*/version", COUNT, *(f"/*/message/toolCalls/*/{place}" for place in INJECTED))),
     reasons={
         **dict.fromkeys(("video", "audio", "document"), "pi has blocks for pictures only"),

@@ -26,7 +26,15 @@ from convcli.kit.fitting import (
     without,
 )
 from convcli.kit.objects import carried_by, extras_of, without_keys
-from convcli.kit.sessions import chained, events, results_between_events, timed, with_models, with_rows, with_session_id
+from convcli.kit.sessions import (
+    chained,
+    events,
+    results_between_events,
+    timed_unless,
+    with_models,
+    with_rows,
+    with_session_id,
+)
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 
@@ -120,6 +128,25 @@ def _unless_old(*passes: Pass) -> Pass:
     return fits
 
 
+def _states_time(record: Transcript | Message) -> bool:
+    """Has its row a time that is no text?"""
+    part = record.parts[0] if isinstance(record, Message) and record.role == "event" and record.parts else None
+    row = part.value if isinstance(part, Opaque) else None
+    outer = row or carried_by(record.extras, NAME).get("row" if isinstance(record, Message) else "header")
+    return record.created_at is None and isinstance(outer, dict) and isinstance(outer.get("timestamp"), (int, float))
+
+
+def _with_result(message: Message) -> Message:
+    """The row of a result has one place for keys beside it: what its message carries rides with the result."""
+    first = message.parts[0] if message.role == "tool" else None
+    keys = [key for key in carried_by(message.extras, NAME) if key not in ("row", "timestamp")]
+    if not isinstance(first, ToolResult) or not keys:
+        return message
+    carried = {key: carried_by(message.extras, NAME)[key] for key in keys} | carried_by(first.extras, NAME)
+    result = replace(first, extras={**(first.extras or {}), NAME: carried})
+    return replace(message, parts=[result], extras=without_keys(message.extras, NAME, *keys))
+
+
 def _own_row(message: Message) -> Any:
     part = message.parts[0]
     return write_event(message) if isinstance(part, Opaque) and part.dialect == NAME else None
@@ -163,9 +190,10 @@ FIT: dict[str, tuple[Pass, ...]] = {
         *MESSAGES,
         _blocks(SESSION),
         without("message.name"),
+        on_each_message(_with_result),
         _only_header,
         _unless_old(with_models, chained(new_id)),
-        timed,
+        timed_unless(_states_time),
         with_rows(_own_row),
         with_session_id(lambda transcript: write_session(transcript)[1:]),
     ),

@@ -16,7 +16,8 @@ from convcli.dialects.openclaw.blocks import (
 )
 from convcli.dialects.openclaw.results import FLAGS, IDS, NAMES, RESULT, lift_result, write_result
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.sessions import Envelope, milliseconds_of_time
+from convcli.kit.sessions import Envelope
+from convcli.kit.values import milliseconds_of_time
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolDefinition, ToolResult
 
 RESULT_ROLES = ("toolResult", "tool")

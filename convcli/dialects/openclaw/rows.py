@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
 from convcli.dialects.openclaw.messages import ROLES, lift_message, lift_tool, write_message, write_tool
 from convcli.kit.objects import Native, carried_by, extras_of
-from convcli.kit.sessions import Envelope, event_of, head_of, milliseconds_of_time, row_of_event
+from convcli.kit.sessions import Envelope, event_of, head_of, row_of_event
+from convcli.kit.values import milliseconds_of_time
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Path, Transcript
 

@@ -49,6 +49,10 @@ INNER = frozenset(("text", "image", "document"))
 """The kinds of block that the value of a result can hold."""
 
 
+BLOCKS = INNER | {"file"}
+"""The kinds of block that some result can hold."""
+
+
 class Blocks(NamedTuple):
     """The blocks of one dialect. A borrower has a name and tables of its own.
 
@@ -116,6 +120,10 @@ class Blocks(NamedTuple):
             return exact_json.write_text(result.value)
         content: str | list[Native] = result.value
         return content
+
+    def holds(self, data: Any) -> bool:
+        """Can it stand as it is as the content of a result? Where lists are data: a list of what looks like no block."""
+        return self.lists == "data" and isinstance(data, list) and bool(data) and BLOCKS.isdisjoint(map(kind_of, data))
 
     def extras(self, keys: Keys, native: Native) -> Extras | None:
         """What a block has beside its fields."""

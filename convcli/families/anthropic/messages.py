@@ -82,7 +82,7 @@ class Turns(NamedTuple):
             self.lift(native, (*prefix, i), context)
 
     def lift(self, native: Native, path: Path, context: LiftContext) -> None:
-        """A message for each result and for each run of other blocks; the first has the facts. Without a role: an event."""
+        """A message for each result and for each run of other blocks; the first has the facts. No role: an event."""
         if "role" not in native:
             add_event(context, native, path)
             return

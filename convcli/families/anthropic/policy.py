@@ -30,7 +30,7 @@ from convcli.kit.fitting import (
 )
 from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.renaming import Alphabet, distinct_ids, renaming
-from convcli.model.dialect import Convention, Pass
+from convcli.model.dialect import Convention, LossKind, Pass
 from convcli.model.transcript import (
     Media,
     Message,
@@ -107,8 +107,10 @@ def _typed(media: Media, media_type: str | None) -> Media:
     return media if media.media_type == media_type else replace(media, media_type=media_type)
 
 
-def express(result: ToolResult) -> tuple[str, Any] | None:
+def _express(result: ToolResult, blocks: Blocks) -> tuple[str, Any] | None:
     """How a result is read back for which the API has no field of its own."""
+    if "content" in blocks.carried(result) or (result.kind == "data" and blocks.holds(result.value)):
+        return None
     kind = "error" if result.is_error else "text"
     if result.kind == "data":
         return kind, exact_json.write_text(result.value)
@@ -120,14 +122,11 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     return (kind, part.text) if is_bare(part) and part.text.strip() else None
 
 
-RESULTS = Convention(
-    express,
-    {
-        "data": ("changed", "a result holds text or blocks: the data is written as JSON"),
-        "error": ("changed", "a result holds text or blocks: the data is written as JSON"),
-        "multimodal": ("changed", "a result of one text is the same as that text"),
-    },
-)
+def results_of(blocks: Blocks) -> Convention:
+    """How data, and a list of one text, are written."""
+    data: tuple[LossKind, str] = ("changed", "a result holds text or blocks: the data is written as JSON")
+    one_text: tuple[LossKind, str] = ("changed", "a result of one text is the same as that text")
+    return Convention(lambda result: _express(result, blocks), {"data": data, "error": data, "multimodal": one_text})
 
 
 def with_words(result: ToolResult) -> ToolResult:
@@ -162,9 +161,8 @@ def taken_parts(
     roles: Mapping[str, Collection[str]] = PARTS_IN_ROLES,
     text: Callable[[Text], Text | None] = not_blank,
     reasoning: Callable[[Reasoning], Reasoning | None] = signed,
-    results: Convention = RESULTS,
 ) -> tuple[Pass, ...]:
-    """Parts that the API has blocks for, where it takes them; a borrower may take other texts, reasoning and data."""
+    """Parts that the API has blocks for, where it takes them; a borrower may take other texts and reasoning."""
     owner = blocks.owner
 
     def media(part: Media) -> Media | None:
@@ -181,7 +179,7 @@ def taken_parts(
         on_parts(lambda part, _: media(part), *MEDIA),
         on_parts(opaque, "opaque"),
         on_results(lambda result: taken_value(result, owner, media)),
-        expressed(results),
+        expressed(results_of(blocks)),
         on_results(with_words),
     )
 

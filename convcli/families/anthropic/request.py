@@ -66,7 +66,7 @@ def lift_tool(native: Native, owner: str) -> ToolDefinition:
     """A tool definition; one that the service runs, or whose schema it knows, is kept whole in extras."""
     kind = native.get("type")
     if kind not in (None, "custom"):
-        name = native.get("name")
+        name = native.get("name") or kind
         return ToolDefinition(name if isinstance(name, str) else kind, extras={owner: {"tool": native}})
     return ToolDefinition(
         native["name"],

@@ -28,10 +28,11 @@ def lift_usage(native: Native, table: Counts = USAGE) -> tuple[dict[str, int], N
 
 
 def write_usage(usage: dict[str, int], carried: Native, table: Counts = USAGE) -> Native:
-    """The vendor's object: the inverse of `lift_usage`."""
+    """The vendor's object: the inverse of `lift_usage`. What is carried keeps its order."""
     if "inputTokens" in usage:
         usage = {**usage, "inputTokens": usage["inputTokens"] - _cached(usage)}
-    return put_counts(usage, carried, table)
+    native = put_counts(usage, carried, table)
+    return {**{key: native[key] for key in native if key not in carried}, **{key: native[key] for key in carried}}
 
 
 def taken_usage(usage: dict[str, int], table: Counts = USAGE) -> dict[str, int] | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from convcli.families.google.keys import Shape, Writer, owned
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native
-from convcli.model.transcript import Media, Opaque, Part, Reasoning, Refusal, Text, ToolCall
+from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Refusal, Text, ToolCall
 
 DATA = (
     "text", "inlineData", "fileData", "functionCall", "functionResponse",
@@ -23,7 +23,6 @@ BLOB = Shape("inlineData", "mimeType data displayName")
 FILE = Shape("fileData", "mimeType fileUri displayName")
 
 SIGNATURE = "thoughtSignature"
-MediaKind = Literal["image", "audio", "video", "document"]
 KINDS: tuple[MediaKind, ...] = ("image", "audio", "video")
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from convcli.families.google.keys import Service
 from convcli.families.google.parts import DATA
 from convcli.families.google.schema import SUBSET, subschemas
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import ToolCall
 from convcli.validation.rules import arguments, links, names, tools, turns
-from convcli.validation.survey import Survey, when_sent
+from convcli.validation.survey import Survey, for_requests
 
 MODES = ("ANY", "VALIDATED")
 """Modes of calling in which names can be allowed."""
@@ -26,7 +26,7 @@ def _calls_after_user(survey: Survey) -> Iterator[Breach]:
             if calls and message.role == "assistant" and before in ("assistant", ""):
                 said = "a turn that calls stands behind a turn of the user or behind results"
                 if survey.form != turns.RESPONSE:
-                    yield Breach("misplaced-call", At(turn[0]), said)
+                    yield Breach("misplaced-call", NodeRef(turn[0]), said)
             before = message.role
 
 
@@ -36,24 +36,24 @@ def _one_datum(owner: str) -> Rule:
             if part.dialect == owner and isinstance(part.value, dict):
                 held = [key for key in DATA if part.value.get(key) is not None]
                 if len(held) > 1:
-                    yield Breach("ambiguous-part", At(i, k), f"a part holds one of {' and '.join(held)}")
+                    yield Breach("ambiguous-part", NodeRef(i, k), f"a part holds one of {' and '.join(held)}")
 
     return Rule(("ambiguous-part",), check)
 
 
 def _roles_are_named(survey: Survey) -> Iterator[Breach]:
     for turn in survey.turns():
-        native = survey.native(At(turn[0]))
+        native = survey.native(NodeRef(turn[0]))
         instruction = survey.messages[turn[0]].role in turns.INSTRUCTIONS
         if isinstance(native, dict) and not native.get("role") and not instruction:
-            yield Breach("missing-role", At(turn[0]), "the content does not say whose it is")
+            yield Breach("missing-role", NodeRef(turn[0]), "the content does not say whose it is")
 
 
 def _readable_signatures(survey: Survey) -> Iterator[Breach]:
     for i, k, part in (spot for spots in survey.parts.values() for spot in spots if spot[2].metadata):
         signature = part.metadata.get("thoughtSignature")
         if isinstance(signature, str) and not turns.is_base64(signature):
-            at = At(i, k, field=f"{part.type}.metadata.thoughtSignature")
+            at = NodeRef(i, k, field=f"{part.type}.metadata.thoughtSignature")
             yield Breach("invalid-base64", at, "the signature is no base64", "warning")
 
 
@@ -61,16 +61,16 @@ def _signed_calls(survey: Survey) -> Iterator[Breach]:
     """Models of the third generation want the signature of the first call of each step since the user spoke."""
     if survey.form == turns.RESPONSE or not (survey.transcript.model or "").startswith("gemini-3"):
         return
-    spoke = max((i for i in survey.line if survey.messages[i].role == "user"), default=-1)
-    for i in (i for i in survey.line if i > spoke):
+    spoke = max((i for i in survey.active_indexes if survey.messages[i].role == "user"), default=-1)
+    for i in (i for i in survey.active_indexes if i > spoke):
         calls = [k for k, part in enumerate(survey.messages[i].parts) if isinstance(part, ToolCall)]
         if calls and not (survey.messages[i].parts[calls[0]].metadata or {}).get("thoughtSignature"):
             said = "the first call of a step has no thoughtSignature"
-            yield Breach("missing-signature", At(i, calls[0]), said, "warning")
+            yield Breach("missing-signature", NodeRef(i, calls[0]), said, "warning")
 
 
 def _allowed_names(survey: Survey) -> Iterator[Breach]:
-    at = At(field="toolChoice")
+    at = NodeRef(field="toolChoice")
     config = survey.native(at)
     config = (config.get("functionCallingConfig") or config) if isinstance(config, dict) else {}
     mode = config.get("mode")
@@ -80,16 +80,16 @@ def _allowed_names(survey: Survey) -> Iterator[Breach]:
 
 def _subset(survey: Survey) -> Iterator[Breach]:
     for i in range(len(survey.tools)):
-        native = survey.native(At(tool=i))
+        native = survey.native(NodeRef(tool=i))
         if isinstance(native, dict) and isinstance(native.get("parameters"), dict):
             if native.get("parametersJsonSchema") is not None:
                 said = "parameters and parametersJsonSchema exclude each other"
-                yield Breach("conflicting-keys", At(tool=i, steps=("parametersJsonSchema",)), said)
+                yield Breach("conflicting-keys", NodeRef(tool=i, steps=("parametersJsonSchema",)), said)
             for steps, schema in subschemas(native["parameters"]):
-                yield from _in_subset(schema, At(tool=i, steps=("parameters", *steps)))
+                yield from _in_subset(schema, NodeRef(tool=i, steps=("parameters", *steps)))
 
 
-def _in_subset(schema: dict[str, Any], at: At) -> Iterator[Breach]:
+def _in_subset(schema: dict[str, Any], at: NodeRef) -> Iterator[Breach]:
     camel, _ = SUBSET.camel(schema)
     kind = str(camel.get("type", "")).lower()
     if kind == "object" and not camel.get("properties") and at.steps == ("parameters",):
@@ -111,14 +111,14 @@ ROLES_ARE_NAMED = Rule(("missing-role",), _roles_are_named)
 def rules(service: Service, *of_roles: Rule) -> tuple[Rule, ...]:
     """The rules of a service, with its own ones on roles."""
     return (
-        when_sent(turns.some_message()),
+        for_requests(turns.some_message()),
         turns.not_empty(("user", "assistant", "system")),
         turns.parts_in_roles({"tool_call": ("assistant",)}),
         *of_roles,
         turns.decodable(),
-        when_sent(turns.ends_with_user()),
-        when_sent(turns.alternating("warning")),
-        links.paired(links.Manner(together=True)),
+        for_requests(turns.ends_with_user()),
+        for_requests(turns.alternating("warning")),
+        links.paired(links.PairingRules(together=True)),
         links.same_names(),
         names.of_tools(service.names),
         arguments.not_filled(),

@@ -9,9 +9,9 @@ from typing import Any
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import bare_system
 from convcli.kit.objects import Native, extras_of
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
-from convcli.validation.survey import Survey, when_sent
+from convcli.validation.survey import Survey, for_requests
 
 
 class Entries:
@@ -87,9 +87,9 @@ def system_apart() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         if survey.form != "list" and bare_system(survey.messages) is not survey.messages:
-            yield Breach("misplaced-system", At(0), "the instruction stands among the entries")
+            yield Breach("misplaced-system", NodeRef(0), "the instruction stands among the entries")
 
-    return when_sent(Rule(("misplaced-system",), check))
+    return for_requests(Rule(("misplaced-system",), check))
 
 
 def renamed(native: Native, names: dict[str, str]) -> Native:

@@ -104,5 +104,5 @@ def tally(errors: int, warnings: int, bad: int, total: int, paint: Paint) -> str
     clean = f"{total - bad:,} clean"
     if not errors and not warnings:
         return f"{count(total, 'transcript')}, {paint.bold('all clean') if total != 1 else paint.bold('clean')}\n"
-    found = " and ".join(count(n, unit) for n, unit in ((errors, "error"), (warnings, "warning")) if n)
-    return f"{paint.bold(found)} in {bad:,} of {count(total, 'transcript')}, {clean}\n"
+    counts = " and ".join(count(n, unit) for n, unit in ((errors, "error"), (warnings, "warning")) if n)
+    return f"{paint.bold(counts)} in {bad:,} of {count(total, 'transcript')}, {clean}\n"

@@ -46,11 +46,11 @@ def _command(finding: Finding) -> str:
         "col": str(finding.column) if finding.line and finding.column else "",
         "title": f"convcli {finding.code}",
     }
-    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
+    attributes = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
     where = f" ({finding.where})" if finding.where else ""
     more = [*finding.notes, *([f"help: {finding.help}"] if finding.help else [])]
     text = "; ".join([f"{finding.message}{where}", *more])
-    return f"::{COMMANDS[finding.severity]} {said}::{_data(text)}\n"
+    return f"::{COMMANDS[finding.severity]} {attributes}::{_data(text)}\n"
 
 
 def _data(text: str) -> str:

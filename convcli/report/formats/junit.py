@@ -59,8 +59,8 @@ def _written(case: Case) -> Iterator[str]:
     if more > 0:
         yield f'   <failure type="more" message="and {more:,} more"/>\n'
     if case.warnings:
-        said = "".join(f"{_text(finding)}\n" for finding in case.warnings[:MOST_IN_A_FILE])
-        yield f"   <system-out>{said}</system-out>\n"
+        output = "".join(f"{_text(finding)}\n" for finding in case.warnings[:MOST_IN_A_FILE])
+        yield f"   <system-out>{output}</system-out>\n"
     yield "  </testcase>\n"
 
 

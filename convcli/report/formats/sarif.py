@@ -13,28 +13,28 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-import convcli
 from convcli.jobs.judging import Verdict
 from convcli.model import codes
 from convcli.model.findings import Finding
+from convcli.model.version import __version__
 from convcli.report.tables import View
 from convcli.report.text import json_text, safe_text
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST = 5_000
-LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 ROOT = "%SRCROOT%"
 
 
 def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
     """The log, written at once: it begins with the rules of all its results."""
-    found, left_out = _capped(verdicts)
-    known = {code: index for index, code in enumerate(dict.fromkeys(finding.code for finding in found))}
-    driver = {"name": "convcli", "version": convcli.__version__, "rules": [_rule(code) for code in known]}
+    findings, left_out = _capped(verdicts)
+    known = {code: index for index, code in enumerate(dict.fromkeys(finding.code for finding in findings))}
+    driver = {"name": "convcli", "version": __version__, "rules": [_rule(code) for code in known]}
     run: dict[str, Any] = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": list(_results(found, known)),
+        "results": list(_results(findings, known)),
     }
     if left_out:
         text = f"and {left_out:,} more findings"
@@ -44,13 +44,13 @@ def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
 
 
 def _capped(verdicts: Iterable[Verdict]) -> tuple[list[Finding], int]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     left_out = 0
     for verdict in verdicts:
-        room = MOST - len(found)
-        found += verdict.findings[:room]
+        room = MOST - len(findings)
+        findings += verdict.findings[:room]
         left_out += len(verdict.findings[room:])
-    return found, left_out
+    return findings, left_out
 
 
 def _rule(code: str) -> dict[str, Any]:
@@ -63,15 +63,15 @@ def _rule(code: str) -> dict[str, Any]:
     return rule
 
 
-def _results(found: list[Finding], known: dict[str, int]) -> Iterator[dict[str, Any]]:
+def _results(findings: list[Finding], known: dict[str, int]) -> Iterator[dict[str, Any]]:
     seen: Counter[str] = Counter()
-    for finding in found:
+    for finding in findings:
         print_ = hashlib.sha256(f"{finding.file}\0{finding.code}\0{finding.where}".encode(errors="replace")).hexdigest()
         seen[print_] += 1
         yield {
             "ruleId": finding.code,
             "ruleIndex": known[finding.code],
-            "level": LEVELS[finding.severity],
+            "level": SARIF_LEVELS[finding.severity],
             "message": {"text": _message(finding)},
             "locations": [_location(finding)],
             "partialFingerprints": {"findingHash/v1": f"{print_[:16]}:{seen[print_]}"},

@@ -16,7 +16,7 @@ from typing import Any
 from convcli.report.tables import View, cell
 
 FOLDED = frozenset(("call", "result", "reasoning", "event", "opaque"))
-"""Kinds of rows whose long texts are folded: what people said is read first."""
+"""Kinds of rows whose long texts are folded: what people wrote is read first."""
 LONG = 160
 """Characters that are shown of a folded text."""
 NAME = 24
@@ -63,7 +63,7 @@ details pre { background: var(--soft); padding: .6rem; margin-top: .4rem; border
 
 SCRIPT = """
 const search = document.getElementById("search"), [box] = search.getElementsByTagName("input");
-const [said] = search.getElementsByTagName("output"), rows = [...document.querySelectorAll("tbody tr")];
+const [counter] = search.getElementsByTagName("output"), rows = [...document.querySelectorAll("tbody tr")];
 const marks = window.Highlight && CSS.highlights ? new Highlight() : null;
 if (marks) CSS.highlights.set("found", marks);
 const mark = (row, word) => {
@@ -89,7 +89,7 @@ const find = () => {
     }
     if (marks && hit) words.forEach((word) => mark(row, word));
   }
-  said.textContent = words.length ? `${found} of ${rows.length} rows` : "";
+  counter.textContent = words.length ? `${found} of ${rows.length} rows` : "";
 };
 let waiting;
 box.addEventListener("input", () => { clearTimeout(waiting), waiting = setTimeout(find, 120); });
@@ -129,8 +129,8 @@ TAIL = f"</tbody>\n</table>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
     """The page, row by row."""
     name, *about = (escape(cell(words)) for words in view.title)
-    said = f"<p>{', '.join(about)}</p>\n" if about else ""
-    yield f"{HEAD}<title>{name}</title>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n{said}</header>\n{SEARCH}<table>\n"
+    text = f"<p>{', '.join(about)}</p>\n" if about else ""
+    yield f"{HEAD}<title>{name}</title>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n{text}</header>\n{SEARCH}<table>\n"
     yield f"<thead><tr>{''.join(f'<th>{escape(name)}</th>' for name in columns)}</tr></thead>\n<tbody>\n"
     for row in rows:
         yield f"<tr>{''.join(_cell(name, row.get(name), row.get('kind')) for name in columns)}</tr>\n"

@@ -24,4 +24,4 @@ def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -
 
 
 def _escaped(value: Any) -> str:
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", cell(value))
+    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", cell(value))

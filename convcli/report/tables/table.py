@@ -43,8 +43,8 @@ def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -
         return
     pending = iter(rows)
     while batch := list(islice(pending, MOST_ON_A_TERMINAL)):
-        said = [name for name in columns if any(row.get(name) not in (None, "") for row in batch)]
-        yield from _aligned(said, batch, view, view.width)
+        filled = [name for name in columns if any(row.get(name) not in (None, "") for row in batch)]
+        yield from _aligned(filled, batch, view, view.width)
 
 
 class _Column(NamedTuple):
@@ -89,8 +89,8 @@ def _row(
     cells: Sequence[str], columns: Sequence[_Column], codes: Sequence[str], gap: int, paint: Paint
 ) -> Iterator[str]:
     for pieces in zip_longest(*map(_Column.lines, columns, cells), fillvalue=""):
-        said = zip(columns, pieces, codes, strict=True)
-        yield (" " * gap).join(column.padded(piece, code, paint) for column, piece, code in said).rstrip() + "\n"
+        laid_out = zip(columns, pieces, codes, strict=True)
+        yield (" " * gap).join(column.padded(piece, code, paint) for column, piece, code in laid_out).rstrip() + "\n"
 
 
 def _code(name: str, text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.survey import Survey
 
 
@@ -16,8 +16,8 @@ def complete(*keys: str) -> Rule:
             return
         missing = [key for key in keys if not has(survey.document, key)]
         if missing:
-            said = f"a response has {', '.join(missing)}; this one has not"
-            yield Breach("incomplete-response", At(), said, "warning")
+            problem = f"a response has {', '.join(missing)}; this one has not"
+            yield Breach("incomplete-response", NodeRef(), problem, "warning")
 
     return Rule(("incomplete-response",), check)
 

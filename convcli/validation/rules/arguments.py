@@ -7,12 +7,12 @@ from typing import Any
 
 from convcli.model.errors import ContentError
 from convcli.model.findings import Severity
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import ToolCall
-from convcli.validation.survey import Called, Survey
+from convcli.validation.survey import LocatedCall, Survey
 from convcli.wire import exact_json
 
-FOUND = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+TYPE_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
 
 
 def _never(call: ToolCall) -> bool:
@@ -29,7 +29,7 @@ def readable(*, free: Callable[[ToolCall], bool] = _never, severity: Severity = 
         for i, k, call in survey.parts["tool_call"]:
             broke_off = call.raw_arguments is not None and survey.messages[i].stop_reason == "error"
             if call.raw_arguments is not None and not broke_off and not free(call):
-                at = At(i, k, field="tool_call.rawArguments")
+                at = NodeRef(i, k, field="tool_call.rawArguments")
                 yield Breach("invalid-arguments", at, _wrong_with(call.raw_arguments), severity)
 
     return Rule(("invalid-arguments",), check)
@@ -42,7 +42,7 @@ def _wrong_with(raw: str) -> str:
         return f"the arguments are no JSON: {error.message}"
     if not raw.strip():
         return "the arguments are an empty text, and no JSON object"
-    return f"the arguments are JSON, and no object; found {FOUND.get(type(value), 'null')}"
+    return f"the arguments are JSON, and no object; found {TYPE_NAMES.get(type(value), 'null')}"
 
 
 def as_text() -> Rule:
@@ -50,12 +50,12 @@ def as_text() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, _ in survey.parts["tool_call"]:
-            call = survey.native(At(i, k)) or {}
+            call = survey.native(NodeRef(i, k)) or {}
             function = call.get("function") or call
             if not isinstance(function.get("arguments", ""), str):
-                kind = FOUND.get(type(function["arguments"]), "null")
+                kind = TYPE_NAMES.get(type(function["arguments"]), "null")
                 message = f"the arguments must be JSON in a string; found {kind}"
-                yield Breach("arguments-not-text", At(i, k, field="tool_call.arguments"), message)
+                yield Breach("arguments-not-text", NodeRef(i, k, field="tool_call.arguments"), message)
 
     return Rule(("arguments-not-text",), check)
 
@@ -69,18 +69,18 @@ def not_filled() -> Rule:
             if None in call.arguments.values():
                 tool = tools.get(call.name)
                 known = (tool.parameters or {}).get("properties") if tool is not None else None
-                yield from _filled(Called(i, k, call), call.arguments, known)
+                yield from _filled(LocatedCall(i, k, call), call.arguments, known)
 
     return Rule(("null-filled",), check)
 
 
-def _filled(called: Called, arguments: dict[str, Any], known: Any) -> Iterator[Breach]:
+def _filled(called: LocatedCall, arguments: dict[str, Any], known: Any) -> Iterator[Breach]:
     """Nulls under keys that the tool does not have."""
     if isinstance(known, dict):
         strange = [key for key, value in arguments.items() if value is None and key not in known]
         if strange:
-            said = f"null under {len(strange):,} keys that the tool does not have: an engine has filled columns"
-            yield Breach("null-filled", called.at("tool_call.arguments"), said, "warning")
+            problem = f"null under {len(strange):,} keys that the tool does not have: an engine has filled columns"
+            yield Breach("null-filled", called.at("tool_call.arguments"), problem, "warning")
 
 
 def rows_not_filled(*keys: str) -> Rule:
@@ -88,11 +88,11 @@ def rows_not_filled(*keys: str) -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages):
-            native = survey.native(At(i)) if message.role != "assistant" else None
+            native = survey.native(NodeRef(i)) if message.role != "assistant" else None
             key = next((key for key in keys if key in native and native[key] is None), None) if native else None
             if key is not None:
                 text = f"{key} is null in a message of the {message.role}: an engine has filled columns"
-                yield Breach("null-filled", At(i, steps=(key,)), text, "warning", help=TEXT_COLUMNS)
+                yield Breach("null-filled", NodeRef(i, steps=(key,)), text, "warning", help=TEXT_COLUMNS)
                 return
 
     return Rule(("null-filled",), check)

@@ -13,7 +13,7 @@ from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Path
 from convcli.validation.survey import Survey
 from convcli.validation.wording import PLAIN_WORD
-from convcli.wire import exact_json
+from convcli.wire import exact_json, pointers
 
 STEPS = 10_000
 """Values that are looked at for one call, each time with one schema object."""
@@ -21,7 +21,7 @@ MOST_DEEP = 64
 MOST_TOLD = 5
 """Mismatches of one call."""
 
-KINDS: dict[str, tuple[type, ...]] = {
+TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
     "string": (str,),
@@ -46,8 +46,8 @@ def arguments_match() -> Rule:
         for called in survey.calls:
             schema = schemas.get(called.call.name)
             if schema is not None and called.call.raw_arguments is None:
-                for steps, said in _Check(schema).mismatches(called.call.arguments)[:MOST_TOLD]:
-                    yield Breach("arguments-mismatch", called.at("tool_call.arguments"), f"{_named(steps)} {said}")
+                for steps, problem in _Check(schema).mismatches(called.call.arguments)[:MOST_TOLD]:
+                    yield Breach("arguments-mismatch", called.at("tool_call.arguments"), f"{_named(steps)} {problem}")
 
     return Rule(("arguments-mismatch",), check)
 
@@ -88,47 +88,47 @@ class _Check:
             return [(path, "is not allowed")]
         if not isinstance(schema, dict):
             return []
-        found = [(path, said) for said in _wrong_itself(schema, value)]
-        if not found and isinstance(value, dict):
-            found += self._members(schema, value, path, depth)
-        elif not found and isinstance(value, list) and isinstance(schema.get("items"), (dict, bool)):
+        mismatches = [(path, problem) for problem in _wrong_itself(schema, value)]
+        if not mismatches and isinstance(value, dict):
+            mismatches += self._members(schema, value, path, depth)
+        elif not mismatches and isinstance(value, list) and isinstance(schema.get("items"), (dict, bool)):
             for i, item in enumerate(value):
-                found += self._of(schema["items"], item, (*path, i), depth + 1)
-        return found or self._combined(schema, value, path, depth)
+                mismatches += self._of(schema["items"], item, (*path, i), depth + 1)
+        return mismatches or self._combined(schema, value, path, depth)
 
     def _members(self, schema: dict[str, Any], value: dict[str, Any], path: Path, depth: int) -> list[Mismatch]:
         known = schema.get("properties")
         known = known if isinstance(known, dict) else {}
         required = schema.get("required")
         names = required if isinstance(required, list) else []
-        found: list[Mismatch] = [((*path, key), "is missing") for key in map(str, names) if key not in value]
+        mismatches: list[Mismatch] = [((*path, key), "is missing") for key in map(str, names) if key not in value]
         others = schema.get("additionalProperties", True) if "patternProperties" not in schema else True
         for key, item in value.items():
             if key in known or others is not True:
                 missing = others is False and key not in known
                 step = (*path, key)
-                said = [(step, "is unknown to the tool")] if missing else []
-                found += said or self._of(known.get(key, others), item, step, depth + 1)
-        return found
+                unknown = [(step, "is unknown to the tool")] if missing else []
+                mismatches += unknown or self._of(known.get(key, others), item, step, depth + 1)
+        return mismatches
 
     def _combined(self, schema: dict[str, Any], value: Any, path: Path, depth: int) -> list[Mismatch]:
-        found: list[Mismatch] = []
+        mismatches: list[Mismatch] = []
         reference = schema.get("$ref")
         if isinstance(reference, str) and reference.startswith("#"):
-            found += self._of(self._resolved(reference), value, path, depth + 1)
+            mismatches += self._of(self._resolved(reference), value, path, depth + 1)
         for one in _listed(schema, "allOf"):
-            found += self._of(one, value, path, depth + 1)
+            mismatches += self._of(one, value, path, depth + 1)
         for key in ("anyOf", "oneOf"):
             choices = _listed(schema, key)
             if choices and all(self._of(one, value, path, depth + 1) for one in choices):
-                found.append((path, "matches none of the choices"))
-        return found
+                mismatches.append((path, "matches none of the choices"))
+        return mismatches
 
     def _resolved(self, reference: str) -> Any:
-        node: Any = self.root
-        for step in reference.split("/")[1:]:
-            node = node.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
-        return node
+        try:
+            return pointers.follow(self.root, reference)
+        except LookupError:
+            return None
 
 
 def _listed(schema: dict[str, Any], key: str) -> list[Any]:
@@ -140,7 +140,7 @@ def _wrong_itself(schema: dict[str, Any], value: Any) -> Iterator[str]:
     kinds = schema.get("type")
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if isinstance(kinds, list) and not any(_is_of(value, kind) for kind in kinds):
-        yield f"must be of the type {' or '.join(str(kind) for kind in kinds if kind in KINDS) or 'of the schema'}"
+        yield f"must be of the type {' or '.join(str(kind) for kind in kinds if kind in TYPES) or 'of the schema'}"
         return
     allowed = schema.get("enum")
     if isinstance(allowed, list) and not any(exact_json.exact(value, one) or value == one for one in allowed):
@@ -158,11 +158,11 @@ def _wrong_itself(schema: dict[str, Any], value: Any) -> Iterator[str]:
 
 def _is_of(value: Any, kind: Any) -> bool:
     """JSON Schema's types: true is no number, 1.0 is an integer. A type that we do not know is not told."""
-    if not isinstance(kind, str) or kind.lower() not in KINDS:
+    if not isinstance(kind, str) or kind.lower() not in TYPES:
         return True
     kind = kind.lower()
     if isinstance(value, bool):
         return bool(kind == "boolean")
     if kind == "integer" and isinstance(value, float):
         return value.is_integer()
-    return isinstance(value, KINDS[kind])
+    return isinstance(value, TYPES[kind])

@@ -1,11 +1,11 @@
-"""Rules about streams."""
+"""Rules about streams: they are complete, and their events come in order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules.answers import has
 from convcli.validation.survey import Survey
 
@@ -15,9 +15,9 @@ def ended() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         if any(message.stop_reason == "error" and message.error is None for message in survey.messages):
-            last = At(steps=(len(survey.document) - 1,))
-            said = "the stream breaks off here, before its answer is complete"
-            yield Breach("torn-stream", last, said, help="what came is kept; was the recording cut short?")
+            last = NodeRef(steps=(len(survey.document) - 1,))
+            problem = "the stream breaks off here, before its answer is complete"
+            yield Breach("torn-stream", last, problem, help="what came is kept; was the recording cut short?")
 
     return Rule(("torn-stream",), check)
 
@@ -26,9 +26,9 @@ def in_order(out_of_order: Callable[[list[Any]], Iterable[tuple[int, str]]]) -> 
     """Events come in the order of their service; `out_of_order` gives those that do not, each with what is wrong."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for at, said in out_of_order(survey.document):
+        for at, problem in out_of_order(survey.document):
             help_text = "what came is kept; were events lost, doubled, or mixed with those of another stream?"
-            yield Breach("stream-out-of-order", At(steps=(at,)), said, "warning", help=help_text)
+            yield Breach("stream-out-of-order", NodeRef(steps=(at,)), problem, "warning", help=help_text)
 
     return Rule(("stream-out-of-order",), check)
 
@@ -40,7 +40,7 @@ def introduced(*keys: str) -> Rule:
         first = next((event for event in survey.document if isinstance(event, dict)), None)
         missing = [key for key in keys if first is None or not has(first, key)]
         if missing:
-            said = f"the first event has {', '.join(missing)}; this one has not"
-            yield Breach("incomplete-response", At(), said, "warning")
+            problem = f"the first event has {', '.join(missing)}; this one has not"
+            yield Breach("incomplete-response", NodeRef(), problem, "warning")
 
     return Rule(("incomplete-response",), check)

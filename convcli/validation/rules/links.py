@@ -8,16 +8,17 @@ from itertools import islice, pairwise
 from typing import Literal, NamedTuple
 
 from convcli.model.findings import Severity
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
-from convcli.validation.survey import Answered, Called, Survey, nearest, shown
+from convcli.validation.survey import LocatedCall, LocatedResult, Survey
+from convcli.validation.wording import brief_hint, shown_key
 
 UNFINISHED = ("aborted", "error")
 """Stop reasons of a turn whose calls nobody was to answer."""
 MOST_NAMED = 3
 
 
-class Manner(NamedTuple):
+class PairingRules(NamedTuple):
     """How a service wants results.
 
     `where`: directly behind the turn that called, or anywhere later · `merged`: neighbouring turns of an assistant are
@@ -33,7 +34,7 @@ class Manner(NamedTuple):
     missing: Severity | None = "error"
 
 
-def paired(manner: Manner) -> Rule:
+def paired(rules: PairingRules) -> Rule:
     """Every call has its result and every result its call.
 
     Calls that are open when the transcript ends are fine: the tools may still be running. A service that is sent such a
@@ -41,22 +42,22 @@ def paired(manner: Manner) -> Rule:
     """
     codes = (
         *("orphan-tool-result", "duplicate-tool-result", "duplicate-call-id"),
-        *(("missing-tool-result",) if manner.missing else ()),
-        *(("misplaced-tool-result",) if manner.where == "next" else ()),
-        *(("split-tool-results",) if manner.together else ()),
+        *(("missing-tool-result",) if rules.missing else ()),
+        *(("misplaced-tool-result",) if rules.where == "next" else ()),
+        *(("split-tool-results",) if rules.together else ()),
     )
-    return Rule(codes, lambda survey: () if _is_plain(survey, manner) else _Pairs(survey, manner).breaches())
+    return Rule(codes, lambda survey: () if is_plain(survey, rules) else PairWalk(survey, rules).breaches())
 
 
-def _is_plain(survey: Survey, manner: Manner) -> bool:
+def is_plain(survey: Survey, rules: PairingRules) -> bool:
     """What nearly every transcript is: each call answered once, in its place. False is no verdict yet."""
     linked = len(survey.parts["tool_call"]) + len(survey.parts["tool_result"])
     if not linked:
         return True
-    soon, unique = manner.where == "next", manner.unique == "request"
+    soon, unique = rules.where == "next", rules.unique == "request"
     waiting: set[str] = set()
     seen: set[str] = set()
-    for message in survey.linear:
+    for message in survey.active_messages:
         if message.role == "tool":
             for part in message.parts:
                 if part.__class__ is not ToolResult or part.tool_call_id not in waiting:
@@ -73,8 +74,8 @@ def _is_plain(survey: Survey, manner: Manner) -> bool:
                     waiting.add(part.id)
                     seen.add(part.id)
                     linked -= 1
-    is_done = not waiting or (soon and survey.rigour == "document")
-    return is_done and not linked and not (manner.together and _is_split(survey))
+    is_done = not waiting or (soon and survey.purpose == "document")
+    return is_done and not linked and not (rules.together and _is_split(survey))
 
 
 def _is_split(survey: Survey) -> bool:
@@ -84,46 +85,46 @@ def _is_split(survey: Survey) -> bool:
     return any(j == i + 1 and not survey.is_one_turn(i, j) for i, j in pairs)
 
 
-class _Pairs:
+class PairWalk:
     """The calls that are open while the turns go by, and what became of the others."""
 
-    def __init__(self, survey: Survey, manner: Manner) -> None:
-        self.survey, self.manner = survey, manner
-        self.turn: dict[str, Called] = {}
-        self.open: OrderedDict[str, deque[Called]] = OrderedDict()  # its first may be far in a dict
+    def __init__(self, survey: Survey, rules: PairingRules) -> None:
+        self.survey, self.rules = survey, rules
+        self.turn: dict[str, LocatedCall] = {}
+        self.open: OrderedDict[str, deque[LocatedCall]] = OrderedDict()  # its first may be far in a dict
         self.waiting = 0
-        self.left: dict[str, Called] = {}
-        self.answered: dict[str, Answered] = {}
-        self.ids: dict[str, Called] = {}
-        self.found: list[Breach] = []
+        self.left: dict[str, LocatedCall] = {}
+        self.answered: dict[str, LocatedResult] = {}
+        self.ids: dict[str, LocatedCall] = {}
+        self.reported: list[Breach] = []
         self.place: Path | None = None
 
     def breaches(self) -> list[Breach]:
         """All breaches, in the order of the transcript."""
         before = ""
-        for i in self.survey.line:
+        for i in self.survey.active_indexes:
             message = self.survey.messages[i]
             if message.role == "tool":
                 self._results(i, message)
             else:
-                if not (self.manner.merged and message.role == before == "assistant"):
+                if not (self.rules.merged and message.role == before == "assistant"):
                     self._next_turn()
                 self._calls(i, message)
             before = message.role
         self._end()
         self._tell_missing(self.left.values())
-        if self.survey.rigour == "sent" and self.manner.where == "next" and self.survey.form != "response":
+        if self.survey.purpose == "request" and self.rules.where == "next" and self.survey.form != "response":
             waiting = (called for each in self.open.values() for called in each)
             self._tell_missing(waiting, None if before == "tool" else "warning")
-        return sorted(self.found, key=lambda breach: breach.at[:2])
+        return sorted(self.reported, key=lambda breach: breach.at[:2])
 
     def _next_turn(self) -> None:
         self.turn, self.place = {}, None
-        if self.manner.where == "next":
+        if self.rules.where == "next":
             self._leave(self.open)
             self.open, self.waiting = OrderedDict(), 0
 
-    def _leave(self, calls: Mapping[str, Iterable[Called]]) -> None:
+    def _leave(self, calls: Mapping[str, Iterable[LocatedCall]]) -> None:
         self.left |= {
             id_: called
             for id_, each in calls.items()
@@ -133,13 +134,13 @@ class _Pairs:
 
     def _end(self) -> None:
         """Of calls that may be answered later, those of the last turn can still be."""
-        if self.manner.where == "later":
+        if self.rules.where == "later":
             tail = self._tail()
             self._leave({id_: [one for one in each if one.message < tail] for id_, each in self.open.items()})
 
     def _tail(self) -> int:
         """Where the calls and results begin with which the transcript ends."""
-        line, messages = self.survey.line, self.survey.messages
+        line, messages = self.survey.active_indexes, self.survey.messages
         at = len(line)
         while at and (messages[line[at - 1]].role == "tool" or _calls_something(messages[line[at - 1]])):
             at -= 1
@@ -148,13 +149,13 @@ class _Pairs:
     def _calls(self, i: int, message: Message) -> None:
         for k, part in enumerate(message.parts):
             if isinstance(part, ToolCall):
-                self._call(Called(i, k, part))
+                self._call(LocatedCall(i, k, part))
 
-    def _call(self, called: Called) -> None:
+    def _call(self, called: LocatedCall) -> None:
         id_ = called.call.id
-        first = (self.ids if self.manner.unique == "request" else self.turn).get(id_)
+        first = (self.ids if self.rules.unique == "request" else self.turn).get(id_)
         if first is not None:
-            message = f"this id is that of another call of the {self.manner.unique} too"
+            message = f"this id is that of another call of the {self.rules.unique} too"
             self._tell("duplicate-call-id", called.at("tool_call.id"), message, ("the first one", first.at()))
         self.turn.setdefault(id_, called)
         self.ids.setdefault(id_, called)
@@ -167,9 +168,9 @@ class _Pairs:
     def _results(self, i: int, message: Message) -> None:
         for k, part in enumerate(message.parts):
             if isinstance(part, ToolResult):
-                self._result(Answered(i, k, part))
+                self._result(LocatedResult(i, k, part))
 
-    def _result(self, answered: Answered) -> None:
+    def _result(self, answered: LocatedResult) -> None:
         id_, at = answered.result.tool_call_id, answered.at("tool_result.toolCallId")
         if id_ in self.open:
             self._close(id_, answered)
@@ -187,45 +188,45 @@ class _Pairs:
         else:
             self._orphan(answered)
 
-    def _close(self, id_: str, answered: Answered) -> None:
+    def _close(self, id_: str, answered: LocatedResult) -> None:
         calls = self.open[id_]
         calls.popleft()
         self.waiting -= 1
         if not calls:
             del self.open[id_]
             self.answered[id_] = answered
-        if self.manner.together:
+        if self.rules.together:
             place = self.survey.places.message(answered.message)
             if self.place is not None and place != self.place:
                 message = "the results of one turn stand in one turn, not in several"
                 self._tell("split-tool-results", answered.at(), message)
             self.place = self.place or place
 
-    def _orphan(self, answered: Answered) -> None:
+    def _orphan(self, answered: LocatedResult) -> None:
         calls = islice((called for each in self.open.values() for called in each), MOST_NAMED)
         more = self.waiting - MOST_NAMED
-        notes = [(f"open call {shown(one.call.id)} of {shown(one.call.name)}", one.at()) for one in calls]
+        notes = [(f"open call {shown_key(one.call.id)} of {shown_key(one.call.name)}", one.at()) for one in calls]
         known = answered.result.tool_call_id not in self.survey.invented
-        self.found.append(
+        self.reported.append(
             Breach(
                 "orphan-tool-result",
                 answered.at("tool_result.toolCallId" if known else ""),
                 "the tool result answers no open call",
-                self.manner.severity,
-                help=nearest(answered.result.tool_call_id, self.open) if known else "",
+                self.rules.severity,
+                help=brief_hint(answered.result.tool_call_id, self.open) if known else "",
                 notes=(*notes, *([(f"and {more:,} more", None)] if more > 0 else ())),
             )
         )
 
-    def _tell_missing(self, calls: Iterable[Called], severity: Severity | None = None) -> None:
-        for called in calls if self.manner.missing is not None else ():
+    def _tell_missing(self, calls: Iterable[LocatedCall], severity: Severity | None = None) -> None:
+        for called in calls if self.rules.missing is not None else ():
             known = called.call.id not in self.survey.invented
-            message = f"the call of {shown(called.call.name)} has no result"
+            message = f"the call of {shown_key(called.call.name)} has no result"
             at = called.at("tool_call.id" if known else "")
-            self.found.append(Breach("missing-tool-result", at, message, severity or self.manner.missing or "error"))
+            self.reported.append(Breach("missing-tool-result", at, message, severity or self.rules.missing or "error"))
 
-    def _tell(self, code: str, at: At, message: str, *notes: tuple[str, At | None]) -> None:
-        self.found.append(Breach(code, at, message, self.manner.severity, notes=notes))
+    def _tell(self, code: str, at: NodeRef, message: str, *notes: tuple[str, NodeRef | None]) -> None:
+        self.reported.append(Breach(code, at, message, self.rules.severity, notes=notes))
 
 
 def _calls_something(message: Message) -> bool:
@@ -239,7 +240,7 @@ def identified(severity: Severity = "error") -> Rule:
         for called in survey.calls if survey.invented else ():
             alone = isinstance(survey.path(called.at())[-1], str)  # one that stands in no list needs none
             if called.call.id in survey.invented and not alone:
-                message = f"the call of {shown(called.call.name)} has no id"
+                message = f"the call of {shown_key(called.call.name)} has no id"
                 yield Breach("missing-call-id", called.at(), message, severity)
 
     return Rule(("missing-call-id",), check)
@@ -250,9 +251,9 @@ def results_identified(key: str) -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for answered in survey.results:
-            native = survey.native(At(answered.message))
+            native = survey.native(NodeRef(answered.message))
             if isinstance(native, dict) and not native.get(key):
-                yield Breach("missing-call-id", At(answered.message), f"the result has no {key}")
+                yield Breach("missing-call-id", NodeRef(answered.message), f"the result has no {key}")
 
     return Rule(("missing-call-id",), check)
 
@@ -265,7 +266,9 @@ def same_names(severity: Severity = "error") -> Rule:
         for answered in survey.results:
             called = names.get(answered.result.tool_call_id)
             if called is not None and called.call.name != answered.result.name:
-                message = f"the result is named {shown(answered.result.name)}, its call {shown(called.call.name)}"
+                message = (
+                    f"the result is named {shown_key(answered.result.name)}, its call {shown_key(called.call.name)}"
+                )
                 at = answered.at("tool_result.name")
                 yield Breach("result-name-mismatch", at, message, severity, notes=(("the call", called.at()),))
 

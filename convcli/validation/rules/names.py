@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from convcli.kit.renaming import Alphabet
 from convcli.model.findings import Severity
-from convcli.model.rule import At, Breach, Rule
-from convcli.validation.survey import Survey, shown
+from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.validation.survey import Survey
+from convcli.validation.wording import shown_key
 
 
 def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
@@ -19,11 +20,13 @@ def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
 
     def breaches(survey: Survey) -> Iterator[Breach]:
         seen: set[str] = set()
-        named = [(one.name, At(tool=i, field="tool.name")) for i, one in enumerate(survey.tools) if _is_function(one)]
+        named = [
+            (one.name, NodeRef(tool=i, field="tool.name")) for i, one in enumerate(survey.tools) if _is_function(one)
+        ]
         named += [(called.call.name, called.at("tool_call.name")) for called in survey.calls]
         for name, at in named:
             if name not in seen and not alphabet.accepts(name):
-                message = f"the name of a tool must have {alphabet.wants()}; found {shown(name)}"
+                message = f"the name of a tool must have {alphabet.wants()}; found {shown_key(name)}"
                 yield Breach("bad-tool-name", at, message, severity)
             seen.add(name)
 

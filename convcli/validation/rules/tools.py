@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from convcli.model.findings import Severity
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path
-from convcli.validation.survey import Survey, nearest, shown
+from convcli.validation.survey import Survey
+from convcli.validation.wording import brief_hint, shown_key
 from convcli.wire import exact_json
 
 TYPES = frozenset(("object", "array", "string", "number", "integer", "boolean", "null"))
@@ -19,7 +20,7 @@ LIST = ("anyOf", "oneOf", "allOf", "prefixItems")
 NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
 
 
-Wrong: TypeAlias = tuple[str, Path, str]
+SchemaProblem: TypeAlias = tuple[str, Path, str]
 """A code, where in the schema, and what is wrong."""
 
 
@@ -38,7 +39,7 @@ def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
     """A tool choice comes with tools and names only those; the choices in `alone` may come without."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        choice, at = survey.transcript.tool_choice, At(field="toolChoice")
+        choice, at = survey.transcript.tool_choice, NodeRef(field="toolChoice")
         if choice is None or choice in alone:
             return
         if not survey.tools and alone != EVERY:
@@ -47,8 +48,8 @@ def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
         names = dict.fromkeys(tool.name for tool in survey.tools)
         for name in () if isinstance(choice, str) else choice.get("names") or [choice.get("name", "")]:
             if name not in names:
-                said = f"the tool choice names {shown(name)}, and there is no such tool"
-                yield Breach("unknown-tool-choice", at, said, help=nearest(name, names))
+                problem = f"the tool choice names {shown_key(name)}, and there is no such tool"
+                yield Breach("unknown-tool-choice", at, problem, help=brief_hint(name, names))
 
     codes = ("unknown-tool-choice",) if alone == EVERY else ("tool-choice-without-tools", "unknown-tool-choice")
     return Rule(codes, check)
@@ -61,9 +62,11 @@ def unique(severity: Severity = "error") -> Rule:
         first: dict[str, int] = {}
         for i, tool in enumerate(survey.tools):
             if tool.name in first:
-                note = ("the first one", At(tool=first[tool.name]))
-                said = f"there is another tool named {shown(tool.name)}"
-                yield Breach("duplicate-tool-name", At(tool=i, field="tool.name"), said, severity, notes=(note,))
+                note = ("the first one", NodeRef(tool=first[tool.name]))
+                problem = f"there is another tool named {shown_key(tool.name)}"
+                yield Breach(
+                    "duplicate-tool-name", NodeRef(tool=i, field="tool.name"), problem, severity, notes=(note,)
+                )
             first.setdefault(tool.name, i)
 
     return Rule(("duplicate-tool-name",), check)
@@ -74,7 +77,7 @@ def not_more_than(limit: int) -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         if len(survey.tools) > limit:
-            yield Breach("too-many-tools", At(tool=limit), f"there are more than {limit} tools")
+            yield Breach("too-many-tools", NodeRef(tool=limit), f"there are more than {limit} tools")
 
     return Rule(("too-many-tools",), check)
 
@@ -84,7 +87,9 @@ def declared(severity: Severity = "error") -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         if (survey.calls or survey.results) and not survey.tools and survey.form != "response":
-            yield Breach("calls-without-tools", At(), "there are calls or results, and there are no tools", severity)
+            yield Breach(
+                "calls-without-tools", NodeRef(), "there are calls or results, and there are no tools", severity
+            )
 
     return Rule(("calls-without-tools",), check)
 
@@ -92,7 +97,7 @@ def declared(severity: Severity = "error") -> Rule:
 # --- schemas of parameters -------------------------------------------------------------------------------------------
 
 
-class Shape(NamedTuple):
+class SchemaDemands(NamedTuple):
     """What a service wants of a schema, beside being one.
 
     `bare`: a schema without a type stands for an object · `plain_root`: no choice at the root · `items`: arrays say
@@ -106,21 +111,23 @@ class Shape(NamedTuple):
     of: str = "the parameters"
 
 
-ANSWERS = Shape(of="what a tool answers")
+ANSWERS = SchemaDemands(of="what a tool answers")
 
 
-def schemas(shape: Shape = Shape()) -> Rule:  # noqa: B008  (frozen)
+def schemas(demands: SchemaDemands = SchemaDemands()) -> Rule:  # noqa: B008  (frozen)
     """The parameters of every tool are a JSON Schema of an object."""
     codes = [
         *("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference"),
-        *(["array-without-items"] if shape.items else []),
-        *(["open-strict-schema"] if shape.closed else []),
+        *(["array-without-items"] if demands.items else []),
+        *(["open-strict-schema"] if demands.closed else []),
     ]
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, tool in enumerate(survey.tools):
             if tool.parameters is not None:
-                yield from _judged(tool.parameters, shape, At(tool=i, field="tool.parameters"), tool.strict is True)
+                yield from _judged(
+                    tool.parameters, demands, NodeRef(tool=i, field="tool.parameters"), tool.strict is True
+                )
 
     return Rule(tuple(codes), check)
 
@@ -131,7 +138,7 @@ def typed(severity: Severity = "warning") -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, tool in enumerate(survey.tools):
             if tool.parameters is not None and "type" not in tool.parameters:
-                at = At(tool=i, field="tool.parameters")
+                at = NodeRef(tool=i, field="tool.parameters")
                 yield Breach("schema-not-object", at, "the parameters name no type: it must be object", severity)
 
     return Rule(("schema-not-object",), check)
@@ -143,42 +150,42 @@ def output_schemas(*, free: Callable[[Survey], bool]) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, tool in enumerate(survey.tools):
             if isinstance(tool.output_schema, dict):
-                at = At(tool=i, field="tool.outputSchema")
-                found = _judged(tool.output_schema, ANSWERS, at)
-                yield from (one for one in found if one.code != "schema-not-object" or not free(survey))
+                at = NodeRef(tool=i, field="tool.outputSchema")
+                breaches = _judged(tool.output_schema, ANSWERS, at)
+                yield from (one for one in breaches if one.code != "schema-not-object" or not free(survey))
 
     return Rule(("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference"), check)
 
 
-def _judged(schema: dict[str, Any], shape: Shape, at: At, strict: bool = False) -> Iterator[Breach]:
-    for code, steps, said in _wrong_with(exact_json.write(schema), shape, strict):
+def _judged(schema: dict[str, Any], demands: SchemaDemands, at: NodeRef, strict: bool = False) -> Iterator[Breach]:
+    for code, steps, problem in _problems_of(exact_json.write(schema), demands, strict):
         severity: Severity = "warning" if code == "remote-reference" else "error"
-        yield Breach(code, at._replace(steps=steps), said, severity)
+        yield Breach(code, at._replace(steps=steps), problem, severity)
 
 
 @lru_cache(maxsize=256)
-def _wrong_with(written: bytes, shape: Shape, strict: bool) -> list[Wrong]:
+def _problems_of(written: bytes, demands: SchemaDemands, strict: bool) -> list[SchemaProblem]:
     """What is wrong with a schema, by its JSON: transcripts of one program have the same tools."""
-    return list(_wrong(exact_json.parse(written), shape, strict))
+    return list(_problems(exact_json.parse(written), demands, strict))
 
 
-def _wrong(root: dict[str, Any], shape: Shape, strict: bool) -> Iterator[Wrong]:
+def _problems(root: dict[str, Any], demands: SchemaDemands, strict: bool) -> Iterator[SchemaProblem]:
     kind = root.get("type")
-    if kind != "object" and "$ref" not in root and not (shape.bare and kind is None):
-        found = "none" if kind is None else "another"
-        said = f"{shape.of} must be a schema with the type object; found {found}"
-        yield "schema-not-object", ("type",) if "type" in root else (), said
-    for key in ("anyOf", "oneOf", "allOf") if shape.plain_root else ():
+    if kind != "object" and "$ref" not in root and not (demands.bare and kind is None):
+        actual = "none" if kind is None else "another"
+        problem = f"{demands.of} must be a schema with the type object; found {actual}"
+        yield "schema-not-object", ("type",) if "type" in root else (), problem
+    for key in ("anyOf", "oneOf", "allOf") if demands.plain_root else ():
         if key in root:
             yield "schema-not-object", (key,), f"{key} is not allowed at the root"
     checks: list[Callable[[dict[str, Any]], tuple[str, str, str] | None]] = [_malformed, _remote]
-    checks += ([_without_items] if shape.items else []) + ([_open] if shape.closed and strict else [])
+    checks += ([_without_items] if demands.items else []) + ([_open] if demands.closed and strict else [])
     for node in nodes(root):
         if len(node.steps) > MOST_DEEP * 2:
             yield "schema-too-deep", (), f"the schema is more than {MOST_DEEP} levels deep"
             return
-        for code, key, said in filter(None, (one(node.schema) for one in checks)):
-            yield code, (*node.steps, key) if key else node.steps, said
+        for code, key, problem in filter(None, (one(node.schema) for one in checks)):
+            yield code, (*node.steps, key) if key else node.steps, problem
 
 
 def closed_response(*steps: str) -> Rule:
@@ -191,7 +198,7 @@ def closed_response(*steps: str) -> Rule:
             wrong = _open(node.schema)
             if wrong is not None:
                 inner = (*steps, *node.steps, *([wrong[1]] if wrong[1] else []))
-                yield Breach(wrong[0], At(field="settings.responseFormat", steps=inner), wrong[2])
+                yield Breach(wrong[0], NodeRef(field="settings.responseFormat", steps=inner), wrong[2])
 
     return Rule(("open-strict-schema",), check)
 
@@ -221,9 +228,9 @@ def _malformed(schema: dict[str, Any]) -> tuple[str, str, str] | None:
     kinds = kind if isinstance(kind, list) else [kind] if "type" in schema else []
     if not all(isinstance(one, str) and one.lower() in TYPES for one in kinds):
         return "invalid-schema", "type", "type must be a type of JSON Schema"
-    for key, wanted, said in KEYWORDS:
+    for key, wanted, problem in KEYWORDS:
         if key in schema and not wanted(schema[key]):
-            return "invalid-schema", key, f"{key} must be {said}"
+            return "invalid-schema", key, f"{key} must be {problem}"
     return None
 
 

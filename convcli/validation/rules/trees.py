@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.survey import Survey
 
 
@@ -18,9 +18,9 @@ def rooted() -> Rule:
         first: dict[str, int] = {}
         for i, message in enumerate(survey.messages):
             if message.id is not None and first.setdefault(message.id, i) != i:
-                note = ("the first one", At(first[message.id]))
-                said = "another message has this id too"
-                yield Breach("duplicate-message-id", At(i, field="message.id"), said, notes=(note,))
+                note = ("the first one", NodeRef(first[message.id]))
+                problem = "another message has this id too"
+                yield Breach("duplicate-message-id", NodeRef(i, field="message.id"), problem, notes=(note,))
         yield from _parents(survey, first)
         yield from _cycles(survey, first)
 
@@ -31,7 +31,7 @@ def _parents(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
     others = {survey.transcript.id, *(called.call.id for called in survey.calls)}
     for i, message in enumerate(survey.messages):
         if message.parent_id is not None and message.parent_id not in first and message.parent_id not in others:
-            yield Breach("missing-parent", At(i, field="message.parentId"), "no message has the id of this parent")
+            yield Breach("missing-parent", NodeRef(i, field="message.parentId"), "no message has the id of this parent")
 
 
 def _cycles(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
@@ -44,6 +44,6 @@ def _cycles(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
             walked[at] = None
             at = first.get(survey.messages[at].parent_id or "")
         if at is not None and at in walked:
-            said = "the message is an ancestor of itself"
-            yield Breach("parent-cycle", At(at, field="message.parentId"), said)
+            problem = "the message is an ancestor of itself"
+            yield Breach("parent-cycle", NodeRef(at, field="message.parentId"), problem)
         done.update(walked)

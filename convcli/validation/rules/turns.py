@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import binascii
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from convcli.model.findings import Severity
-from convcli.model.rule import At, Breach, Rule
-from convcli.model.transcript import Message, ToolCall
-from convcli.validation.survey import MEDIA, Survey
+from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.model.transcript import MEDIA_KINDS, ToolCall
+from convcli.validation.survey import Survey
 
 INSTRUCTIONS = ("system", "developer")
 RESPONSE = "response"
@@ -20,10 +19,10 @@ def begins_with_user() -> Rule:
     """The first turn that is no instruction is the user's."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        spoken = (i for i in survey.line if survey.messages[i].role not in INSTRUCTIONS)
+        spoken = (i for i in survey.active_indexes if survey.messages[i].role not in INSTRUCTIONS)
         first = next(spoken, None)
         if first is not None and survey.form != RESPONSE and survey.messages[first].role == "assistant":
-            yield Breach("wrong-first-role", At(first), "the first turn must be the user's")
+            yield Breach("wrong-first-role", NodeRef(first), "the first turn must be the user's")
 
     return Rule(("wrong-first-role",), check)
 
@@ -32,10 +31,10 @@ def ends_with_user(severity: Severity = "error") -> Rule:
     """The last turn is the user's, or a result."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        last = survey.messages[survey.line[-1]] if survey.line else None
+        last = survey.messages[survey.active_indexes[-1]] if survey.active_indexes else None
         if last is not None and last.role == "assistant" and survey.form != RESPONSE:
             message = "a request must end with a turn of the user or with results"
-            yield Breach("wrong-last-role", At(survey.line[-1]), message, severity)
+            yield Breach("wrong-last-role", NodeRef(survey.active_indexes[-1]), message, severity)
 
     return Rule(("wrong-last-role",), check)
 
@@ -49,7 +48,7 @@ def alternating(severity: Severity = "error") -> Rule:
             role = survey.messages[turn[0]].role
             role = "user" if role == "tool" else role
             if role == before and role not in INSTRUCTIONS:
-                yield Breach("repeated-role", At(turn[0]), f"two turns of the {role} follow one another", severity)
+                yield Breach("repeated-role", NodeRef(turn[0]), f"two turns of the {role} follow one another", severity)
             before = role
 
     return Rule(("repeated-role",), check)
@@ -60,10 +59,10 @@ def answered_first(severity: Severity = "warning") -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         before = ""
-        for i in survey.line:
+        for i in survey.active_indexes:
             role = survey.messages[i].role
             if before == "tool" and role == "user":
-                yield Breach("user-after-result", At(i), "the user speaks directly behind a result", severity)
+                yield Breach("user-after-result", NodeRef(i), "the user speaks directly behind a result", severity)
             before = role
 
     return Rule(("user-after-result",), check)
@@ -74,11 +73,11 @@ def system_not_behind(*roles: str) -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         before = ""
-        for i in survey.line:
+        for i in survey.active_indexes:
             role = survey.messages[i].role
             if role in INSTRUCTIONS and before in roles:
-                said = f"an instruction cannot stand behind a turn of the {before}"
-                yield Breach("misplaced-system", At(i), said)
+                problem = f"an instruction cannot stand behind a turn of the {before}"
+                yield Breach("misplaced-system", NodeRef(i), problem)
             before = role
 
     return Rule(("misplaced-system",), check)
@@ -89,10 +88,10 @@ def system_first(severity: Severity = "warning") -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         spoken = False
-        for i in survey.line:
+        for i in survey.active_indexes:
             instruction = survey.messages[i].role in INSTRUCTIONS
             if instruction and spoken:
-                yield Breach("misplaced-system", At(i), "an instruction stands before everything else", severity)
+                yield Breach("misplaced-system", NodeRef(i), "an instruction stands before everything else", severity)
             spoken = spoken or not instruction
 
     return Rule(("misplaced-system",), check)
@@ -104,10 +103,10 @@ def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         if survey.form == RESPONSE or [] not in [message.parts for message in survey.messages]:
             return
-        for i in survey.line:
+        for i in survey.active_indexes:
             message = survey.messages[i]
             if not message.parts and message.role in roles:
-                yield Breach("empty-message", At(i), "the message holds nothing", severity)
+                yield Breach("empty-message", NodeRef(i), "the message holds nothing", severity)
 
     return Rule(("empty-message",), check)
 
@@ -117,7 +116,7 @@ def some_message() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         if not any(message.role not in INSTRUCTIONS for message in survey.messages):
-            yield Breach("no-messages", At(), "there is no message")
+            yield Breach("no-messages", NodeRef(), "there is no message")
 
     return Rule(("no-messages",), check)
 
@@ -127,10 +126,10 @@ def content_not_null() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages):
-            if not message.parts and (message.role == "assistant" or survey.rigour == "sent"):
-                native = survey.native(At(i))
+            if not message.parts and (message.role == "assistant" or survey.purpose == "request"):
+                native = survey.native(NodeRef(i))
                 if isinstance(native, dict) and native.get("content") is None:
-                    at = At(i, steps=("content",) if "content" in native else ())
+                    at = NodeRef(i, steps=("content",) if "content" in native else ())
                     yield Breach("empty-message", at, "the message has neither content nor calls")
 
     return Rule(("empty-message",), check)
@@ -142,12 +141,12 @@ def lists_not_empty(*keys: str) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for key in ("tools", "functions"):
             if isinstance(survey.document, dict) and survey.document.get(key) == []:
-                yield Breach("empty-list", At(steps=(key,)), f"{key} is an empty list: leave it out")
-        for i in survey.line:
-            native = survey.native(At(i))
+                yield Breach("empty-list", NodeRef(steps=(key,)), f"{key} is an empty list: leave it out")
+        for i in survey.active_indexes:
+            native = survey.native(NodeRef(i))
             for key in keys:
                 if isinstance(native, dict) and native.get(key) == []:
-                    yield Breach("empty-list", At(i, steps=(key,)), f"{key} is an empty list: leave it out")
+                    yield Breach("empty-list", NodeRef(i, steps=(key,)), f"{key} is an empty list: leave it out")
 
     return Rule(("empty-list",), check)
 
@@ -160,7 +159,7 @@ def files_as_urls() -> Rule:
             file = part.value.get("file") if isinstance(part.value, dict) else None
             data = file.get("file_data") if isinstance(file, dict) else None
             if isinstance(data, str) and data and not data.startswith("data:"):
-                at = At(i, k, steps=("file", "file_data"))
+                at = NodeRef(i, k, steps=("file", "file_data"))
                 yield Breach("not-a-data-url", at, "the data of a file must be a base64 data URL")
 
     return Rule(("not-a-data-url",), check)
@@ -172,8 +171,8 @@ def not_blank(severity: Severity = "error") -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, part in survey.parts["text"]:
             if not part.text or part.text.isspace():
-                said = "is only white space" if part.text else "is empty"
-                yield Breach("blank-text", At(i, k, field="text.text"), f"the text {said}", severity)
+                problem = "is only white space" if part.text else "is empty"
+                yield Breach("blank-text", NodeRef(i, k, field="text.text"), f"the text {problem}", severity)
 
     return Rule(("blank-text",), check)
 
@@ -186,9 +185,9 @@ def parts_in_roles(roles: Mapping[str, Collection[str]]) -> Rule:
             for i, k, _ in survey.parts[kind]:
                 role = survey.messages[i].role
                 if role not in allowed:
-                    said = f"a part of the type {kind} cannot stand in a turn of the {role}"
+                    problem = f"a part of the type {kind} cannot stand in a turn of the {role}"
                     help_text = f"it belongs into a turn of the {' or '.join(allowed)}"
-                    yield Breach("misplaced-part", At(i, k), said, help=help_text)
+                    yield Breach("misplaced-part", NodeRef(i, k), problem, help=help_text)
 
     return Rule(("misplaced-part",), check)
 
@@ -199,7 +198,7 @@ def answered_by_assistant() -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages if survey.form == RESPONSE else ()):
             if message.role != "assistant":
-                yield Breach("misplaced-part", At(i), f"an answer cannot be a turn of the {message.role}")
+                yield Breach("misplaced-part", NodeRef(i), f"an answer cannot be a turn of the {message.role}")
 
     return Rule(("misplaced-part",), check)
 
@@ -210,7 +209,7 @@ def heard_with_data() -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, part in survey.parts["audio"]:
             if part.data is None and survey.messages[i].role == "user":
-                yield Breach("misplaced-part", At(i, k), "audio of a user needs its data")
+                yield Breach("misplaced-part", NodeRef(i, k), "audio of a user needs its data")
 
     return Rule(("misplaced-part",), check)
 
@@ -222,7 +221,7 @@ def media_typed(*kinds: str) -> Rule:
         for kind in kinds:
             for i, k, part in survey.parts[kind]:
                 if part.path is not None and part.media_type is None:
-                    yield Breach("missing-key", At(i, k), f"a {kind} needs its media type", "warning")
+                    yield Breach("missing-key", NodeRef(i, k), f"a {kind} needs its media type", "warning")
 
     return Rule(("missing-key",), check)
 
@@ -233,7 +232,7 @@ def stopped_with(*words: str, form: str) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages if survey.form == form else ()):
             if message.stop_reason is not None and message.stop_reason not in words:
-                at = At(i, field="message.stopReason")
+                at = NodeRef(i, field="message.stopReason")
                 yield Breach("unknown-value", at, "the reason for the end is none that is known", "warning")
 
     return Rule(("unknown-value",), check)
@@ -247,11 +246,11 @@ def results_in_roles(*roles: str) -> Rule:
         for i, k, _ in survey.parts["tool_result"]:
             goes_on = i > 0 and survey.is_one_turn(i - 1, i)
             inside = goes_on and messages[i - 1].role == "assistant"
-            native = None if goes_on else survey.native(At(i))
+            native = None if goes_on else survey.native(NodeRef(i))
             role = native.get("role") if isinstance(native, dict) else None
             if inside or (role is not None and role not in roles):
                 help_text = f"it belongs into a turn with the role {roles[0]}"
-                yield Breach("misplaced-part", At(i, k), "a tool result cannot stand here", help=help_text)
+                yield Breach("misplaced-part", NodeRef(i, k), "a tool result cannot stand here", help=help_text)
 
     return Rule(("misplaced-part",), check)
 
@@ -264,9 +263,9 @@ def stopped_for_calls() -> Rule:
             if message.stop_reason in ("stop", "tool_calls"):
                 called = any(isinstance(part, ToolCall) for part in message.parts)
                 if called != (message.stop_reason == "tool_calls"):
-                    said = "has calls, and did not stop for them" if called else "stopped for calls, and has none"
-                    at = At(i, field="message.stopReason")
-                    yield Breach("stop-reason-mismatch", at, f"the message {said}", "warning")
+                    problem = "has calls, and did not stop for them" if called else "stopped for calls, and has none"
+                    at = NodeRef(i, field="message.stopReason")
+                    yield Breach("stop-reason-mismatch", at, f"the message {problem}", "warning")
 
     return Rule(("stop-reason-mismatch",), check)
 
@@ -277,7 +276,7 @@ def signed(severity: Severity = "error") -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, part in survey.parts["reasoning"]:
             if not part.metadata:
-                yield Breach("unsigned-reasoning", At(i, k), "the thinking has no signature", severity)
+                yield Breach("unsigned-reasoning", NodeRef(i, k), "the thinking has no signature", severity)
 
     return Rule(("unsigned-reasoning",), check)
 
@@ -286,11 +285,11 @@ def decodable() -> Rule:
     """The data of media are base64."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for kind in MEDIA:
+        for kind in MEDIA_KINDS:
             for i, k, part in survey.parts[kind]:
                 if part.data is not None and not is_base64(part.data):
-                    said = f"the data of the {kind} are no base64"
-                    yield Breach("invalid-base64", At(i, k, field=f"{kind}.data"), said)
+                    problem = f"the data of the {kind} are no base64"
+                    yield Breach("invalid-base64", NodeRef(i, k, field=f"{kind}.data"), problem)
 
     return Rule(("invalid-base64",), check)
 
@@ -312,7 +311,7 @@ def not_more_than(limit: int) -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         if len(survey.messages) > limit:
-            yield Breach("too-many-messages", At(limit), f"there are more than {limit:,} messages")
+            yield Breach("too-many-messages", NodeRef(limit), f"there are more than {limit:,} messages")
 
     return Rule(("too-many-messages",), check)
 
@@ -323,12 +322,7 @@ def participants(forbidden: str) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages):
             if message.name and (any(map(message.name.__contains__, forbidden)) or len(message.name.split()) > 1):
-                said = f"the name of a participant has no white space and none of {forbidden}"
-                yield Breach("bad-participant-name", At(i, field="message.name"), said, "warning")
+                problem = f"the name of a participant has no white space and none of {forbidden}"
+                yield Breach("bad-participant-name", NodeRef(i, field="message.name"), problem, "warning")
 
     return Rule(("bad-participant-name",), check)
-
-
-def carried(record: Message | Any, dialect: str) -> Mapping[str, Any]:
-    """What a dialect carries beside the fields of a record."""
-    return (record.extras or {}).get(dialect) or {}
