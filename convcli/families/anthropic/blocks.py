@@ -122,7 +122,7 @@ class Blocks(NamedTuple):
         return content
 
     def holds(self, data: Any) -> bool:
-        """Can it stand as it is as the content of a result? Where lists are data: a list of what looks like no block."""
+        """Is it the content of a result as it is? Where lists are data, a list of what looks like no block is."""
         return self.lists == "data" and isinstance(data, list) and bool(data) and BLOCKS.isdisjoint(map(kind_of, data))
 
     def extras(self, keys: Keys, native: Native) -> Extras | None:
@@ -147,6 +147,28 @@ def kind_of(block: Any) -> str:
     """The type of a block; empty where a value is none."""
     kind = block.get("type") if isinstance(block, dict) else None
     return kind if isinstance(kind, str) else ""
+
+
+def reads_metadata(read: ReadBlock, key: str, name: str) -> ReadBlock:
+    """The same, with a key of the block that is metadata of the part under this name."""
+
+    def lift(blocks: Blocks, native: Native, context: LiftContext) -> Part | None:
+        part = read(blocks, {other: value for other, value in native.items() if other != key}, context)
+        if part is not None and native.get(key):
+            part.metadata = {name: native[key]}
+        return part
+
+    return lift
+
+
+def writes_metadata(write: WriteBlock, key: str, name: str) -> WriteBlock:
+    """The inverse of `reads_metadata`."""
+
+    def lower(blocks: Blocks, part: Any) -> Native | None:
+        native, value = write(blocks, part), (part.metadata or {}).get(name)
+        return {**native, key: value} if native is not None and value else native
+
+    return lower
 
 
 # ---------------------------------------------------------------- lift

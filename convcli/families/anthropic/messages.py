@@ -59,6 +59,12 @@ def joins_results(message: Message, previous: Message) -> bool:
     return previous.role == "tool" and message.role in ("tool", "user")
 
 
+def joins_bare_results(message: Message, previous: Message) -> bool:
+    """The same, but a message that says something of itself is one of its own."""
+    is_bare = bool(message.parts) and message == Message(message.role, message.parts)
+    return is_bare and joins_results(message, previous)
+
+
 class Turns(NamedTuple):
     """The messages of one dialect.
 

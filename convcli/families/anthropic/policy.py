@@ -38,6 +38,7 @@ from convcli.model.transcript import (
     Part,
     Reasoning,
     Text,
+    ToolCall,
     ToolDefinition,
     ToolResult,
     Transcript,
@@ -87,6 +88,22 @@ def signed(part: Reasoning) -> Reasoning | None:
         if value and isinstance(value, str):
             return part if len(metadata) == 1 and text == part.text else replace(part, text=text, metadata={key: value})
     return None
+
+
+def signed_or_plain(part: Reasoning) -> Reasoning:
+    """The same, and thinking that nobody signed: for programs that leave it out where a service wants a signature."""
+    return signed(part) or (replace(part, metadata=None) if part.metadata else part)
+
+
+def only_metadata(name: str) -> Callable[[Any], Any]:
+    """A part with no other metadata than a text under this name."""
+
+    def fits(part: Any) -> Any:
+        value = (part.metadata or {}).get(name)
+        kept = {name: value} if value and isinstance(value, str) else None
+        return part if part.metadata == kept else replace(part, metadata=kept)
+
+    return fits
 
 
 def taken_media(media: Media, owner: str) -> Media | None:
@@ -161,8 +178,9 @@ def taken_parts(
     roles: Mapping[str, Collection[str]] = PARTS_IN_ROLES,
     text: Callable[[Text], Text | None] = not_blank,
     reasoning: Callable[[Reasoning], Reasoning | None] = signed,
+    call: Callable[[ToolCall], ToolCall] = lambda call: call,
 ) -> tuple[Pass, ...]:
-    """Parts that the API has blocks for, where it takes them; a borrower may take other texts and reasoning."""
+    """Parts that the API has blocks for, where it takes them; a borrower may take other texts, reasoning and calls."""
     owner = blocks.owner
 
     def media(part: Media) -> Media | None:
@@ -176,6 +194,7 @@ def taken_parts(
         refusals_as_texts,
         on_parts(lambda part, _: text(part), "text"),
         on_parts(lambda part, _: reasoning(part), "reasoning"),
+        on_parts(lambda part, _: call(part), "tool_call"),
         on_parts(lambda part, _: media(part), *MEDIA),
         on_parts(opaque, "opaque"),
         on_results(lambda result: taken_value(result, owner, media)),
