@@ -160,7 +160,8 @@ MESSAGES = (
     sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
     sessions.with_models,
     fitting.on_messages(fitting.single_results),
-    *policy.taken_parts(BLOCKS, roles=ROLES, text=GEMINI, reasoning=policy.signed_or_plain, call=GEMINI),
+    *policy.taken_parts(BLOCKS, roles=ROLES, text=GEMINI, reasoning=policy.signed_or_plain),
+    fitting.on_parts(lambda call, _: GEMINI(call), "tool_call"),
 )
 NO_INSTRUCTIONS = fitting.on_each_message(lambda one: None if one.role in turns.INSTRUCTIONS else one)
 LACKS = (

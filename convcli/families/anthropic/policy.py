@@ -38,7 +38,6 @@ from convcli.model.transcript import (
     Part,
     Reasoning,
     Text,
-    ToolCall,
     ToolDefinition,
     ToolResult,
     Transcript,
@@ -178,9 +177,8 @@ def taken_parts(
     roles: Mapping[str, Collection[str]] = PARTS_IN_ROLES,
     text: Callable[[Text], Text | None] = not_blank,
     reasoning: Callable[[Reasoning], Reasoning | None] = signed,
-    call: Callable[[ToolCall], ToolCall] = lambda call: call,
 ) -> tuple[Pass, ...]:
-    """Parts that the API has blocks for, where it takes them; a borrower may take other texts, reasoning and calls."""
+    """Parts that the API has blocks for, where it takes them; a borrower may take other texts and reasoning."""
     owner = blocks.owner
 
     def media(part: Media) -> Media | None:
@@ -194,7 +192,6 @@ def taken_parts(
         refusals_as_texts,
         on_parts(lambda part, _: text(part), "text"),
         on_parts(lambda part, _: reasoning(part), "reasoning"),
-        on_parts(lambda part, _: call(part), "tool_call"),
         on_parts(lambda part, _: media(part), *MEDIA),
         on_parts(opaque, "opaque"),
         on_results(lambda result: taken_value(result, owner, media)),
