@@ -24,7 +24,7 @@ from convcli.families.anthropic import policy
 from convcli.families.anthropic import request as common
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
 from convcli.families.anthropic.messages import ROLES, Turns, lift_system, split_system
-from convcli.families.anthropic.places import ENVELOPE, PLACES
+from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS
 from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import fused, is_response, last_answer, roles, without
@@ -194,16 +194,15 @@ DIALECT = Dialect(
     rules=RULES,
     repeats=frozenset(("/usage/input_tokens", "/messages/*/usage/input_tokens", "/*/usage/input_tokens")),
     plain=PLAIN,
-    conventions=(policy.results_of(NAME),),
+    conventions=(policy.results_of(BLOCKS),),
     lacks={
         "request": LACKING | {"id"},
         "list": LACKING | {"id", "model", "tool", "tools", "toolChoice", "settings"},
         "response": LACKING,
     },
     reasons={
+        **REASONS,
         "reasoning": "Anthropic takes back only thinking that it signed",
-        "reasoning.summary": "thinking has no summary",
-        "refusal": "there is no block for a refusal: its words are written as text",
         "text": "the API takes no blank text",
         "message": "a user message must hold something that the API takes",
         "message.role": "Anthropic has the roles user, assistant and system",
@@ -217,13 +216,9 @@ DIALECT = Dialect(
         "document": "documents are PDF as base64 or plain text, or come from the web or the Files API, in user turns",
         "audio": "the Messages API takes no audio",
         "video": "the Messages API takes no video",
-        "opaque": "the block belongs to another vendor",
-        "tool_call": "only an assistant calls tools",
         "tool_call.id": "ids are letters, digits, _ and -, unique in the request",
         "tool_call.name": "names are letters, digits, _ and -, at most 128",
-        "tool_call.rawArguments": "the input of a call is an object",
         "tool_result.toolCallId": "ids are letters, digits, _ and -, unique in the request",
-        "tool_result.value": "a result holds text, images and documents; a failed one is not empty",
         "tool": "a tool that another vendor runs",
         "tool.name": "names are letters, digits, _ and -, at most 128",
         "tool.parameters": "input_schema must have the type object",

@@ -49,6 +49,10 @@ INNER = frozenset(("text", "image", "document"))
 """The kinds of block that the value of a result can hold."""
 
 
+BLOCKS = INNER | {"file"}
+"""The kinds of block that some result can hold."""
+
+
 class Blocks(NamedTuple):
     """The blocks of one dialect. A borrower has a name and tables of its own.
 
@@ -86,8 +90,8 @@ class Blocks(NamedTuple):
 
     def is_unknown(self, block: Any) -> bool:
         """Is it a block that is read back as opaque?"""
-        kind = _kind_of(block)
-        if not isinstance(kind, str) or kind == "tool_result":
+        kind = kind_of(block)
+        if not kind or kind == "tool_result":
             return False
         return kind not in self.readers or isinstance(self.lift(block, LiftContext(self.owner, None)), Opaque)
 
@@ -101,7 +105,7 @@ class Blocks(NamedTuple):
         """Kind and value of the content of a result, without the blocks that a value cannot hold."""
         if not content or isinstance(content, str):
             return "text", content or ""
-        if self.lists == "data" and not all(_kind_of(block) in self.inner for block in content):
+        if self.lists == "data" and not all(kind_of(block) in self.inner for block in content):
             return "data", content
         parts = [self.lift(block, context) for block in content if block["type"] in self.inner]
         if len(parts) == len(content) == 1 and is_bare(parts[0]):
@@ -116,6 +120,10 @@ class Blocks(NamedTuple):
             return exact_json.write_text(result.value)
         content: str | list[Native] = result.value
         return content
+
+    def holds(self, data: Any) -> bool:
+        """Is it the content of a result as it is? Where lists are data, a list of what looks like no block is."""
+        return self.lists == "data" and isinstance(data, list) and bool(data) and BLOCKS.isdisjoint(map(kind_of, data))
 
     def extras(self, keys: Keys, native: Native) -> Extras | None:
         """What a block has beside its fields."""
@@ -135,8 +143,32 @@ def is_bare(part: Part) -> bool:
     return isinstance(part, Text) and part.extras is None and part.metadata is None
 
 
-def _kind_of(block: Any) -> Any:
-    return block.get("type") if isinstance(block, dict) else None
+def kind_of(block: Any) -> str:
+    """The type of a block; empty where a value is none."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    return kind if isinstance(kind, str) else ""
+
+
+def reads_metadata(read: ReadBlock, key: str, name: str) -> ReadBlock:
+    """The same, with a key of the block that is metadata of the part under this name."""
+
+    def lift(blocks: Blocks, native: Native, context: LiftContext) -> Part | None:
+        part = read(blocks, {other: value for other, value in native.items() if other != key}, context)
+        if part is not None and native.get(key):
+            part.metadata = {name: native[key]}
+        return part
+
+    return lift
+
+
+def writes_metadata(write: WriteBlock, key: str, name: str) -> WriteBlock:
+    """The inverse of `reads_metadata`."""
+
+    def lower(blocks: Blocks, part: Any) -> Native | None:
+        native, value = write(blocks, part), (part.metadata or {}).get(name)
+        return {**native, key: value} if native is not None and value else native
+
+    return lower
 
 
 # ---------------------------------------------------------------- lift

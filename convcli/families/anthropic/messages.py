@@ -13,6 +13,7 @@ from convcli.families.anthropic.blocks import Blocks
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.sessions import add_event, row_of_event
 from convcli.model.transcript import Message, Part, Path, Spots, Text
 
 ROLES = frozenset(("user", "assistant", "system"))
@@ -58,6 +59,12 @@ def joins_results(message: Message, previous: Message) -> bool:
     return previous.role == "tool" and message.role in ("tool", "user")
 
 
+def joins_bare_results(message: Message, previous: Message) -> bool:
+    """The same, but a message that says something of itself is one of its own."""
+    is_bare = bool(message.parts) and message == Message(message.role, message.parts)
+    return is_bare and joins_results(message, previous)
+
+
 class Turns(NamedTuple):
     """The messages of one dialect.
 
@@ -81,7 +88,10 @@ class Turns(NamedTuple):
             self.lift(native, (*prefix, i), context)
 
     def lift(self, native: Native, path: Path, context: LiftContext) -> None:
-        """A message for each result and for each run of other blocks; the first has the facts."""
+        """A message for each result and for each run of other blocks; the first has the facts. No role: an event."""
+        if "role" not in native:
+            add_event(context, native, path)
+            return
         pieces = self._pieces(native, context)
         for role, parts, spots in pieces:
             context.add(Message(role, parts), path, spots)
@@ -119,6 +129,9 @@ class Turns(NamedTuple):
 
     def _write(self, turn: list[Message]) -> Native:
         first = turn[0]
+        if first.role == "event":
+            row: Native = row_of_event(first, self.blocks.owner)
+            return row
         blocks = self.blocks.write([part for message in turn for part in message.parts])
         role = "user" if first.role == "tool" else first.role
         native: Native = {"role": role, "content": self.content(blocks)}

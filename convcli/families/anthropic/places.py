@@ -1,4 +1,5 @@
-"""Where the fields of a transcript stand in the documents of Anthropic's API, whole or assembled from a stream."""
+"""Where the fields of a transcript stand in the documents of Anthropic's API, whole or assembled from a stream, and why
+blocks do not say some of them."""
 
 from __future__ import annotations
 
@@ -41,3 +42,13 @@ PLACES: dict[str, Path] = {
 ENVELOPE = frozenset(
     ("type", "service_tier", "container", "diagnostics", "usage", "inference_geo", "events", "request_id")
 )
+
+REASONS = {
+    "reasoning.summary": "thinking has no summary",
+    "refusal": "there is no block for a refusal: its words are written as text",
+    "opaque": "the block belongs to another vendor",
+    "tool_call": "only an assistant calls tools",
+    "tool_call.rawArguments": "the input of a call is an object",
+    "tool_result.value": "a result holds text, images and documents; a failed one is not empty",
+}
+"""Why a field of a block is lost or changed."""

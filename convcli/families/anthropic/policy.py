@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -89,6 +89,22 @@ def signed(part: Reasoning) -> Reasoning | None:
     return None
 
 
+def signed_or_plain(part: Reasoning) -> Reasoning:
+    """The same, and thinking that nobody signed: for programs that leave it out where a service wants a signature."""
+    return signed(part) or (replace(part, metadata=None) if part.metadata else part)
+
+
+def only_metadata(name: str) -> Callable[[Any], Any]:
+    """A part with no other metadata than a text under this name."""
+
+    def fits(part: Any) -> Any:
+        value = (part.metadata or {}).get(name)
+        kept = {name: value} if value and isinstance(value, str) else None
+        return part if part.metadata == kept else replace(part, metadata=kept)
+
+    return fits
+
+
 def taken_media(media: Media, owner: str) -> Media | None:
     """Media where the API takes them: known types of base64, plain text of a document, the web, uploaded files."""
     if media.type not in MEDIA_TYPES:
@@ -107,9 +123,9 @@ def _typed(media: Media, media_type: str | None) -> Media:
     return media if media.media_type == media_type else replace(media, media_type=media_type)
 
 
-def _express(result: ToolResult, owner: str) -> tuple[str, Any] | None:
+def _express(result: ToolResult, blocks: Blocks) -> tuple[str, Any] | None:
     """How a result is read back for which the API has no field of its own."""
-    if "content" in carried_by(result.extras, owner):
+    if "content" in blocks.carried(result) or (result.kind == "data" and blocks.holds(result.value)):
         return None
     kind = "error" if result.is_error else "text"
     if result.kind == "data":
@@ -122,11 +138,11 @@ def _express(result: ToolResult, owner: str) -> tuple[str, Any] | None:
     return (kind, part.text) if is_bare(part) and part.text.strip() else None
 
 
-def results_of(owner: str) -> Convention:
+def results_of(blocks: Blocks) -> Convention:
     """How data, and a list of one text, are written."""
     data: tuple[LossKind, str] = ("changed", "a result holds text or blocks: the data is written as JSON")
     one_text: tuple[LossKind, str] = ("changed", "a result of one text is the same as that text")
-    return Convention(lambda result: _express(result, owner), {"data": data, "error": data, "multimodal": one_text})
+    return Convention(lambda result: _express(result, blocks), {"data": data, "error": data, "multimodal": one_text})
 
 
 def with_words(result: ToolResult) -> ToolResult:
@@ -155,8 +171,14 @@ def _inner(part: Part, owner: str, media: Callable[[Media], Media | None]) -> Pa
     return taken if all(getattr(taken, key) == beside[key] for key in beside) else replace(taken, **beside)
 
 
-def taken_parts(blocks: Blocks) -> tuple[Pass, ...]:
-    """Parts that the API has blocks for, where it takes them."""
+def taken_parts(
+    blocks: Blocks,
+    *,
+    roles: Mapping[str, Collection[str]] = PARTS_IN_ROLES,
+    text: Callable[[Text], Text | None] = not_blank,
+    reasoning: Callable[[Reasoning], Reasoning | None] = signed,
+) -> tuple[Pass, ...]:
+    """Parts that the API has blocks for, where it takes them; a borrower may take other texts and reasoning."""
     owner = blocks.owner
 
     def media(part: Media) -> Media | None:
@@ -166,14 +188,14 @@ def taken_parts(blocks: Blocks) -> tuple[Pass, ...]:
         return part if part.dialect == owner and blocks.is_unknown(part.value) else None
 
     return (
-        parts_in_roles(PARTS_IN_ROLES),
+        parts_in_roles(roles),
         refusals_as_texts,
-        on_parts(lambda part, _: not_blank(part), "text"),
-        on_parts(lambda part, _: signed(part), "reasoning"),
+        on_parts(lambda part, _: text(part), "text"),
+        on_parts(lambda part, _: reasoning(part), "reasoning"),
         on_parts(lambda part, _: media(part), *MEDIA),
         on_parts(opaque, "opaque"),
         on_results(lambda result: taken_value(result, owner, media)),
-        expressed(results_of(owner)),
+        expressed(results_of(blocks)),
         on_results(with_words),
     )
 

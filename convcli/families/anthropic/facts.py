@@ -1,0 +1,59 @@
+"""What programs that keep Anthropic's messages note beside the content: ids, times, models, counts and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from convcli.families.anthropic.blocks import Blocks
+from convcli.families.anthropic.messages import Turns, joins_bare_results
+from convcli.families.anthropic.usage import Counts
+from convcli.kit.objects import Keys, Native
+from convcli.kit.sessions import Envelope
+from convcli.kit.settings import Setting
+from convcli.kit.values import put_counts, take_counts
+from convcli.model.transcript import Message
+
+
+class Facts:
+    """The facts of the messages of one form.
+
+    `order` are the keys of a message · `fields` those that say a field · `inside` the objects under its keys that say
+    fields · `counts` are those of tokens in the object `metrics`, where the cost stands too.
+    """
+
+    __slots__ = ("_keys", "_message", "counts", "inside")
+
+    def __init__(
+        self, order: str, fields: Mapping[str, str | Setting], inside: Mapping[str, Envelope], counts: Counts
+    ) -> None:
+        content = " ".join(key for key in order.split() if key not in fields)
+        self._keys, self._message = Keys(order), Envelope(order, fields, content=content)
+        self.inside, self.counts = inside, counts
+
+    def turns(self, blocks: Blocks) -> Turns:
+        """Messages of these blocks. Their content is always a list."""
+        return Turns(blocks, self._keys, self.lift, self.write, joins_bare_results, strings=False)
+
+    def lift(self, native: Native, message: Message, carried: Native) -> None:
+        """Set the fields of a message, and add to what is carried."""
+        carried |= self._message.lift(native, message) or {}
+        usage, metrics = take_counts(native.get("metrics") or {}, self.counts)
+        message.usage, message.cost = usage or None, metrics.pop("cost", None)
+        rest = {key: envelope.lift(native.get(key) or {}, message) for key, envelope in self.inside.items()}
+        carried |= {key: value for key, value in {**rest, "metrics": metrics}.items() if value}
+
+    def write(self, message: Message, carried: Native) -> Native:
+        """The same, with all that is carried."""
+        cost = {} if message.cost is None else {"cost": message.cost}
+        metrics = put_counts(message.usage or {}, {**cost, **carried.pop("metrics", {})}, self.counts)
+        inside = {key: envelope.write(message, carried.pop(key, None)) for key, envelope in self.inside.items()}
+        content = {key: value for key, value in {**inside, "metrics": metrics}.items() if value}
+        facts = self._message.write(message, carried, **content)
+        carried.clear()
+        return facts
+
+    def fits(self, message: Message) -> Message:
+        """The message with those facts that come back when they are written."""
+        fitted = Message(message.role, message.parts, extras=message.extras)
+        self.lift(self.write(message, {}), fitted, {})
+        return message if fitted == message else fitted
