@@ -201,12 +201,11 @@ CORE = ("model", "wire", "files", "proof", "kit", "validation", "engine", "jobs"
 UNTESTED = frozenset(
     f"{package}/{module}.py"
     for package, modules in {
-        "engine": "pipeline untrusted",
         "files": "packed",
         "jobs": "choosing config converting judging workers",
         "kit": "lacking pairing turns",
         "model": "codes document findings rule transcript",
-        "proof": "align equality reasons records",
+        "proof": "align reasons records",
         "report": "choice losses matrix message picture screen text",
         "validation": "quick_schemas survey verdict wording",
         "views": "rows",
