@@ -166,7 +166,7 @@ def test_an_item_in_a_row_of_its_own_is_told_where_it_stands() -> None:
 def test_a_rollout_of_others_has_all_that_the_program_wants() -> None:
     transcript = said(Message("assistant", [Text("Hello.")]), tools=[ToolDefinition("f")])
     document = rows(transcript)
-    assert pipeline.validate(document, CODEX, rigour="sent") == []
+    assert pipeline.validate(document, CODEX, purpose="request") == []
     assert document[0]["payload"]["dynamic_tools"] == [
         {"name": "f", "description": "", "inputSchema": {"type": "object", "properties": {}}}
     ]

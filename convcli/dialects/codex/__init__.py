@@ -27,10 +27,10 @@ from convcli.families.openai.calls import is_custom
 from convcli.families.responses.parts import RESULTS
 from convcli.kit.objects import Native
 from convcli.model.dialect import Clue, Dialect, Options
-from convcli.model.rule import At, Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import arguments, links
-from convcli.validation.survey import Survey, when_sent
+from convcli.validation.survey import Survey, for_requests
 
 
 def detect(document: Any) -> Clue | None:
@@ -77,11 +77,11 @@ def _unread(survey: Survey) -> Iterator[Breach]:
     header = rows[0].get("payload") if rows and rows[0].get("type") == META and "timestamp" in rows[0] else {}
     is_numbered = not is_paginated(header or {}) or "ordinal" in rows[-1]
     if rows and not (is_numbered and _is_whole(header or {})):
-        yield Breach("unread-row", At(steps=(0,)), "the program takes no rollout that begins so")
+        yield Breach("unread-row", NodeRef(steps=(0,)), "the program takes no rollout that begins so")
     for i, row in enumerate(rows_of(rows) if isinstance(survey.document, list) else ()):
         is_read = row.kind != ITEM or not is_known(row.payload) or _is_read(row.payload)
         if i and "payload" in row.native and not (is_read and "timestamp" in row.native):
-            yield Breach("unread-row", At(steps=(i,)), "the program skips this row", "warning")
+            yield Breach("unread-row", NodeRef(steps=(i,)), "the program skips this row", "warning")
 
 
 def _is_whole(header: Native) -> bool:
@@ -103,8 +103,8 @@ def _is_read(item: Native) -> bool:
 
 
 RULES = (
-    when_sent(Rule(("unread-row",), _unread)),
-    links.paired(links.Manner(where="later", missing="warning")),
+    for_requests(Rule(("unread-row",), _unread)),
+    links.paired(links.PairingRules(where="later", missing="warning")),
     arguments.readable(free=is_custom),
     arguments.not_filled(),
 )

@@ -164,6 +164,8 @@ class Answer:
         item = self.items.setdefault(index, _Item(place, native))
         if is_done:
             item.done(native, place)
+        else:
+            item.native = Growing({**native, **item.native})
 
     def _open(self, event: Native, kind: str, at: int) -> _Item:
         return self.items.setdefault(event["output_index"], _Item((at,), {"type": kind}))
