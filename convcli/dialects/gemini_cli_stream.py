@@ -20,19 +20,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.kit.fitting import (
-    has_failed,
-    has_media,
-    in_words,
-    on_each_message,
-    on_messages,
-    on_results,
-    refusals_as_texts,
-    separate_results,
-    shared,
-    shared_all,
-)
+from convcli.kit.fitting import refusals_as_texts
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import on_each_message, on_messages, on_results, shared, shared_all
+from convcli.kit.results import has_failed, has_media, in_words, separate_results
 from convcli.kit.runs import Run
 from convcli.kit.sessions import active_branch, results_between_events
 from convcli.kit.sessions import events as session_events

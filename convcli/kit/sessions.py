@@ -18,8 +18,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import on_each_message, on_messages, results_first, shared
 from convcli.kit.objects import Keys, Native
+from convcli.kit.passes import on_each_message, on_messages, shared
+from convcli.kit.results import results_first
 from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.branches import active

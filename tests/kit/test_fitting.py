@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from convcli.kit import fitting
+from convcli.kit import fitting, passes, results
 from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import (
     Media,
@@ -50,7 +50,7 @@ PASSES: dict[str, Pass] = {
     "linear": fitting.linear,
     "answers_only": fitting.answers_only,
     "last_answer": fitting.last_answer,
-    "single_results": fitting.on_messages(fitting.single_results),
+    "single_results": passes.on_messages(results.single_results),
     "roles": fitting.roles({"developer": "system"}),
     "parts_in_roles": fitting.parts_in_roles({"tool_call": ("assistant",), "image": ("user",)}),
     "ordered_parts": fitting.ordered_parts("reasoning", "text", "tool_call"),
@@ -60,10 +60,10 @@ PASSES: dict[str, Pass] = {
     "with_parameters": fitting.with_parameters(typed=True),
     "functions_only": fitting.functions_only("x"),
     "some_tools": fitting.some_tools,
-    "results_behind_calls": fitting.results_behind_calls,
-    "separate_results": fitting.separate_results,
+    "results_behind_calls": results.results_behind_calls,
+    "separate_results": results.separate_results,
     "refusals_as_texts": fitting.refusals_as_texts,
-    "bare_system": fitting.on_messages(fitting.bare_system),
+    "bare_system": passes.on_messages(fitting.bare_system),
 }
 
 
@@ -113,18 +113,18 @@ def test_a_transcript_is_a_response_only_if_a_model_answered_and_nobody_asked() 
 
 def test_results_come_directly_behind_the_turn_that_called() -> None:
     messages = [calling("a", "b"), user("wait"), result("b"), result("a")]
-    fitted = fitting.results_behind_calls(Transcript(messages)).messages
+    fitted = results.results_behind_calls(Transcript(messages)).messages
     assert fitted == [messages[0], messages[2], messages[3], messages[1]]
 
 
 def test_a_result_without_a_call_stays_where_it_is() -> None:
     messages = [user("a"), result("x"), user("b")]
-    assert fitting.results_behind_calls(Transcript(messages)).messages == messages
+    assert results.results_behind_calls(Transcript(messages)).messages == messages
 
 
 def test_results_of_one_message_are_messages_of_their_own() -> None:
     mixed = Message("user", [Text("a"), result("x").parts[0], Text("b"), Text("c")], id="m")
-    fitted = fitting.separate_results(Transcript([mixed])).messages
+    fitted = results.separate_results(Transcript([mixed])).messages
     assert [(message.role, len(message.parts), message.id) for message in fitted] == [
         ("user", 1, "m"),
         ("tool", 1, None),
@@ -136,7 +136,7 @@ def test_a_message_of_a_tool_is_one_result_and_else_words_of_the_user() -> None:
     two = Message("tool", [*result("a").parts, *result("b").parts])
     words = Message("tool", [Text("x")])
     stray = Message("user", [Text("y"), *result("c").parts])
-    fitted = fitting.single_results([two, words, stray])
+    fitted = results.single_results([two, words, stray])
     assert fitted == [result("a"), user("x"), user("y")]
 
 
@@ -154,7 +154,7 @@ def test_parts_stand_in_the_order_of_the_format_and_equals_keep_theirs() -> None
 
 def test_passes_of_parts_that_follow_each_other_are_one_walk_with_the_same_outcome() -> None:
     passes = (fitting.refusals_as_texts, fitting.only_own_opaque("x"), fitting.linear)
-    fused = fitting.fused(*passes)
+    fused = passes.fused(*passes)
     assert len(fused) == 2
     transcript = Transcript([Message("assistant", [Refusal("No."), Opaque("y", 1), Opaque("x", 2)])])
     for one in fused:
@@ -178,7 +178,7 @@ def test_fields_without_a_place_are_taken_out() -> None:
 def test_a_convention_writes_a_result_for_which_there_is_no_field() -> None:
     mark = Convention(lambda one: ("text", f"Error: {one.value}") if one.kind == "error" else None, {})
     failed = ToolResult("a", "f", "error", "no", is_error=True)
-    fitted = fitting.expressed(mark)(Transcript([Message("tool", [failed]), result("b")]))
+    fitted = results.expressed(mark)(Transcript([Message("tool", [failed]), result("b")]))
     assert fitted.messages == [Message("tool", [ToolResult("a", "f", "text", "Error: no")]), result("b")]
 
 
@@ -201,7 +201,7 @@ def test_an_empty_list_of_tools_is_no_list() -> None:
 
 
 def test_results_in_words_say_what_a_model_can_read() -> None:
-    texts = fitting.ResultTexts("Error: ")
+    texts = results.ResultTexts("Error: ")
     image = Media("image", data="AAAA", media_type="image/png")
     assert texts.value(ToolResult("a", "f", "data", {"n": 1})) == '{"n":1}'
     assert texts.value(ToolResult("a", "f", "error", "no")) == "Error: no"
@@ -209,7 +209,7 @@ def test_results_in_words_say_what_a_model_can_read() -> None:
     assert texts.value(ToolResult("a", "f", "multimodal", [Text("x"), image, Text("y")])) == "x\ny"
     assert texts.express(ToolResult("a", "f", "multimodal", [image])) is None
     assert texts.express(ToolResult("a", "f", "text", "x")) is None
-    assert fitting.ResultTexts("", data=True).value(ToolResult("a", "f", "data", {"n": 1})) == {"n": 1}
+    assert results.ResultTexts("", data=True).value(ToolResult("a", "f", "data", {"n": 1})) == {"n": 1}
 
 
 def test_a_leading_instruction_is_one_text() -> None:

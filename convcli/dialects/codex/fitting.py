@@ -31,24 +31,31 @@ from convcli.families.responses.fitting import (
     takes_part,
 )
 from convcli.families.responses.parts import RESULTS
-from convcli.kit.fitting import (
-    functions_only,
-    has_failed,
-    on_each_message,
-    on_messages,
-    on_parts,
-    on_results,
-    on_tools,
-    refusals_as_texts,
-    separate_results,
-    shared,
-    with_parameters,
-)
+from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
 from convcli.kit.objects import carried_by
+from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import distinct_ids, renaming
-from convcli.kit.sessions import active_branch, events, row_of_event, timed, with_models, with_rows, with_session_id
+from convcli.kit.results import has_failed, separate_results
+from convcli.kit.sessions import (
+    active_branch,
+    events,
+    row_of_event,
+    timed,
+    with_models,
+    with_rows,
+    with_session_id,
+)
 from convcli.kit.values import read_arguments
-from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Part,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
 
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 

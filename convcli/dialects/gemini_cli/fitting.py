@@ -14,9 +14,11 @@ from convcli.dialects.gemini_cli.writing import groups, needs_content, write_row
 from convcli.families.google.carried import Carried, known
 from convcli.families.google.fitting import expressible_parts, with_signature, without_blanks
 from convcli.families.google.turns import user_without_result
-from convcli.kit.fitting import on_each_message, on_messages, on_results, separate_results, shared, without
+from convcli.kit.fitting import without
 from convcli.kit.objects import carried_by
+from convcli.kit.passes import on_each_message, on_messages, on_results, shared
 from convcli.kit.renaming import renaming
+from convcli.kit.results import separate_results
 from convcli.kit.sessions import (
     EPOCH,
     active_branch,

@@ -36,25 +36,19 @@ from convcli.families.openai import request as common
 from convcli.families.openai.messages import without_empty_text
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
-    MEDIA,
-    expressed,
     functions_only,
-    fused,
     is_response,
     known_finish,
     linear,
     named,
-    on_each_message,
-    on_messages,
-    on_parts,
-    on_results,
     only_own_opaque,
     ordered_parts,
     roles,
-    single_results,
 )
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.renaming import identifiers, renaming
+from convcli.kit.results import expressed, single_results
 from convcli.kit.settings import Settings
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.branches import active

@@ -24,22 +24,11 @@ from convcli.families.google.carried import (
 from convcli.families.google.keys import Service
 from convcli.families.google.parts import SIGNATURE, kind_of
 from convcli.families.google.results import read_response, with_media, write_response
-from convcli.kit.fitting import (
-    answers_only,
-    is_foreign_builtin,
-    linear,
-    on_each_message,
-    on_messages,
-    on_parts,
-    on_tools,
-    results_behind_calls,
-    roles,
-    separate_results,
-    shared,
-    without,
-)
+from convcli.kit.fitting import answers_only, is_foreign_builtin, linear, roles, without
 from convcli.kit.objects import Native, carried_by, says_something
+from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
 from convcli.kit.renaming import renaming
+from convcli.kit.results import results_behind_calls, separate_results
 from convcli.model.dialect import Pass
 from convcli.model.transcript import (
     Media,

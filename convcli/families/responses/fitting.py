@@ -17,19 +17,11 @@ from convcli.families.responses import response
 from convcli.families.responses.items import MARKS
 from convcli.families.responses.parts import AUTO, RESULTS, object_in
 from convcli.families.responses.turns import is_content
-from convcli.kit.fitting import (
-    expressed,
-    functions_only,
-    on_messages,
-    on_parts,
-    on_results,
-    on_tools,
-    separate_results,
-    shared,
-    without,
-)
+from convcli.kit.fitting import functions_only, without
 from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.passes import on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
+from convcli.kit.results import expressed, separate_results
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
 from convcli.model.transcript import (
