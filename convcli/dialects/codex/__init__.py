@@ -176,10 +176,12 @@ DIALECT = Dialect(
         "event": "a session has rows only for events of its own",
     },
     places={
-        "id": ("0", "payload", "id"),
-        "createdAt": ("0", "payload", "timestamp"),
-        "cwd": ("0", "payload", "cwd"),
-        "extras.header": ("0", "payload"),
+        "id": ("#", "@", "id"),
+        "createdAt": ("#", "@", "timestamp"),
+        "cwd": ("#", "@", "cwd"),
+        "extras.header": ("#", "@"),
+        "extras.headerRow": ("#",),
+        "extras.messageRow": ("..", "..", ".."),
         "extras.row": ("..",),
         "extras.item": ("..", ".."),
         "message.createdAt": ("..", "timestamp"),
@@ -196,5 +198,7 @@ DIALECT = Dialect(
         "tool_result.value": ("output",),
         "tool.parameters": ("inputSchema",),
     },
-    envelope=frozenset(("header", "row", "status", "internal_chat_message_metadata_passthrough")),
+    envelope=frozenset(
+        ("header", "headerRow", "row", "messageRow", "status", "internal_chat_message_metadata_passthrough")
+    ),
 )

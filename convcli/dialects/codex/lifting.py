@@ -114,7 +114,9 @@ class _Reader:
 
     def _header(self, row: Row) -> None:
         transcript, origin, base = self.transcript, self.context.origin, row.payload.get("base_instructions") or {}
+        time, beside = _envelope(row)
         header = HEADER.lift(row.payload, transcript) or {}
+        transcript.created_at = transcript.created_at or time
         header = {key: header[key] for key in Keys(ORDER).sorted(header) if header[key] != WRITER.get(key)}
         if base.get("text"):
             extras = extras_of(NAME, Keys("text").carried(base))
@@ -126,8 +128,9 @@ class _Reader:
         if tools is not None:
             transcript.tools = [_lift_tool(tool) for tool in tools]
             origin.tools = [(*row.path, "dynamic_tools", k) for k in range(len(tools))]
-        time, beside = _envelope(row)
-        carried = {"header": header, "row": _timed(beside, time, transcript.created_at)}
+        steps = [str(step) for step in row.path]
+        origin.renamed = dict(zip(("#", "@"), steps if len(steps) > 1 else ["..", *steps], strict=True))
+        carried = {"header": header, "headerRow": _timed(beside, time, transcript.created_at)}
         transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if value})
 
     def _item(self, i: int, row: Row) -> None:
@@ -140,12 +143,16 @@ class _Reader:
         if message.role == "assistant":
             self.answer = message
         time, beside = _envelope(row)
-        message.created_at = time if is_first else message.created_at
+        shown = [self.shown.get((i, n)) for n in range(len(screen(row.payload)))]
+        time = time or next((one for one in shown if one is not None), None)
+        message.created_at = message.created_at or time
         beside = _timed(beside, time, message.created_at)
-        shown = [self.shown.get((i, k)) for k in range(len(screen(row.payload)))]
-        if any(time not in (None, row.native.get("timestamp")) for time in shown):
+        if any(one not in (None, time) for one in shown):
             beside["shown"] = shown
-        _carry(message if is_first else message.parts[k], beside)
+        if is_first:
+            _carry(message, beside)
+        else:
+            _carry(message.parts[k], beside, "messageRow" if kind_of(row.payload) == "message" else "row")
 
     def _add(self, item: Native, path: Path, kind: str = ITEM) -> tuple[Message, int]:
         if kind == BETWEEN_AGENTS or kind_of(item) in WHOLE:
@@ -175,7 +182,10 @@ class _Reader:
         else:
             text = facts.pop("message", "")
             self.context.add(Message("user", [Text(text)] if text else []), row.path, [("message",)])
-        messages = self.context.messages[start:]
+        messages, places = self.context.messages[start:], self.context.origin.places
+        for n, (path, spots) in enumerate(places[start:], start):
+            steps = path[len(row.path) :]  # they share the row, and its time
+            places[n] = row.path, [(*steps, *spot) for spot in spots or ()]
         if facts.get("message") == text_of(messages[-1]):
             del facts["message"]
         time, beside = _envelope(row)
@@ -199,9 +209,10 @@ def _timed(beside: Native, time: str | None, usual: str | None) -> Native:
     return beside if time in (None, usual) else {**beside, "timestamp": time}
 
 
-def _carry(record: Message | Part, beside: Native) -> None:
+def _carry(record: Message | Part, beside: Native, key: str = "row") -> None:
+    """Keys differ so that losses are told at the row: a part stands in an item, or in the content of one."""
     if beside:
-        record.extras = {NAME: {**carried_by(record.extras, NAME), "row": beside}}
+        record.extras = {NAME: {**carried_by(record.extras, NAME), key: beside}}
 
 
 def _readable(item: Native) -> Native:
