@@ -21,7 +21,7 @@ from typing import Any
 
 from convcli.dialects.codex.fitting import FIT, UUID
 from convcli.dialects.codex.lifting import lift
-from convcli.dialects.codex.rows import EVENT, ITEM, META, NAME, TURN, is_known, is_paginated, rows_of
+from convcli.dialects.codex.rows import EVENT, ITEM, META, NAME, TURN, USAGE, is_known, is_paginated, rows_of
 from convcli.dialects.codex.writing import write_session
 from convcli.families.openai.calls import is_custom
 from convcli.families.responses.parts import RESULTS
@@ -185,6 +185,9 @@ DIALECT = Dialect(
         "extras.row": ("..",),
         "extras.item": ("..", ".."),
         "message.createdAt": ("..", "timestamp"),
+        "message.model": ("model",),
+        "message.usage": ("usage",),
+        **{f"message.usage.{ours}": ("usage", *theirs) for theirs, ours in USAGE.items()},
         "text.metadata.itemId": ("..", "..", "id"),
         "reasoning.metadata.itemId": ("id",),
         "reasoning.metadata.encryptedContent": ("encrypted_content",),

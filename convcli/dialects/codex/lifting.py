@@ -70,7 +70,9 @@ class _Reader:
         self.shown = {at: self.rows[i].native["timestamp"] for i, at in self.repeats.items()}
         self.failed = failed_ids(row.native for row in self.rows)
         self.model: str | None = None
+        self.model_at: Path = ()
         self.answer: Message | None = None
+        self.answer_at: Path = ()
         self.total: dict[str, int] = {}
         self.transcript = Transcript(self.context.messages, origin=self.context.origin)
         for i, row in enumerate(self.rows):
@@ -100,7 +102,7 @@ class _Reader:
         if model:
             following = self.rows[i + 1] if i + 1 < len(self.rows) and i + 1 not in self.gone else row
             is_usual = row.payload == {"model": model} and row.is_bare() and model != self.model
-            self.model = model
+            self.model, self.model_at = model, (*row.path, "model")
             self.items.close()
             same_time = following.native.get("timestamp") == row.native.get("timestamp")
             return is_usual and same_time and is_of_answer(following)
@@ -108,6 +110,8 @@ class _Reader:
         if not usage or answer is None or answer.usage is not None:
             return False
         answer.usage, self.total = usage, sum_of(self.total, usage)
+        steps = ("usage",) if "usage" in row.payload else ("info", "last_token_usage")
+        self.context.origin.routes[(*self.answer_at, "usage")] = (*row.path, *steps)
         self.items.close()
         is_usual = row.is_bare() and row.native["timestamp"] == answer.created_at
         return is_usual and exact_json.exact(row.payload, count_row(usage, self.total))
@@ -140,8 +144,9 @@ class _Reader:
         if not is_first and k == len(message.parts):  # of a message without content nothing is left in an answer
             self._event(row)
             return
-        if message.role == "assistant":
-            self.answer = message
+        if message.role == "assistant" and is_first:
+            self.answer, self.answer_at = message, row.path
+            self.context.origin.routes |= {(*row.path, "model"): self.model_at} if self.model else {}
         time, beside = _envelope(row)
         shown = [self.shown.get((i, n)) for n in range(len(screen(row.payload)))]
         time = time or next((one for one in shown if one is not None), None)
