@@ -21,7 +21,7 @@ from typing import Any
 
 from convcli.dialects.codex.fitting import FIT, UUID
 from convcli.dialects.codex.lifting import lift
-from convcli.dialects.codex.rows import EVENT, ITEM, META, NAME, TURN, is_known, is_paginated, rows_of
+from convcli.dialects.codex.rows import EVENT, ITEM, META, NAME, TURN, USAGE, is_known, is_paginated, rows_of
 from convcli.dialects.codex.writing import write_session
 from convcli.families.openai.calls import is_custom
 from convcli.families.responses.parts import RESULTS
@@ -176,13 +176,18 @@ DIALECT = Dialect(
         "event": "a session has rows only for events of its own",
     },
     places={
-        "id": ("0", "payload", "id"),
-        "createdAt": ("0", "payload", "timestamp"),
-        "cwd": ("0", "payload", "cwd"),
-        "extras.header": ("0", "payload"),
+        "id": ("#", "@", "id"),
+        "createdAt": ("#", "@", "timestamp"),
+        "cwd": ("#", "@", "cwd"),
+        "extras.header": ("#", "@"),
+        "extras.headerRow": ("#",),
+        "extras.messageRow": ("..", "..", ".."),
         "extras.row": ("..",),
         "extras.item": ("..", ".."),
         "message.createdAt": ("..", "timestamp"),
+        "message.model": ("model",),
+        "message.usage": ("usage",),
+        **{f"message.usage.{ours}": ("usage", *theirs) for theirs, ours in USAGE.items()},
         "text.metadata.itemId": ("..", "..", "id"),
         "reasoning.metadata.itemId": ("id",),
         "reasoning.metadata.encryptedContent": ("encrypted_content",),
@@ -196,5 +201,7 @@ DIALECT = Dialect(
         "tool_result.value": ("output",),
         "tool.parameters": ("inputSchema",),
     },
-    envelope=frozenset(("header", "row", "status", "internal_chat_message_metadata_passthrough")),
+    envelope=frozenset(
+        ("header", "headerRow", "row", "messageRow", "status", "internal_chat_message_metadata_passthrough")
+    ),
 )

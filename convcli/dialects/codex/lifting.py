@@ -70,7 +70,9 @@ class _Reader:
         self.shown = {at: self.rows[i].native["timestamp"] for i, at in self.repeats.items()}
         self.failed = failed_ids(row.native for row in self.rows)
         self.model: str | None = None
+        self.model_at: Path = ()
         self.answer: Message | None = None
+        self.answer_at: Path = ()
         self.total: dict[str, int] = {}
         self.transcript = Transcript(self.context.messages, origin=self.context.origin)
         for i, row in enumerate(self.rows):
@@ -100,7 +102,7 @@ class _Reader:
         if model:
             following = self.rows[i + 1] if i + 1 < len(self.rows) and i + 1 not in self.gone else row
             is_usual = row.payload == {"model": model} and row.is_bare() and model != self.model
-            self.model = model
+            self.model, self.model_at = model, (*row.path, "model")
             self.items.close()
             same_time = following.native.get("timestamp") == row.native.get("timestamp")
             return is_usual and same_time and is_of_answer(following)
@@ -108,13 +110,17 @@ class _Reader:
         if not usage or answer is None or answer.usage is not None:
             return False
         answer.usage, self.total = usage, sum_of(self.total, usage)
+        steps = ("usage",) if "usage" in row.payload else ("info", "last_token_usage")
+        self.context.origin.routes[(*self.answer_at, "usage")] = (*row.path, *steps)
         self.items.close()
         is_usual = row.is_bare() and row.native["timestamp"] == answer.created_at
         return is_usual and exact_json.exact(row.payload, count_row(usage, self.total))
 
     def _header(self, row: Row) -> None:
         transcript, origin, base = self.transcript, self.context.origin, row.payload.get("base_instructions") or {}
+        time, beside = _envelope(row)
         header = HEADER.lift(row.payload, transcript) or {}
+        transcript.created_at = transcript.created_at or time
         header = {key: header[key] for key in Keys(ORDER).sorted(header) if header[key] != WRITER.get(key)}
         if base.get("text"):
             extras = extras_of(NAME, Keys("text").carried(base))
@@ -126,8 +132,9 @@ class _Reader:
         if tools is not None:
             transcript.tools = [_lift_tool(tool) for tool in tools]
             origin.tools = [(*row.path, "dynamic_tools", k) for k in range(len(tools))]
-        time, beside = _envelope(row)
-        carried = {"header": header, "row": _timed(beside, time, transcript.created_at)}
+        steps = [str(step) for step in row.path]
+        origin.renamed = dict(zip(("#", "@"), steps if len(steps) > 1 else ["..", *steps], strict=True))
+        carried = {"header": header, "headerRow": _timed(beside, time, transcript.created_at)}
         transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if value})
 
     def _item(self, i: int, row: Row) -> None:
@@ -137,15 +144,20 @@ class _Reader:
         if not is_first and k == len(message.parts):  # of a message without content nothing is left in an answer
             self._event(row)
             return
-        if message.role == "assistant":
-            self.answer = message
+        if message.role == "assistant" and is_first:
+            self.answer, self.answer_at = message, row.path
+            self.context.origin.routes |= {(*row.path, "model"): self.model_at} if self.model else {}
         time, beside = _envelope(row)
-        message.created_at = time if is_first else message.created_at
+        shown = [self.shown.get((i, n)) for n in range(len(screen(row.payload)))]
+        time = time or next((one for one in shown if one is not None), None)
+        message.created_at = message.created_at or time
         beside = _timed(beside, time, message.created_at)
-        shown = [self.shown.get((i, k)) for k in range(len(screen(row.payload)))]
-        if any(time not in (None, row.native.get("timestamp")) for time in shown):
+        if any(one not in (None, time) for one in shown):
             beside["shown"] = shown
-        _carry(message if is_first else message.parts[k], beside)
+        if is_first:
+            _carry(message, beside)
+        else:
+            _carry(message.parts[k], beside, "messageRow" if kind_of(row.payload) == "message" else "row")
 
     def _add(self, item: Native, path: Path, kind: str = ITEM) -> tuple[Message, int]:
         if kind == BETWEEN_AGENTS or kind_of(item) in WHOLE:
@@ -175,7 +187,10 @@ class _Reader:
         else:
             text = facts.pop("message", "")
             self.context.add(Message("user", [Text(text)] if text else []), row.path, [("message",)])
-        messages = self.context.messages[start:]
+        messages, places = self.context.messages[start:], self.context.origin.places
+        for n, (path, spots) in enumerate(places[start:], start):
+            steps = path[len(row.path) :]  # they share the row, and its time
+            places[n] = row.path, [(*steps, *spot) for spot in spots or ()]
         if facts.get("message") == text_of(messages[-1]):
             del facts["message"]
         time, beside = _envelope(row)
@@ -199,9 +214,10 @@ def _timed(beside: Native, time: str | None, usual: str | None) -> Native:
     return beside if time in (None, usual) else {**beside, "timestamp": time}
 
 
-def _carry(record: Message | Part, beside: Native) -> None:
+def _carry(record: Message | Part, beside: Native, key: str = "row") -> None:
+    """Keys differ so that losses are told at the row: a part stands in an item, or in the content of one."""
     if beside:
-        record.extras = {NAME: {**carried_by(record.extras, NAME), "row": beside}}
+        record.extras = {NAME: {**carried_by(record.extras, NAME), key: beside}}
 
 
 def _readable(item: Native) -> Native:

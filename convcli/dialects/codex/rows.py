@@ -112,7 +112,8 @@ def closes(native: Native) -> bool:
 
 def _text(item: Native) -> str:
     content = item["content"]
-    return content if isinstance(content, str) else "".join(part.get("text") or "" for part in content)
+    texts = [content] if isinstance(content, str) else [part.get("text") for part in content]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def is_turn(item: Native) -> bool:
@@ -206,14 +207,16 @@ def count_row(usage: dict[str, int], total: dict[str, int]) -> Native:
 
 def failed_ids(natives: Iterable[Any]) -> set[str]:
     """The ids of the calls whose failure an event states."""
-    payloads = [native["payload"] for native in natives if isinstance(native, dict) and native.get("type") == EVENT]
+    rows = [native for native in natives if isinstance(native, dict) and native.get("type") == EVENT]
+    payloads = [row["payload"] for row in rows if isinstance(row.get("payload"), dict)]
     failed: set[str] = set()
     for payload in payloads:
-        item = payload.get("item") or payload
-        id_, result = item.get("call_id" if item is payload else "id"), item.get("result")
-        has_error = isinstance(result, dict) and "Err" in result
-        if item.get("status") == "failed" or item.get("exit_code") or item.get("success") is False or has_error:
-            failed.add(id_)
+        inner = payload.get("item")
+        item, key = (inner, "id") if isinstance(inner, dict) else (payload, "call_id")
+        has_error = isinstance(item.get("result"), dict) and "Err" in item["result"]
+        has_failed = item.get("status") == "failed" or item.get("exit_code") or item.get("success") is False
+        if (has_failed or has_error) and isinstance(item.get(key), str):
+            failed.add(item[key])
     return failed
 
 
@@ -258,9 +261,13 @@ def taken_back(rows: list[Row]) -> set[int]:
     return gone
 
 
+BESIDE = ("row", "messageRow")
+
+
 def beside_of(message: Any) -> Native:
     """What is carried of the row in which a message or a part stands."""
-    beside: Native = carried_by(message.extras, NAME).get("row") or {}
+    carried = carried_by(message.extras, NAME)
+    beside: Native = next((carried[key] for key in BESIDE if key in carried), {})
     return beside
 
 

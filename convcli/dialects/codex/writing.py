@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.codex.lifting import HEADER, SHELL, TOOL, WRITER, sum_of, text_of
 from convcli.dialects.codex.rows import (
+    BESIDE,
     BETWEEN_AGENTS,
     COMPACTED,
     EVENT,
@@ -48,7 +49,7 @@ def write_session(transcript: Transcript) -> Rows:
         messages = messages[1:]
     if transcript.tools is not None:
         content["dynamic_tools"] = [_write_tool(tool) for tool in transcript.tools]
-    head = row(transcript.created_at, META, HEADER.write(transcript, header, **content), carried.get("row"))
+    head = row(transcript.created_at, META, HEADER.write(transcript, header, **content), carried.get("headerRow"))
     rows = [head, *write_rows(messages, header)]
     return Rows([_numbered(i, one) for i, one in enumerate(rows)] if is_paginated(header) else rows)
 
@@ -162,7 +163,7 @@ def _goes_on(message: Message) -> bool:
 
 
 def _without_row(record: Any) -> Any:
-    carried = {key: value for key, value in carried_by(record.extras, NAME).items() if key != "row"}
+    carried = {key: value for key, value in carried_by(record.extras, NAME).items() if key not in BESIDE}
     return replace(record, extras=extras_of(NAME, carried))
 
 
