@@ -1,4 +1,4 @@
-"""How passes are made, of functions on messages, parts, results and tools, and how those that follow each other are one.
+"""How passes are made, of functions on messages, parts, results and tools; those that follow each other are one.
 
 A pass is a transcript → the same as a target takes it: it does not change its input and shares what it leaves alone.
 """

@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given, settings
 
 from convcli.kit import fitting, passes, results
-from convcli.model.dialect import Convention, Pass
+from convcli.model.dialect import Pass
 from convcli.model.transcript import (
-    Media,
     Message,
     Opaque,
     Part,
     Reasoning,
-    Refusal,
     Text,
     ToolCall,
     ToolDefinition,
@@ -111,35 +109,6 @@ def test_a_transcript_is_a_response_only_if_a_model_answered_and_nobody_asked() 
     assert not fitting.is_response(Transcript([Message("assistant", [Text("b")])]))
 
 
-def test_results_come_directly_behind_the_turn_that_called() -> None:
-    messages = [calling("a", "b"), user("wait"), result("b"), result("a")]
-    fitted = results.results_behind_calls(Transcript(messages)).messages
-    assert fitted == [messages[0], messages[2], messages[3], messages[1]]
-
-
-def test_a_result_without_a_call_stays_where_it_is() -> None:
-    messages = [user("a"), result("x"), user("b")]
-    assert results.results_behind_calls(Transcript(messages)).messages == messages
-
-
-def test_results_of_one_message_are_messages_of_their_own() -> None:
-    mixed = Message("user", [Text("a"), result("x").parts[0], Text("b"), Text("c")], id="m")
-    fitted = results.separate_results(Transcript([mixed])).messages
-    assert [(message.role, len(message.parts), message.id) for message in fitted] == [
-        ("user", 1, "m"),
-        ("tool", 1, None),
-        ("user", 2, None),
-    ]
-
-
-def test_a_message_of_a_tool_is_one_result_and_else_words_of_the_user() -> None:
-    two = Message("tool", [*result("a").parts, *result("b").parts])
-    words = Message("tool", [Text("x")])
-    stray = Message("user", [Text("y"), *result("c").parts])
-    fitted = results.single_results([two, words, stray])
-    assert fitted == [result("a"), user("x"), user("y")]
-
-
 def test_parts_are_left_out_where_their_role_may_not_have_them() -> None:
     message = Message("user", [Text("a"), call("x")])
     fitted = fitting.parts_in_roles({"tool_call": ("assistant",)})(Transcript([message, calling("y")]))
@@ -150,16 +119,6 @@ def test_parts_stand_in_the_order_of_the_format_and_equals_keep_theirs() -> None
     parts: list[Part] = [call("x"), Text("a"), Reasoning("r"), Text("b")]
     fitted = fitting.ordered_parts("reasoning", "text", "tool_call")(Transcript([Message("assistant", parts)]))
     assert fitted.messages[0].parts == [parts[2], parts[1], parts[3], parts[0]]
-
-
-def test_passes_of_parts_that_follow_each_other_are_one_walk_with_the_same_outcome() -> None:
-    passes = (fitting.refusals_as_texts, fitting.only_own_opaque("x"), fitting.linear)
-    fused = passes.fused(*passes)
-    assert len(fused) == 2
-    transcript = Transcript([Message("assistant", [Refusal("No."), Opaque("y", 1), Opaque("x", 2)])])
-    for one in fused:
-        transcript = one(transcript)
-    assert transcript.messages[0].parts == [Text("No."), Opaque("x", 2)]
 
 
 def test_a_stop_reason_without_a_word_becomes_the_usual_one_unless_the_message_is_kept() -> None:
@@ -173,13 +132,6 @@ def test_fields_without_a_place_are_taken_out() -> None:
     fitted = fitting.without("title", "message.usage")(transcript)
     assert (fitted.title, fitted.cwd) == (None, "/")
     assert (fitted.messages[0].usage, fitted.messages[0].id) == (None, "1")
-
-
-def test_a_convention_writes_a_result_for_which_there_is_no_field() -> None:
-    mark = Convention(lambda one: ("text", f"Error: {one.value}") if one.kind == "error" else None, {})
-    failed = ToolResult("a", "f", "error", "no", is_error=True)
-    fitted = results.expressed(mark)(Transcript([Message("tool", [failed]), result("b")]))
-    assert fitted.messages == [Message("tool", [ToolResult("a", "f", "text", "Error: no")]), result("b")]
 
 
 def test_functions_have_schemas_and_tools_of_other_vendors_are_left_out() -> None:
@@ -198,18 +150,6 @@ def test_functions_have_schemas_and_tools_of_other_vendors_are_left_out() -> Non
 
 def test_an_empty_list_of_tools_is_no_list() -> None:
     assert fitting.some_tools(Transcript([], tools=[])).tools is None
-
-
-def test_results_in_words_say_what_a_model_can_read() -> None:
-    texts = results.ResultTexts("Error: ")
-    image = Media("image", data="AAAA", media_type="image/png")
-    assert texts.value(ToolResult("a", "f", "data", {"n": 1})) == '{"n":1}'
-    assert texts.value(ToolResult("a", "f", "error", "no")) == "Error: no"
-    assert texts.value(ToolResult("a", "f", "error", "Error: no")) == "Error: no"
-    assert texts.value(ToolResult("a", "f", "multimodal", [Text("x"), image, Text("y")])) == "x\ny"
-    assert texts.express(ToolResult("a", "f", "multimodal", [image])) is None
-    assert texts.express(ToolResult("a", "f", "text", "x")) is None
-    assert results.ResultTexts("", data=True).value(ToolResult("a", "f", "data", {"n": 1})) == {"n": 1}
 
 
 def test_a_leading_instruction_is_one_text() -> None:

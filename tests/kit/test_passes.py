@@ -1,0 +1,45 @@
+"""How passes are made: what changes nothing shares everything, and those that follow each other are one walk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.kit import fitting, passes
+from convcli.model.transcript import (
+    Message,
+    Opaque,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+
+
+def user(text: str, **fields: Any) -> Message:
+    return Message("user", [Text(text)], **fields)
+
+
+def call(id_: str) -> ToolCall:
+    return ToolCall(id_, "f", {})
+
+
+def calling(*ids: str) -> Message:
+    return Message("assistant", list(map(call, ids)))
+
+
+def result(id_: str, text: str = "ok") -> Message:
+    return Message("tool", [ToolResult(id_, "f", "text", text)])
+
+
+def texts_of(transcript: Transcript) -> list[str]:
+    return [part.text for message in transcript.messages for part in message.parts if isinstance(part, Text)]
+
+
+def test_passes_of_parts_that_follow_each_other_are_one_walk_with_the_same_outcome() -> None:
+    fused = passes.fused(fitting.refusals_as_texts, fitting.only_own_opaque("x"), fitting.linear)
+    assert len(fused) == 2
+    transcript = Transcript([Message("assistant", [Refusal("No."), Opaque("y", 1), Opaque("x", 2)])])
+    for one in fused:
+        transcript = one(transcript)
+    assert transcript.messages[0].parts == [Text("No."), Opaque("x", 2)]

@@ -1,0 +1,84 @@
+"""Results stand behind their calls, alone, or in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.kit import results
+from convcli.model.dialect import Convention
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+
+
+def user(text: str, **fields: Any) -> Message:
+    return Message("user", [Text(text)], **fields)
+
+
+def call(id_: str) -> ToolCall:
+    return ToolCall(id_, "f", {})
+
+
+def calling(*ids: str) -> Message:
+    return Message("assistant", list(map(call, ids)))
+
+
+def result(id_: str, text: str = "ok") -> Message:
+    return Message("tool", [ToolResult(id_, "f", "text", text)])
+
+
+def texts_of(transcript: Transcript) -> list[str]:
+    return [part.text for message in transcript.messages for part in message.parts if isinstance(part, Text)]
+
+
+def test_results_come_directly_behind_the_turn_that_called() -> None:
+    messages = [calling("a", "b"), user("wait"), result("b"), result("a")]
+    fitted = results.results_behind_calls(Transcript(messages)).messages
+    assert fitted == [messages[0], messages[2], messages[3], messages[1]]
+
+
+def test_a_result_without_a_call_stays_where_it_is() -> None:
+    messages = [user("a"), result("x"), user("b")]
+    assert results.results_behind_calls(Transcript(messages)).messages == messages
+
+
+def test_results_of_one_message_are_messages_of_their_own() -> None:
+    mixed = Message("user", [Text("a"), result("x").parts[0], Text("b"), Text("c")], id="m")
+    fitted = results.separate_results(Transcript([mixed])).messages
+    assert [(message.role, len(message.parts), message.id) for message in fitted] == [
+        ("user", 1, "m"),
+        ("tool", 1, None),
+        ("user", 2, None),
+    ]
+
+
+def test_a_message_of_a_tool_is_one_result_and_else_words_of_the_user() -> None:
+    two = Message("tool", [*result("a").parts, *result("b").parts])
+    words = Message("tool", [Text("x")])
+    stray = Message("user", [Text("y"), *result("c").parts])
+    fitted = results.single_results([two, words, stray])
+    assert fitted == [result("a"), user("x"), user("y")]
+
+
+def test_a_convention_writes_a_result_for_which_there_is_no_field() -> None:
+    mark = Convention(lambda one: ("text", f"Error: {one.value}") if one.kind == "error" else None, {})
+    failed = ToolResult("a", "f", "error", "no", is_error=True)
+    fitted = results.expressed(mark)(Transcript([Message("tool", [failed]), result("b")]))
+    assert fitted.messages == [Message("tool", [ToolResult("a", "f", "text", "Error: no")]), result("b")]
+
+
+def test_results_in_words_say_what_a_model_can_read() -> None:
+    texts = results.ResultTexts("Error: ")
+    image = Media("image", data="AAAA", media_type="image/png")
+    assert texts.value(ToolResult("a", "f", "data", {"n": 1})) == '{"n":1}'
+    assert texts.value(ToolResult("a", "f", "error", "no")) == "Error: no"
+    assert texts.value(ToolResult("a", "f", "error", "Error: no")) == "Error: no"
+    assert texts.value(ToolResult("a", "f", "multimodal", [Text("x"), image, Text("y")])) == "x\ny"
+    assert texts.express(ToolResult("a", "f", "multimodal", [image])) is None
+    assert texts.express(ToolResult("a", "f", "text", "x")) is None
+    assert results.ResultTexts("", data=True).value(ToolResult("a", "f", "data", {"n": 1})) == {"n": 1}
