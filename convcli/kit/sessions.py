@@ -49,7 +49,7 @@ class Envelope:
         self._keys = Keys(order, carried=" ".join(key for key in order.split() if key not in known))
 
     def lift(self, native: Native, record: Transcript | Message) -> Native | None:
-        """Set the fields of the record; what must be carried."""
+        """Set the fields of the record; what must be carried, in the order in which it is written."""
         carried = self._keys.carried(native) or {}
         for key, field in self._fields.items():
             value = native.get(key)
@@ -59,7 +59,7 @@ class Envelope:
             setattr(record, field.name, ours)
             if ours is None or (field.partial and not exact_json.exact(field.write(ours), value)):
                 carried = {**carried, key: value}
-        return carried or None
+        return self._keys.put(carried, None, sort=True) if carried else None
 
     def write(self, record: Transcript | Message, carried: Native | None = None, **content: Any) -> Native:
         """The object, in the order of the vendor; what was carried of a field only where it still says the same."""
