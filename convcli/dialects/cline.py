@@ -29,7 +29,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options, Pass
 from convcli.model.transcript import Media, Text, ToolCall, Transcript
 from convcli.validation.rules import links, turns
 
@@ -155,7 +155,7 @@ def _with_version(transcript: Transcript) -> Transcript:
 
 
 GEMINI = policy.only_metadata(SIGNATURE[1])
-MESSAGES = (
+MESSAGES: tuple[Pass, ...] = (
     sessions.active_branch,
     sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
     sessions.with_models,
