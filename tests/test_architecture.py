@@ -194,3 +194,35 @@ def test_a_private_name_is_used_in_its_own_module_only(path: Path) -> None:
 
 LONGEST_FILE = 500
 """The habit is 350; nothing may grow beyond this."""
+
+
+TESTS = Path(__file__).parent
+CORE = ("model", "wire", "files", "proof", "kit", "validation", "engine", "jobs", "views", "report", "testing")
+UNTESTED = frozenset(
+    f"{package}/{module}.py"
+    for package, modules in {
+        "files": "packed",
+        "jobs": "choosing config converting judging workers",
+        "kit": "lacking pairing turns",
+        "model": "codes document findings rule transcript",
+        "proof": "align reasons records",
+        "report": "choice losses matrix message picture screen text",
+        "validation": "quick_schemas survey verdict wording",
+        "views": "rows",
+        "wire": "decimals encodings json_patch pointers strict_json surrogates",
+    }.items()
+    for module in modules.split()
+)
+"""Core modules that are tested only by way of others; nothing may be added."""
+
+
+def core_modules() -> list[Path]:
+    """The modules of the core that do anything: what only declares names has no test of its own."""
+    found = (path.relative_to(PACKAGE) for path in FILES if room(path) in CORE and path.name != "__init__.py")
+    return [path for path in found if len(path.parts) == 2]
+
+
+def test_each_module_of_the_core_has_its_test_file() -> None:
+    without = {str(path) for path in core_modules() if not (TESTS / path.parent / f"test_{path.name}").exists()}
+    assert without <= UNTESTED
+    assert set(map(str, core_modules())) >= UNTESTED, "a module in the list is gone"

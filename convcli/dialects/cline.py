@@ -24,7 +24,7 @@ from convcli.families.anthropic.blocks import Blocks, WriteBlock, kind_of
 from convcli.families.anthropic.facts import Facts
 from convcli.families.anthropic.messages import lift_system
 from convcli.families.anthropic.places import PLACES, REASONS
-from convcli.kit import fitting, lacking, sessions
+from convcli.kit import fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
@@ -159,11 +159,11 @@ MESSAGES: tuple[Pass, ...] = (
     sessions.active_branch,
     sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
     sessions.with_models,
-    fitting.on_messages(fitting.single_results),
+    passes.on_messages(results.single_results),
     *policy.taken_parts(BLOCKS, roles=ROLES, text=GEMINI, reasoning=policy.signed_or_plain),
-    fitting.on_parts(lambda call, _: GEMINI(call), "tool_call"),
+    passes.on_parts(lambda call, _: GEMINI(call), "tool_call"),
 )
-NO_INSTRUCTIONS = fitting.on_each_message(lambda one: None if one.role in turns.INSTRUCTIONS else one)
+NO_INSTRUCTIONS = passes.on_each_message(lambda one: None if one.role in turns.INSTRUCTIONS else one)
 LACKS = (
     (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.CALL_ONLY | lacking.MESSAGE | lacking.METADATA)
     - {"id", "updatedAt", "message.id", "message.createdAt", "message.usage"}
@@ -180,12 +180,12 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit={
-        "task": fitting.fused(*MESSAGES, NO_INSTRUCTIONS, fitting.on_each_message(TASK.fits)),
-        "session": fitting.fused(
+        "task": passes.fused(*MESSAGES, NO_INSTRUCTIONS, passes.on_each_message(TASK.fits)),
+        "session": passes.fused(
             *MESSAGES,
             policy.leading_instructions,
-            fitting.on_messages(fitting.bare_system),
-            fitting.on_each_message(SESSION.fits),
+            passes.on_messages(fitting.bare_system),
+            passes.on_each_message(SESSION.fits),
             _with_version,
         ),
     },

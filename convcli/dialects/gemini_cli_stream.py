@@ -20,19 +20,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.kit.fitting import (
-    has_failed,
-    has_media,
-    in_words,
-    on_each_message,
-    on_messages,
-    on_results,
-    refusals_as_texts,
-    separate_results,
-    shared,
-    shared_all,
-)
+from convcli.kit.fitting import refusals_as_texts
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import on_each_message, on_messages, on_results, shared, shared_all
+from convcli.kit.results import has_failed, has_media, in_words, separate_results
 from convcli.kit.runs import Run
 from convcli.kit.sessions import active_branch, results_between_events
 from convcli.kit.sessions import events as session_events
@@ -71,8 +62,8 @@ def detect(document: Any) -> Clue | None:
         marks = MARKS.get(row["type"]) if isinstance(row, dict) and isinstance(row.get("type"), str) else None
         if marks and all(isinstance(row.get(key), str) for key in marks):
             return Clue(95, f"{row['type']} events with {' and '.join(marks)}")
-    said = [row for row in document if isinstance(row, dict) and isinstance(row.get("content"), str)]
-    if any(row.get("type") == "message" and row.get("role") in ("user", "assistant") for row in said):
+    texts = [row for row in document if isinstance(row, dict) and isinstance(row.get("content"), str)]
+    if any(row.get("type") == "message" and row.get("role") in ("user", "assistant") for row in texts):
         return Clue(90, "message events whose content is text")
     return None
 
@@ -210,6 +201,11 @@ def _in_words(result: ToolResult) -> ToolResult:
     return replace(result, kind="error" if failed else "text", value=in_words(result), is_error=None)
 
 
+def _without_blanks(transcript: Transcript) -> Transcript:
+    blank = {field: None for field in ("id", "model", "created_at", "updated_at") if getattr(transcript, field) == ""}
+    return replace(transcript, **blank) if blank else transcript
+
+
 def _ended(transcript: Transcript) -> Transcript:
     """The end of a run says how its last turn failed, and counts the tokens of its only one."""
     last = next((one for one in reversed(transcript.messages) if one.role != "event"), None)
@@ -233,6 +229,7 @@ def _has_end(transcript: Transcript, failed: Message) -> bool:
 
 
 FIT = (
+    _without_blanks,
     active_branch,
     session_events(_is_own),
     separate_results,
@@ -353,7 +350,14 @@ LACKS = frozenset(
     (
         *("title", "cwd", "tools", "tool", "toolChoice", "settings"),
         *("message.id", "message.parentId", "message.name", "message.model", "text.metadata", "tool_call.metadata"),
-        *("tool_call.rawArguments", "tool_result.metadata", "tool_result.name", "tool_result.status"),
+        *("message.cost", "message.provider", "message.weight", "message.label", "message.replaces"),
+        *(
+            "message.parentCallId",
+            "tool_call.rawArguments",
+            "tool_result.metadata",
+            "tool_result.name",
+            "tool_result.status",
+        ),
     )
 )
 

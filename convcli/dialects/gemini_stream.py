@@ -31,8 +31,8 @@ from convcli.families.google.fitting import answer
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, Shape, listed, names, owned, snake
 from convcli.families.google.parts import CALL, PART
 from convcli.kit import streams
-from convcli.kit.fitting import on_each_message
 from convcli.kit.objects import Native, carried_by
+from convcli.kit.passes import on_each_message
 from convcli.kit.streams import Pieces, fragments
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows

@@ -20,14 +20,25 @@ from typing import Any
 
 from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
-from convcli.kit import fitting, lacking
-from convcli.kit.fitting import ResultTexts, bare_system, bare_text
+from convcli.kit import fitting, lacking, passes, results
+from convcli.kit.fitting import bare_system, bare_text
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.pairing import UNKNOWN
+from convcli.kit.results import ResultTexts
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
-from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import (
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
 from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import Survey, for_requests
 
@@ -129,15 +140,15 @@ def _lift_use(native: Native, entries: Entries) -> ToolCall:
 
 LIST = (
     fitting.linear,
-    fitting.results_behind_calls,
+    results.results_behind_calls,
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
-    fitting.on_results(RESULTS.fits),
+    passes.on_results(RESULTS.fits),
     fitting.only_own_opaque(NAME),
     fitting.functions_only(NAME),
     fitting.with_parameters(),
 )
-FIT = {"list": LIST, "object": (*LIST, fitting.on_messages(bare_system))}
+FIT = {"list": LIST, "object": (*LIST, passes.on_messages(bare_system))}
 
 
 def form_of(transcript: Transcript) -> str:

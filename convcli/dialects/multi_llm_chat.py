@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.multi_llm import AUTHORS, CONVENTION, RESULTS, lift_entries, write_entries
-from convcli.kit import fitting, lacking
+from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.fitting import bare_system, bare_text
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.model.dialect import Clue, Dialect, Options
@@ -111,19 +111,19 @@ def authors(transcript: Transcript) -> Transcript:
         by_model = "gemini" if "gemini" in (message.model or transcript.model or "") else "chatgpt"
         return replace(message, name=by_model)
 
-    return fitting.on_each_message(fits)(transcript)
+    return passes.on_each_message(fits)(transcript)
 
 
 LIST = (
     fitting.linear,
-    fitting.results_behind_calls,
+    results.results_behind_calls,
     fitting.roles({"developer": "system"}),
     authors,
     fitting.refusals_as_texts,
-    fitting.on_results(RESULTS.fits),
+    passes.on_results(RESULTS.fits),
     fitting.only_own_opaque(NAME),
 )
-FILE = (*LIST, fitting.on_messages(bare_system))
+FILE = (*LIST, passes.on_messages(bare_system))
 
 
 # ---------------------------------------------------------------- write

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.histories.multi_llm import CONVENTION, RESULTS, lift_call, result_body, write_part
-from convcli.kit import fitting, lacking
+from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.runs import Run, joined_turns, last_run
 from convcli.kit.streams import fragments
@@ -70,10 +70,12 @@ def _lift_unknown(chunk: Native, at: int, run: Run) -> None:
 
 
 def _lift_text(chunk: Native, at: int, run: Run) -> None:
-    if chunk["content"]:
+    carried = CHUNK.carried(chunk)
+    if chunk["content"] or carried:
         message = run.turn("assistant", at)
-        run.text(message, chunk["content"], (at, "content"))
-        run.carry(message, CHUNK.carried(chunk), at)
+        if chunk["content"]:
+            run.text(message, chunk["content"], (at, "content"))
+        run.carry(message, carried, at)
 
 
 def _lift_call(chunk: Native, at: int, run: Run) -> None:
@@ -126,13 +128,13 @@ def _asides(message: Message) -> list[Message]:
 
 FIT = (
     last_run(SIBLING),
-    fitting.results_behind_calls,
-    fitting.separate_results,
+    results.results_behind_calls,
+    results.separate_results,
     fitting.refusals_as_texts,
-    fitting.on_results(RESULTS.fits),
-    fitting.on_parts(_has_chunk),
-    fitting.on_messages(lambda messages: fitting.shared_all(messages, _asides)),
-    fitting.on_messages(joined_turns),
+    passes.on_results(RESULTS.fits),
+    passes.on_parts(_has_chunk),
+    passes.on_messages(lambda messages: passes.shared_all(messages, _asides)),
+    passes.on_messages(joined_turns),
 )
 
 

@@ -32,7 +32,10 @@ def with_form(transcript: Transcript, document: Any, source: Dialect, hub: Diale
     spellings = [(usual, patch(usual, document)) for usual in _spellings(hub.lift(stored), source, hub)]
     if not spellings or not spellings[0][1]:
         return stored
-    usual, operations = min(spellings, key=lambda pair: len(exact_json.write(pair[1])))
+    rows = isinstance(document, Rows)  # no patch says that a list is the rows of a file
+    usual, operations = min(
+        spellings, key=lambda pair: (isinstance(pair[0], Rows) is not rows, len(exact_json.write(pair[1])))
+    )
     return {**stored, FORM: {"dialect": source.name, "digest": exact_json.digest(usual), "patch": operations}}
 
 

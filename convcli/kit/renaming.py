@@ -10,7 +10,7 @@ from operator import is_
 
 from msgspec.structs import replace
 
-from convcli.kit.fitting import on_messages
+from convcli.kit.passes import on_messages
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
 

@@ -18,8 +18,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import on_each_message, on_messages, results_first, shared
 from convcli.kit.objects import Keys, Native
+from convcli.kit.passes import on_each_message, on_messages, shared
+from convcli.kit.results import results_first
 from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.branches import active
@@ -49,7 +50,7 @@ class Envelope:
         self._keys = Keys(order, carried=" ".join(key for key in order.split() if key not in known))
 
     def lift(self, native: Native, record: Transcript | Message) -> Native | None:
-        """Set the fields of the record; what must be carried, in the order in which it is written."""
+        """Set the fields of the record; what must be carried, in the order in which it will be written."""
         carried = self._keys.carried(native) or {}
         for key, field in self._fields.items():
             value = native.get(key)
@@ -59,7 +60,7 @@ class Envelope:
             setattr(record, field.name, ours)
             if ours is None or (field.partial and not exact_json.exact(field.write(ours), value)):
                 carried = {**carried, key: value}
-        return self._keys.put(carried, None, sort=True) if carried else None
+        return {key: carried[key] for key in self._keys.sorted(carried)} or None
 
     def write(self, record: Transcript | Message, carried: Native | None = None, **content: Any) -> Native:
         """The object, in the order of the vendor; what was carried of a field only where it still says the same."""

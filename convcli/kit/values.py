@@ -32,7 +32,10 @@ def read_written_arguments(text: str) -> tuple[dict[str, Any], str | None, bool]
 
 
 def _last_wins(text: str) -> dict[str, Any]:
-    value = exact_json.parse(text, duplicate_keys="last")
+    try:
+        value = exact_json.parse(text, duplicate_keys="last")
+    except ContentError:  # keys that are not unique are told first, and more may be wrong behind them
+        return {}
     return value if isinstance(value, dict) else {}
 
 

@@ -64,8 +64,10 @@ class Places:
         node, _, name = field.rpartition(".")
         steps = table[field] if field in table else table.get(node)
         if steps is None:  # perhaps it has the same name here: `existing` knows
-            is_there = self._document is not None and not (present and self._lacks((*place, name)))
-            steps = (name,) if is_there else ()
+            steps = () if self._document is None else (name,)
+            if steps and present:
+                there = self.existing((*place, name))
+                steps = there[-1:] if len(there) == len(self.routed((*place, name))) else ()
         return self.climb(place, steps)
 
     def climb(self, place: Path, steps: Path) -> Path:

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any
 
 from convcli.model.transcript import Path
+from convcli.wire import exact_json
 
 UNKNOWN_KEY = "zz"
 """A key that no vendor has."""
@@ -52,7 +53,8 @@ def seeds(value: Any, number: int) -> Iterator[tuple[Any, str]]:
     if isinstance(value, int):
         yield from ((each, str(each)) for each in (70_000_000 + number, 1_000 + number))
     elif isinstance(value, float):
-        yield round(value + number / 10**6, 6), f"{round(value + number / 10**6, 6)}"
+        planted = round(value + (1000 + number) / 10**6, 6)
+        yield planted, exact_json.write(planted).decode()
     else:
         yield from _texts(value, word, number)
 

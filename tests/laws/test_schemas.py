@@ -340,7 +340,7 @@ FULL_RESPONSE: dict[str, Any] = {
 # ---------------------------------------------------------------- intermediate: the records and the schema say the same
 
 RECORDS: list[tuple[type[msgspec.Struct], tuple[str, ...], set[str]]] = [
-    (transcript.Transcript, ("",), {"convcli"}),
+    (transcript.Transcript, ("",), {"convcli", "form"}),
     (transcript.Message, ("message",), set()),
     (transcript.Text, ("part", "text"), {"type"}),
     (transcript.Refusal, ("part", "text"), {"type"}),
@@ -354,7 +354,7 @@ RECORDS: list[tuple[type[msgspec.Struct], tuple[str, ...], set[str]]] = [
 every_record = pytest.mark.parametrize(
     ("record", "definitions", "tags"), RECORDS, ids=[case[0].__name__ for case in RECORDS]
 )
-JSON_TYPE = {str: "string", bool: "boolean", dict: "object", list: "array", int: "integer"}
+JSON_TYPE = {str: "string", bool: "boolean", dict: "object", list: "array", int: "integer", float: "number"}
 
 
 def described(definitions: tuple[str, ...]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def test_a_document_that_is_one_value_has_no_place() -> None:
         ('{"a": {"b": "x"}}', '{"a":{"b":"zq000007q"}}'),
         ("plain text", "plain textzq000007q"),
         (3, 70_000_007),
-        (0.5, 0.500007),
+        (0.5, 0.501007),
     ],
 )
 def test_a_seed_looks_like_the_value_in_whose_place_it_stands(value: Any, first: Any) -> None:

@@ -27,8 +27,9 @@ from convcli.families.anthropic.messages import ROLES, Turns, lift_system, split
 from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS
 from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import fused, is_response, last_answer, roles, without
+from convcli.kit.fitting import is_response, last_answer, roles, without
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import fused
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Transcript

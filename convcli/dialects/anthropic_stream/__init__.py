@@ -29,8 +29,9 @@ from convcli.families.anthropic.places import ENVELOPE, PLACES
 from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import fused, on_each_message, on_parts, without
+from convcli.kit.fitting import without
 from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
 from convcli.model.dialect import Clue, Dialect, Options, Pass

@@ -30,8 +30,9 @@ from convcli.dialects.bedrock_converse.rules import RULES
 from convcli.families.anthropic import policy as shared
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import answers_only, fused, is_response, last_answer, roles, some_tools, without
+from convcli.kit.fitting import answers_only, is_response, last_answer, roles, some_tools, without
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import fused
 from convcli.model.dialect import Clue, Dialect, Options, Pass
 from convcli.model.transcript import Message, Transcript
 

@@ -19,19 +19,11 @@ from convcli.families.anthropic import policy
 from convcli.families.anthropic.blocks import is_bare
 from convcli.families.anthropic.usage import taken_usage
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import (
-    MEDIA,
-    expressed,
-    on_each_message,
-    on_messages,
-    on_parts,
-    on_results,
-    parts_in_roles,
-    refusals_as_texts,
-    shared,
-)
+from convcli.kit.fitting import parts_in_roles, refusals_as_texts
 from convcli.kit.objects import carried_by
+from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, Renaming
+from convcli.kit.results import expressed
 from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, ToolResult, Transcript
 from convcli.wire import exact_json

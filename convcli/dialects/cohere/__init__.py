@@ -27,29 +27,22 @@ from convcli.families.openai.calls import kind_in_turn, media_behind_results
 from convcli.families.openai.messages import texts_only
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
-    MEDIA,
-    expressed,
     functions_only,
-    fused,
     is_response,
     known_finish,
     last_answer,
     linear,
-    on_each_message,
-    on_messages,
-    on_parts,
-    on_results,
     only_own_opaque,
     ordered_parts,
     parts_in_roles,
-    results_first,
     roles,
-    single_results,
     some_tools,
     with_parameters,
 )
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.renaming import LETTERS, WORD, Alphabet, renaming
+from convcli.kit.results import expressed, results_first, single_results
 from convcli.kit.settings import Setting, Settings
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.branches import active

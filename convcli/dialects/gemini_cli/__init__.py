@@ -66,8 +66,8 @@ def detect(document: Any) -> Clue | None:
 
 
 def _detect_records(records: list[Any]) -> Clue | None:
-    said = [record for record in records if isinstance(record, dict)]
-    if any(record.get("type") == "gemini" and "content" in record for record in said):
+    known = [record for record in records if isinstance(record, dict)]
+    if any(record.get("type") == "gemini" and "content" in record for record in known):
         return Clue(93, "records of the type gemini")
     return None
 
@@ -165,7 +165,8 @@ RULES = (
 
 LACKS = words(
     "cwd message.parentId message.name message.stopReason message.error reasoning.summary tool_call.rawArguments "
-    "image.detail text.metadata reasoning.metadata image.metadata audio.metadata video.metadata document.metadata "
+    "message.cost message.provider message.weight message.label message.replaces message.parentCallId "
+    "text.metadata reasoning.metadata image.metadata audio.metadata video.metadata document.metadata "
     "tool_call.metadata tool_result.metadata refusal.metadata"
 )
 REPEATED = words("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated /*/tokens/output /messages/*/tokens/output")

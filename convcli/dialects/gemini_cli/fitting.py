@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,11 +12,13 @@ from convcli.dialects.gemini_cli.records import role_of
 from convcli.dialects.gemini_cli.thoughts import lift_tokens, write_tokens
 from convcli.dialects.gemini_cli.writing import groups, needs_content, write_rows
 from convcli.families.google.carried import Carried, known
-from convcli.families.google.fitting import expressible_parts, with_signature
+from convcli.families.google.fitting import expressible_parts, with_signature, without_blanks
 from convcli.families.google.turns import user_without_result
-from convcli.kit.fitting import on_each_message, on_messages, on_results, separate_results, shared, without
+from convcli.kit.fitting import without
 from convcli.kit.objects import carried_by
+from convcli.kit.passes import on_each_message, on_messages, on_results, shared
 from convcli.kit.renaming import renaming
+from convcli.kit.results import separate_results
 from convcli.kit.sessions import (
     EPOCH,
     active_branch,
@@ -66,7 +67,7 @@ def _record(message: Message) -> Message:
     if message.role == "event":
         return message
     usage = lift_tokens(write_tokens(message) or {})[0] or None if message.role == "assistant" else None
-    model = message.model if message.role == "assistant" else None
+    model = message.model or None if message.role == "assistant" else None
     carried = carried_by(message.extras, NAME)
     extras = message.extras
     if isinstance(carried.get(REWIND), str):  # the record would be read as something else
@@ -132,7 +133,7 @@ class _Frames:
     def continues(self, message: Message, before: Message | None) -> bool:
         """Does it stand in the record of the user before it, which alternates between answers and words?"""
         roles = None if before is None else (before.role, message.role)
-        return message.id is None and roles in USER and self.is_user
+        return message.id is None and bool(message.parts) and roles in USER and self.is_user
 
     def begun(self, message: Message) -> Message:
         id_ = message.id
@@ -217,12 +218,19 @@ def _own(record: Any) -> Any:
     return record if len(own) == len(record.extras or {}) else replace(record, extras=own or None)
 
 
-def _states(message: Message) -> Message:
-    """A result says what the state of its call can: that it was cancelled, or is not there yet."""
-    result = _result_of(message)
-    if result is None or result.status is None or result.status in STATES:
-        return message
-    return replace(message, parts=[replace(result, status=None)])
+def _states(messages: list[Message]) -> list[Message]:
+    """The first result of a call says what the state of its call can: that it was cancelled, or is not there yet."""
+    calls: set[str] = set()
+    stated: list[Message] = []
+    for message in messages:
+        result = _result_of(message)
+        if message.role == "assistant":
+            calls = {part.id for part in message.parts if isinstance(part, ToolCall)}
+        elif result is not None and (result.tool_call_id not in calls or result.status not in (None, *STATES)):
+            message = message if result.status is None else replace(message, parts=[replace(result, status=None)])
+        calls -= {result.tool_call_id} if result is not None else set()
+        stated.append(message)
+    return shared(messages, stated)
 
 
 # ---------------------------------------------------------------- the session
@@ -237,6 +245,8 @@ def _session(transcript: Transcript) -> Transcript:
     if isinstance(carried.get("projectHash"), str):
         extras = transcript.extras
     else:
+        from hashlib import sha256  # slow to import, and few calls need it
+
         digest = sha256((transcript.cwd or "").encode("utf-8", "surrogatepass")).hexdigest()
         extras = {**(transcript.extras or {}), NAME: {**carried, "projectHash": digest}}
     return replace(transcript, created_at=start, updated_at=end, extras=extras)
@@ -251,6 +261,7 @@ def _without_instructions(message: Message) -> Message | None:
 
 
 RECORDS: tuple[Pass, ...] = (
+    without_blanks,
     renaming(SERVICE.names),
     active_branch,
     events(lambda message: row_of_event(message, NAME) is not None),
@@ -264,10 +275,10 @@ RECORDS: tuple[Pass, ...] = (
     expressible_parts,
     on_results(with_signature),
     on_each_message(_record),
-    on_each_message(_states),
     _framed,
     on_each_message(_without_instructions),
     on_messages(_whole),
+    on_messages(_states),
     without("tools", "tool_choice", "settings"),
 )
 SESSION: tuple[Pass, ...] = (_session, with_session_id(lambda transcript: write_rows(transcript.messages)))

@@ -41,8 +41,8 @@ def _write_row(group: list[Message], behind: Iterable[list[Message]]) -> Any:
     if first.role == "event":
         return row_of_event(first, NAME, None if first.id is None else EVENT)
     role = "assistant" if first.role == "assistant" else "user"
-    said = [first] if role == "assistant" else group
-    content: Native = {"type": "gemini" if role == "assistant" else "user", "content": _write_content(said)}
+    turn = [first] if role == "assistant" else group
+    content: Native = {"type": "gemini" if role == "assistant" else "user", "content": _write_content(turn)}
     if role == "assistant":
         content |= _write_model(first, group[1:], _later(behind))
     outside = {*content, "tokens"} if role == "assistant" else content

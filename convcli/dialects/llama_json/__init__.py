@@ -24,10 +24,10 @@ from msgspec.structs import replace
 from convcli.dialects.llama_json.text import TAIL, is_answer, is_result, read_object, read_system, system_text
 from convcli.families.histories.entries import Entries
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
-from convcli.kit import fitting, lacking
-from convcli.kit.fitting import ResultTexts
+from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.pairing import Pairing
+from convcli.kit.results import ResultTexts
 from convcli.kit.settings import Settings
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
@@ -173,7 +173,7 @@ def _one_call_each(messages: list[Message]) -> list[Message]:
             ids = [part.tool_call_id for part in piece.parts if isinstance(part, ToolResult)]
             places.append(min((caller.get(id_, at) for id_ in ids), default=at))
     order = sorted(range(len(answers)), key=places.__getitem__)
-    return fitting.shared(messages, [answers[at] for at in order])
+    return passes.shared(messages, [answers[at] for at in order])
 
 
 def _split(message: Message) -> list[Message]:
@@ -191,7 +191,7 @@ def _calls(message: Message) -> list[ToolCall]:
 def _answered_by_order(messages: list[Message]) -> list[Message]:
     """Calls have no ids: a result answers the oldest open call of its name, as it is read."""
     pairing = Pairing(None)
-    return fitting.shared(messages, [_in_order(message, pairing) for message in messages])
+    return passes.shared(messages, [_in_order(message, pairing) for message in messages])
 
 
 def _in_order(message: Message, pairing: Pairing) -> Message:
@@ -213,13 +213,13 @@ def _some_tools(transcript: Transcript) -> Transcript:
 
 FIT = (
     fitting.linear,
-    fitting.results_behind_calls,
-    fitting.on_messages(_one_call_each),
-    fitting.on_messages(_answered_by_order),
+    results.results_behind_calls,
+    passes.on_messages(_one_call_each),
+    passes.on_messages(_answered_by_order),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
-    fitting.on_each_message(_one_of_each),
-    fitting.on_results(RESULTS.fits),
+    passes.on_each_message(_one_of_each),
+    passes.on_results(RESULTS.fits),
     fitting.functions_only(NAME),
     _some_tools,
 )

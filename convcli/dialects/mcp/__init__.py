@@ -20,12 +20,20 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.mcp import sampling
-from convcli.dialects.mcp.blocks import CALL_RESULT, NAME, express, fit_media, fit_result, lift_result, write_result
+from convcli.dialects.mcp.blocks import (
+    CALL_RESULT,
+    NAME,
+    express,
+    fit_media,
+    fit_result,
+    lift_result,
+    write_result,
+)
 from convcli.dialects.mcp.detect import detect
 from convcli.dialects.mcp.rules import NAMES, RULES
 from convcli.dialects.mcp.sampling import SETTINGS
 from convcli.dialects.mcp.tools import fit_tools, lift_tools, write_tools
-from convcli.kit import fitting, lacking
+from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.renaming import renaming
@@ -150,27 +158,27 @@ def _saying(message: Message) -> Message | None:
 TOOL_LIST = (fitting.functions_only(NAME), renaming(NAMES), fit_tools, _tools_only)
 MESSAGES = (
     fitting.linear,
-    fitting.results_behind_calls,
+    results.results_behind_calls,
     renaming(NAMES),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     fitting.parts_in_roles({"tool_call": ("assistant",)}),
-    fitting.on_parts(_fit_media),
+    passes.on_parts(_fit_media),
     fitting.only_own_opaque(NAME),
-    fitting.on_results(fit_result),
-    fitting.on_each_message(_saying),
+    passes.on_results(fit_result),
+    passes.on_each_message(_saying),
 )
 FIT = {
     "request": (
         *MESSAGES,
-        fitting.on_messages(sampling.one_system),
+        passes.on_messages(sampling.one_system),
         fitting.functions_only(NAME),
         fit_tools,
         sampling.fit_choice,
     ),
     "tools": TOOL_LIST,
     "list": TOOL_LIST,
-    "result": (*MESSAGES, fitting.on_messages(_last_result)),
+    "result": (*MESSAGES, passes.on_messages(_last_result)),
     "response": (*MESSAGES, fitting.answers_only, sampling.last_answer),
 }
 

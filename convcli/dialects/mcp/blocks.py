@@ -8,8 +8,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import shared
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import shared
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Media, MediaKind, Opaque, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from convcli.dialects.mcp.blocks import NAME
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import on_tools
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import on_tools
 from convcli.model.transcript import Path, ToolDefinition, Transcript
 
 TOOL = Keys(

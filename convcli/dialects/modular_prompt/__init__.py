@@ -36,25 +36,19 @@ from convcli.families.openai import request as common
 from convcli.families.openai.messages import without_empty_text
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
-    MEDIA,
-    expressed,
     functions_only,
-    fused,
     is_response,
     known_finish,
     linear,
     named,
-    on_each_message,
-    on_messages,
-    on_parts,
-    on_results,
     only_own_opaque,
     ordered_parts,
     roles,
-    single_results,
 )
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.renaming import identifiers, renaming
+from convcli.kit.results import expressed, single_results
 from convcli.kit.settings import Settings
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.branches import active
@@ -174,8 +168,17 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
         tools=None if tools is None else [_lift_tool(tool, context, ("tools", i)) for i, tool in enumerate(tools)],
         tool_choice=None if choice is None else _lift_choice(choice),
         settings=settings or None,
-        extras=extras_of(NAME, REQUEST.carried(native)),
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **_carried_choice(choice)}),
     )
+
+
+def _carried_choice(choice: Any) -> Native:
+    """A choice that says more than the name of a tool."""
+    if not isinstance(choice, dict):
+        return {}
+    named = choice.get("function", choice)
+    says_more = (choice.keys() | named.keys()) - {"type", "name", "function"}
+    return {"toolChoice": choice} if says_more else {}
 
 
 def _lift_answer(native: Native, context: LiftContext) -> Transcript:
@@ -278,12 +281,15 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     native: Native = {"messages": messages}
+    carried = dict(carried_by(transcript.extras, NAME))
+    choice = carried.pop("toolChoice", None)
     if transcript.tools is not None:
         native["tools"] = [_write_tool(tool) for tool in transcript.tools]
     if transcript.tool_choice is not None:
-        native["toolChoice"] = transcript.tool_choice
+        still_says = choice is not None and _lift_choice(choice) == transcript.tool_choice
+        native["toolChoice"] = choice if still_says else transcript.tool_choice
     native |= SETTINGS.write(transcript.settings or {}, {})
-    return REQUEST.put(native, carried_by(transcript.extras, NAME))
+    return REQUEST.put(native, carried)
 
 
 def _write_answer(transcript: Transcript) -> Native:

@@ -33,26 +33,19 @@ from convcli.dialects.ollama.messages import (
 from convcli.families.openai import request as common
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
-    MEDIA,
     functions_only,
-    fused,
     is_response,
     known_finish,
     last_answer,
     linear,
-    on_each_message,
-    on_messages,
-    on_parts,
-    on_results,
-    on_tools,
     ordered_parts,
     parts_in_roles,
-    results_first,
     roles,
-    single_results,
     with_parameters,
 )
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
+from convcli.kit.results import results_first, single_results
 from convcli.kit.settings import Setting, Settings
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options

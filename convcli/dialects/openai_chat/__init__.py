@@ -43,27 +43,20 @@ from convcli.families.openai.response import (
 )
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (
-    MEDIA,
     answers_only,
-    expressed,
     functions_only,
-    fused,
     is_response,
     linear,
     named,
-    on_each_message,
-    on_messages,
-    on_parts,
-    on_results,
     only_own_opaque,
     ordered_parts,
     parts_in_roles,
-    results_first,
-    single_results,
     some_tools,
 )
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.renaming import renaming
+from convcli.kit.results import expressed, results_first, single_results
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns

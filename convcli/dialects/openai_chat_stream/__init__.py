@@ -36,18 +36,9 @@ from convcli.families.openai.response import (
 )
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import (
-    MEDIA,
-    fused,
-    is_response,
-    on_each_message,
-    on_messages,
-    on_parts,
-    ordered_parts,
-    parts_in_roles,
-    without,
-)
+from convcli.kit.fitting import is_response, ordered_parts, parts_in_roles, without
 from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
 from convcli.kit.streams import Growing, Slots, fragments
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows

@@ -41,6 +41,22 @@ INDEX = {"content": "content_index", "summary": "summary_index"}
 WHOLE = frozenset((*ENDS.values(), "response.created", "response.queued", "response.in_progress"))
 
 
+def _said_last(before: Any, after: Any) -> Any:
+    """What is said of a thing in the end, and what was said of it before under other keys."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        merged = {key: _said_last(before.get(key), value) for key, value in after.items()}
+        return merged | {key: value for key, value in before.items() if key not in after}
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return [_said_last(one, other) for one, other in zip(before, after, strict=True)]
+    return after
+
+
+def _beside_texts(parts: Any) -> Any:
+    """What the events of parts said beside their texts, which are in the item in the end."""
+    texts = ("type", "text", "refusal")
+    return [{key: value for key, value in part.items() if key not in texts} for part in parts or ()]
+
+
 class _Item:
     """One item while its events come in. `home`: where it was said; `first`: where each of its parts was said first."""
 
@@ -53,7 +69,7 @@ class _Item:
     def done(self, native: Native, place: Path) -> None:
         if not self.is_done:
             self.home, self.first = place, {}
-        self.native, self.is_done = Growing(native), True
+        self.native, self.is_done = Growing(_said_last(self.native, native)), True
 
     def part(self, event: Native, key: str, native: Native, place: Path) -> Growing:
         """The part that an event names; `native` is how it begins."""
@@ -64,10 +80,10 @@ class _Item:
     def whole(self) -> Native:
         """The item as the sibling knows it."""
         native: Native = streams.whole(self.native)
-        if not self.is_done:
-            grown = {key: streams.whole(parts) for key, parts in self.lists.items() if parts}
-            native = {**DEFAULTS.get(kind_of(native), {}), **native, **grown}
-        return native
+        grown = {key: streams.whole(parts) for key, parts in self.lists.items() if parts}
+        if self.is_done:
+            return {key: _said_last(_beside_texts(grown.get(key)), value) for key, value in native.items()}
+        return {**DEFAULTS.get(kind_of(native), {}), **native, **grown}
 
 
 DEFAULTS: dict[str, Native] = {
@@ -76,6 +92,16 @@ DEFAULTS: dict[str, Native] = {
     "custom_tool_call": {"type": "custom_tool_call", "name": "", "input": ""},
 }
 """What an item has whose beginning is missing."""
+
+
+EVENT_KEYS = frozenset(
+    (
+        "type", "sequence_number", "response_id", "item_id", "output_index", "content_index", "summary_index",
+        "annotation_index", "item", "part", "response", "delta", "text", "refusal", "arguments", "input", "logprobs",
+        "annotation", "error", "code", "message", "param", "obfuscation",
+    )
+)  # fmt: skip
+"""The keys of events that say something of a response or where in it."""
 
 
 class Answer:
@@ -104,7 +130,8 @@ class Answer:
             self._item(event["output_index"], event["item"], (at, "item"), step == "done")
         elif stem in PARTS and step in ("added", "done"):
             item = self._open(event, "reasoning" if PARTS[stem] == "summary" else "message", at)
-            item.part(event, PARTS[stem], event["part"], (at, "part")).update(event["part"])
+            part = item.part(event, PARTS[stem], event["part"], (at, "part"))
+            part.update(_said_last(part, event["part"]))
         elif stem in TEXTS and step in ("delta", "done"):
             self._text(event, *TEXTS[stem], step, at)
         elif stem in FIELDS and step in ("delta", "done"):
@@ -115,6 +142,15 @@ class Answer:
         elif kind not in PROGRESS:
             streams.extend(self.response, "events", [event])
             self.routes.setdefault(("events",), (at,))
+            return
+        self._beside(event, at)
+
+    def _beside(self, event: Native, at: int) -> None:
+        """What else an event says belongs to the response."""
+        for key in event.keys() - EVENT_KEYS:
+            if event[key] is not None:
+                self.response.setdefault(key, event[key])
+                self.routes.setdefault((key,), (at, key))
 
     def _response(self, kind: str, native: Native, at: int) -> None:
         self.response.pop("status", None)
@@ -128,6 +164,8 @@ class Answer:
         item = self.items.setdefault(index, _Item(place, native))
         if is_done:
             item.done(native, place)
+        else:
+            item.native = Growing({**native, **item.native})
 
     def _open(self, event: Native, kind: str, at: int) -> _Item:
         return self.items.setdefault(event["output_index"], _Item((at,), {"type": kind}))

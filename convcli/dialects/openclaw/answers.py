@@ -50,7 +50,9 @@ def write_usage(message: Message) -> Native:
     usage = message.usage or {}
     native = {key: usage.get(name, 0) for key, name in USAGE.items() if key != "reasoning" or name in usage}
     native["input"] = max(native["input"] - native["cacheRead"] - native["cacheWrite"], 0)
-    return {**native, "cost": dict.fromkeys(COST, 0), **carried_by(message.extras, NAME).get("usage", {})}
+    carried = carried_by(message.extras, NAME).get("usage", {})
+    counts = {**native, "cost": dict.fromkeys(COST, 0)}
+    return {**{key: value for key, value in counts.items() if key not in carried}, **carried}
 
 
 # ---------------------------------------------------------------- calls beside the content

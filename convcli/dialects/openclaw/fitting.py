@@ -11,21 +11,10 @@ from convcli.dialects.openclaw.blocks import NAME, REQUEST, SESSION, api_of, is_
 from convcli.dialects.openclaw.messages import is_bash
 from convcli.dialects.openclaw.results import RESULTS
 from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_event, write_session
-from convcli.kit.fitting import (
-    expressed,
-    functions_only,
-    last_definitions,
-    linear,
-    on_each_message,
-    on_parts,
-    parts_in_roles,
-    results_behind_calls,
-    roles,
-    separate_results,
-    shared,
-    without,
-)
+from convcli.kit.fitting import functions_only, last_definitions, linear, parts_in_roles, roles, without
 from convcli.kit.objects import carried_by, extras_of, without_keys
+from convcli.kit.passes import on_each_message, on_parts, shared
+from convcli.kit.results import expressed, results_behind_calls, separate_results
 from convcli.kit.sessions import (
     chained,
     events,

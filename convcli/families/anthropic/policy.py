@@ -12,24 +12,11 @@ from convcli.families.anthropic.messages import FINISH_OF, VERBATIM
 from convcli.families.anthropic.request import CHOICE_OF, OUTPUT_SETTINGS, SETTINGS, write_format
 from convcli.families.anthropic.response import IDS, NAMES
 from convcli.families.anthropic.usage import USAGE, Counts, taken_usage
-from convcli.kit.fitting import (
-    MEDIA,
-    expressed,
-    is_foreign_builtin,
-    linear,
-    on_each_message,
-    on_messages,
-    on_parts,
-    on_results,
-    on_tools,
-    parts_in_roles,
-    refusals_as_texts,
-    results_first,
-    shared,
-    single_results,
-)
+from convcli.kit.fitting import is_foreign_builtin, linear, parts_in_roles, refusals_as_texts
 from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, distinct_ids, renaming
+from convcli.kit.results import expressed, results_first, single_results
 from convcli.model.dialect import Convention, LossKind, Pass
 from convcli.model.transcript import (
     Media,

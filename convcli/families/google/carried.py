@@ -17,8 +17,8 @@ from convcli.families.google.parts import BLOB, CALL, FILE, PART
 from convcli.families.google.results import RESPONSE as ANSWER
 from convcli.families.google.schema import PARAMETERS
 from convcli.families.google.schema import RESPONSE as OUTPUT
-from convcli.kit.fitting import on_each_message, on_messages, on_parts, on_tools, shared
 from convcli.kit.objects import Native, carried_by
+from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefinition, ToolResult
 

@@ -24,22 +24,11 @@ from convcli.families.google.carried import (
 from convcli.families.google.keys import Service
 from convcli.families.google.parts import SIGNATURE, kind_of
 from convcli.families.google.results import read_response, with_media, write_response
-from convcli.kit.fitting import (
-    answers_only,
-    is_foreign_builtin,
-    linear,
-    on_each_message,
-    on_messages,
-    on_parts,
-    on_tools,
-    results_behind_calls,
-    roles,
-    separate_results,
-    shared,
-    without,
-)
+from convcli.kit.fitting import answers_only, is_foreign_builtin, linear, roles, without
 from convcli.kit.objects import Native, carried_by, says_something
+from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
 from convcli.kit.renaming import renaming
+from convcli.kit.results import results_behind_calls, separate_results
 from convcli.model.dialect import Pass
 from convcli.model.transcript import (
     Media,
@@ -90,13 +79,16 @@ def _reasoning(part: Reasoning) -> Reasoning | None:
 
 def _media(media: Media) -> Media | None:
     """Media with a type; None for what only its owner can find."""
+    if media.name == "" or media.detail is not None:
+        media = replace(media, name=media.name or None, detail=None)
     if media.text is not None:
         data = b64encode(media.text.encode("utf-8", "surrogatepass")).decode("ascii")
-        return replace(media, text=None, data=data, media_type=media.media_type or "text/plain")
+        media = replace(media, text=None, data=data, media_type=media.media_type or "text/plain")
     if media.data is None and media.url is None:
         return None
     if media.media_type:
-        return media
+        kind = kind_of(media.media_type)
+        return media if media.type == kind else replace(media, type=kind)
     if media.type == "document":
         return media if media.media_type is None else replace(media, media_type=None)
     guess = ENDINGS.get((media.url or "").rpartition(".")[2].lower(), "")
@@ -248,6 +240,16 @@ def _one_usage(service: Service) -> Pass:
 
 # ---------------------------------------------------------------- the forms
 
+
+def without_blanks(transcript: Transcript) -> Transcript:
+    """An empty name, title or time says nothing."""
+    fields = ("id", "title", "model", "created_at", "updated_at")
+    blank = {field: None for field in fields if getattr(transcript, field) == ""}
+    return _described(replace(transcript, **blank) if blank else transcript)
+
+
+_described = on_tools(lambda tool: replace(tool, description=None) if tool.description == "" else tool)
+
 TURNS: tuple[Pass, ...] = (
     linear,
     separate_results,
@@ -268,6 +270,7 @@ TURNS: tuple[Pass, ...] = (
 def fit(service: Service) -> dict[str, tuple[Pass, ...]]:
     """What the service takes, by form."""
     request = (
+        without_blanks,
         renaming(service.names),
         known(service, OF_REQUEST, OF_TURN),
         *TURNS,
@@ -285,6 +288,7 @@ def fit(service: Service) -> dict[str, tuple[Pass, ...]]:
 def answer(service: Service, of_answer: Carried, reasons: Collection[str] = ()) -> tuple[Pass, ...]:
     """What a model answered, as a response holds it; `reasons` to stop have a place of their own there."""
     return (
+        without_blanks,
         renaming(service.names),
         answers_only,
         without("tools", "tool_choice", "settings"),

@@ -53,7 +53,8 @@ LOSSES = {
 
 LACKS = words(
     "title cwd updatedAt message.id message.parentId message.createdAt message.name message.model message.error "
-    "reasoning.summary tool_call.rawArguments tool_result.status tool.strict tool.title tool.annotations image.detail"
+    "reasoning.summary tool_call.rawArguments tool_result.status tool.strict tool.title tool.annotations "
+    "message.cost message.provider message.weight message.label message.replaces message.parentCallId"
 )
 """What no form has a place for."""
 LACKS_BY_FORM = {
@@ -72,9 +73,7 @@ SIGNED = ("text", "reasoning", "image", "audio", "video", "document", "tool_call
 
 PLACES: dict[str, Path] = {
     "id": ("responseId",),
-    "model": ("model",),
     "createdAt": ("createTime",),
-    "tools": ("tools",),
     "toolChoice": ("toolConfig", "functionCallingConfig"),
     "settings": ("generationConfig",),
     **{f"settings.{ours}": ("generationConfig", theirs) for ours, theirs in SETTING_KEYS.items()},
@@ -88,8 +87,6 @@ PLACES: dict[str, Path] = {
     "extras.usageMetadata": ("..", "..", "..", "usageMetadata"),
     "extras.tool": (),
     **{f"{kind}.metadata.thoughtSignature": ("thoughtSignature",) for kind in SIGNED},
-    "text.text": ("text",),
-    "reasoning.text": ("text",),
     "tool_call.id": ("functionCall", "id"),
     "tool_call.name": ("functionCall", "name"),
     "tool_call.arguments": ("functionCall", "args"),
@@ -98,9 +95,6 @@ PLACES: dict[str, Path] = {
     "tool_result.kind": ("functionResponse", "response"),
     "tool_result.value": ("functionResponse", "response"),
     "tool_result.isError": ("functionResponse", "response"),
-    "tool.name": ("name",),
-    "tool.description": ("description",),
-    "tool.parameters": ("parameters",),
     "tool.outputSchema": ("response",),
 }
 

@@ -24,9 +24,9 @@ def _calls_after_user(survey: Survey) -> Iterator[Breach]:
         if message.role not in turns.INSTRUCTIONS:
             calls = any(isinstance(part, ToolCall) for part in message.parts)
             if calls and message.role == "assistant" and before in ("assistant", ""):
-                said = "a turn that calls stands behind a turn of the user or behind results"
+                text = "a turn that calls stands behind a turn of the user or behind results"
                 if survey.form != turns.RESPONSE:
-                    yield Breach("misplaced-call", NodeRef(turn[0]), said)
+                    yield Breach("misplaced-call", NodeRef(turn[0]), text)
             before = message.role
 
 
@@ -65,8 +65,8 @@ def _signed_calls(survey: Survey) -> Iterator[Breach]:
     for i in (i for i in survey.active_indexes if i > spoke):
         calls = [k for k, part in enumerate(survey.messages[i].parts) if isinstance(part, ToolCall)]
         if calls and not (survey.messages[i].parts[calls[0]].metadata or {}).get("thoughtSignature"):
-            said = "the first call of a step has no thoughtSignature"
-            yield Breach("missing-signature", NodeRef(i, calls[0]), said, "warning")
+            text = "the first call of a step has no thoughtSignature"
+            yield Breach("missing-signature", NodeRef(i, calls[0]), text, "warning")
 
 
 def _allowed_names(survey: Survey) -> Iterator[Breach]:
@@ -83,8 +83,8 @@ def _subset(survey: Survey) -> Iterator[Breach]:
         native = survey.native(NodeRef(tool=i))
         if isinstance(native, dict) and isinstance(native.get("parameters"), dict):
             if native.get("parametersJsonSchema") is not None:
-                said = "parameters and parametersJsonSchema exclude each other"
-                yield Breach("conflicting-keys", NodeRef(tool=i, steps=("parametersJsonSchema",)), said)
+                text = "parameters and parametersJsonSchema exclude each other"
+                yield Breach("conflicting-keys", NodeRef(tool=i, steps=("parametersJsonSchema",)), text)
             for steps, schema in subschemas(native["parameters"]):
                 yield from _in_subset(schema, NodeRef(tool=i, steps=("parameters", *steps)))
 
@@ -99,9 +99,9 @@ def _in_subset(schema: dict[str, Any], at: NodeRef) -> Iterator[Breach]:
     if "enum" in camel and kind not in ("string", ""):
         yield Breach("enum-not-string", at._replace(steps=(*at.steps, "enum")), "only strings can be enumerated")
     for key in (key for key in camel if key not in SUBSET.known):
-        said = "the subset of OpenAPI has no such keyword"
+        text = "the subset of OpenAPI has no such keyword"
         help_text = "parametersJsonSchema takes any JSON Schema"
-        yield Breach("unknown-schema-keyword", at._replace(steps=(*at.steps, key)), said, help=help_text)
+        yield Breach("unknown-schema-keyword", at._replace(steps=(*at.steps, key)), text, help=help_text)
 
 
 ROLES_ARE_NAMED = Rule(("missing-role",), _roles_are_named)

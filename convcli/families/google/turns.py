@@ -6,8 +6,8 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from convcli.kit.fitting import shared
 from convcli.kit.pairing import Pairing
+from convcli.kit.passes import shared
 from convcli.kit.renaming import call_ids
 from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
 

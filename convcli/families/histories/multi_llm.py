@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from convcli.families.histories.entries import Entries, renamed
-from convcli.kit.fitting import ResultTexts
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, says_something
 from convcli.kit.pairing import UNKNOWN, Pairing
+from convcli.kit.results import ResultTexts
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult
 from convcli.wire import exact_json

@@ -26,8 +26,8 @@ from convcli.families.openai.parts import (
     write_text,
 )
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import PartPass, on_each_message, on_parts
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import PartPass, on_each_message, on_parts
 from convcli.model.dialect import Pass
 from convcli.model.transcript import (
     Media,

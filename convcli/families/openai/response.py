@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from convcli.families.openai import request as common
 from convcli.families.openai.messages import CONTENT_TYPES
 from convcli.kit.contexts import LiftContext, LiftOne
-from convcli.kit.fitting import on_each_message
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import on_each_message
 from convcli.kit.values import epoch_of_time, time_of_epoch
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Text, Transcript

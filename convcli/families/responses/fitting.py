@@ -17,19 +17,11 @@ from convcli.families.responses import response
 from convcli.families.responses.items import MARKS
 from convcli.families.responses.parts import AUTO, RESULTS, object_in
 from convcli.families.responses.turns import is_content
-from convcli.kit.fitting import (
-    expressed,
-    functions_only,
-    on_messages,
-    on_parts,
-    on_results,
-    on_tools,
-    separate_results,
-    shared,
-    without,
-)
+from convcli.kit.fitting import functions_only, without
 from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.passes import on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
+from convcli.kit.results import expressed, separate_results
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
 from convcli.model.transcript import (
@@ -170,7 +162,7 @@ class _OwnItems:
             return _with_metadata(part, itemId=id_)
         kind = "function_call" if isinstance(part, ToolCall) else part.type
         id_ = self._known(metadata.get("itemId"), carried_by(part.extras, self._owner).get("type", kind))
-        encrypted = metadata.get("encryptedContent") if isinstance(part, Reasoning) else None
+        encrypted = metadata.get("encryptedContent") or None if isinstance(part, Reasoning) else None
         if isinstance(part, Reasoning) and id_ is None and encrypted is None:
             return None
         self._open = None
@@ -183,8 +175,8 @@ class _OwnItems:
 
     def _known(self, id_: Any, kind: str) -> str | None:
         """The id, where the service would take it."""
-        if not isinstance(id_, str) or not self._is_input:
-            return id_ if isinstance(id_, str) else None
+        if not isinstance(id_, str) or not id_ or not self._is_input:
+            return id_ or None if isinstance(id_, str) else None
         is_its_own = id_.startswith(PREFIXES.get(kind, "")) and len(id_) <= LONGEST_ID and id_ not in self._used
         self._used.add(id_)
         return id_ if is_its_own else None

@@ -36,34 +36,39 @@ class ItemReader:
         for i, native in enumerate(natives):
             self.add(native, (*prefix, i))
 
-    def add(self, native: Native, place: Path) -> None:
-        """One item, which stands at `place`."""
+    def add(self, native: Native, place: Path) -> tuple[Message, int]:
+        """One item, which stands at `place`: the message that holds it now, and the index of its first part there."""
         kind, context = kind_of(native), self._context
         if kind == "message" and native["role"] != "assistant":
-            self._append(_lift_message(native, context.dialect), place, _spots(native))
-        elif kind in items.OUTPUTS:
-            self._append(Message("tool", [items.lift_result(native, kind, context)]), place, [()])
-        elif kind in items.MARKS:
-            self._append(Message("event", [Opaque(context.dialect, native)]), place, [()])
-        else:
-            self._add_to_answer(native, kind, place)
+            return self._append(_lift_message(native, context.dialect), place, _spots(native)), 0
+        if kind in items.OUTPUTS:
+            return self._append(Message("tool", [items.lift_result(native, kind, context)]), place, [()]), 0
+        if kind in items.MARKS:
+            return self._append(Message("event", [Opaque(context.dialect, native)]), place, [()]), 0
+        return self._add_to_answer(native, kind, place)
 
-    def _append(self, message: Message, place: Path, spots: list[Path]) -> None:
-        self._context.add(message, place, spots)
+    def close(self) -> None:
+        """The answer has ended: items of the assistant that follow are another."""
         self._answer = None
 
-    def _add_to_answer(self, native: Native, kind: str, place: Path) -> None:
+    def _append(self, message: Message, place: Path, spots: list[Path]) -> Message:
+        self._context.add(message, place, spots)
+        self._answer = None
+        return message
+
+    def _add_to_answer(self, native: Native, kind: str, place: Path) -> tuple[Message, int]:
         if self._answer is None:
             answer = Message("assistant", [])
             self._spots, self._place = [], place
             self._append(answer, place, self._spots)
             self._answer = answer
         parts = _content_of_answer(native, self._context.dialect) if kind == "message" else None
-        at: Path = () if place == self._place else ("..", place[-1])
         spots = [()] if parts is None else _spots(native)
         parts = [self._whole(native, kind)] if parts is None else parts
+        first, at = len(self._answer.parts), _steps(self._place, place)
         self._answer.parts += parts
         self._spots += [(*at, *spot) for spot in spots[: len(parts)]]
+        return self._answer, first
 
     def _whole(self, native: Native, kind: str) -> Part:
         if kind in items.CALLS:
@@ -71,6 +76,12 @@ class ItemReader:
         if kind == "reasoning":
             return items.lift_reasoning(native, self._context.dialect)
         return Opaque(self._context.dialect, native)
+
+
+def _steps(origin: Path, place: Path) -> Path:
+    """The way from one place to another."""
+    shared = next((i for i, (one, other) in enumerate(zip(origin, place, strict=False)) if one != other), len(place))
+    return (*[".."] * (len(origin) - shared), *place[shared:])
 
 
 def _lift_message(native: Native, dialect: str) -> Message:
@@ -106,14 +117,16 @@ def _spots(native: Native) -> list[Path]:
 class ItemWriter:
     """The items of messages. `answered`: as a response holds them, with all that it says of the content of a message.
 
-    Elsewhere the content of one text is a string.
+    Elsewhere the content of one text is a string. `firsts` are the parts with which the items begin, None for an item
+    of an empty message.
     """
 
-    __slots__ = ("_answered", "_calls", "_dialect", "_draft", "items")
+    __slots__ = ("_answered", "_calls", "_dialect", "_draft", "firsts", "items")
 
     def __init__(self, dialect: str, *, answered: bool = False) -> None:
         self._dialect, self._answered = dialect, answered
         self.items: list[Native] = []
+        self.firsts: list[Part | None] = []
         self._draft: Native | None = None
         """The message item to which content is added."""
         self._calls: dict[str, str] = {}
@@ -131,7 +144,9 @@ class ItemWriter:
                 self._content(part, message)
             else:
                 self._close()
-                self.items += self._whole(part)
+                whole = self._whole(part)
+                self.items += whole
+                self.firsts += [part] * len(whole)
         if not message.parts and not (message.role == "assistant" and self._answered):
             self._begin(None, message)
         self._close()
@@ -158,6 +173,7 @@ class ItemWriter:
         native: Native = {"type": "message", **({} if id_ is None else {"id": id_})}
         native |= COMPLETED if self._answered else {}
         self._draft = MESSAGE.put({**native, "role": message.role, "content": []}, carried)
+        self.firsts.append(part)
 
     def _close(self) -> None:
         draft, self._draft = self._draft, None

@@ -1,0 +1,200 @@
+"""Codex CLI: rollouts (JSONL) of both generations, and the session with items of its first versions.
+
+Specification: codex-rs/protocol and codex-rs/rollout of openai/codex, `codex app-server generate-json-schema` of
+@openai/codex 0.169.0, and that program itself, which was given rollouts and a loopback model; read 2026-11-22.
+
+Quirks
+- A rollout is one document of many rows: a header, items of the Responses API, and events that the screen shows.
+- Events that say what an item says are read once; a model, usage and failures are stated only by events.
+- A compaction replaces all that was before it; turns that were taken back stay in the file, in front of the row that
+  says so.
+- The program refuses a file without a whole header or with a tool that is not whole, and skips in silence every row
+  that it cannot parse: a message of the system, one whose content is a string, one with a refusal or a file.
+- `turn_context` with nothing but a model is skipped too, but readers of rollouts take the model from there.
+- An ordinal that is the number of its row, and `originator` and `cli_version` of ours, say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli.dialects.codex.fitting import FIT, UUID
+from convcli.dialects.codex.lifting import lift
+from convcli.dialects.codex.rows import EVENT, ITEM, META, NAME, TURN, is_known, is_paginated, rows_of
+from convcli.dialects.codex.writing import write_session
+from convcli.families.openai.calls import is_custom
+from convcli.families.responses.parts import RESULTS
+from convcli.kit.objects import Native
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.model.transcript import Transcript
+from convcli.validation.rules import arguments, links
+from convcli.validation.survey import Survey, for_requests
+
+
+def detect(document: Any) -> Clue | None:
+    """By the header or by rows with a payload; of the older generation by its header before items."""
+    if isinstance(document, dict):
+        session, items = document.get("session"), document.get("items")
+        is_session = isinstance(session, dict) and "id" in session and isinstance(items, list) and _are_items(items)
+        return Clue(94, "a session and its items") if is_session else None
+    if not isinstance(document, list) or not document or not all(isinstance(row, dict) for row in document):
+        return None
+    first, payloads = document[0], [row for row in document if isinstance(row.get("payload"), dict)]
+    if first.get("type") == META and first in payloads and "cli_version" in first["payload"]:
+        return Clue(98, "a header of the type session_meta")
+    if any(row.get("type") in (ITEM, EVENT, TURN, META, "world_state") for row in payloads):
+        return Clue(95, "rows of a rollout")
+    is_header = {"id", "timestamp"} <= first.keys() and not first.keys().isdisjoint(("instructions", "git"))
+    is_header = is_header and first.keys().isdisjoint(("type", "role"))
+    return Clue(94, "a header before items") if is_header and _are_items(document[1:]) else None
+
+
+def _are_items(rows: list[Any]) -> bool:
+    objects = all(isinstance(row, dict) and isinstance(row.get("type", ""), str) for row in rows)
+    return objects and all("record_type" in row or "type" in row or "role" in row for row in rows)
+
+
+def write(transcript: Transcript, _: Options) -> Any:
+    """A rollout of the newer generation."""
+    return write_session(transcript)
+
+
+# ---------------------------------------------------------------- what the program does not read
+
+PARTS = ("input_text", "input_image", "input_audio", "output_text", "encrypted_content")
+NEEDS = {
+    "function_call": ("call_id", "name", "arguments"),
+    "custom_tool_call": ("call_id", "name", "input"),
+    "custom_tool_call_output": ("call_id",),
+}
+HEADER = ("timestamp", "cwd", "originator", "cli_version")
+
+
+def _unread(survey: Survey) -> Iterator[Breach]:
+    rows = survey.document if isinstance(survey.document, list) else [survey.document]
+    header = rows[0].get("payload") if rows and rows[0].get("type") == META and "timestamp" in rows[0] else {}
+    is_numbered = not is_paginated(header or {}) or "ordinal" in rows[-1]
+    if rows and not (is_numbered and _is_whole(header or {})):
+        yield Breach("unread-row", NodeRef(steps=(0,)), "the program takes no rollout that begins so")
+    for i, row in enumerate(rows_of(rows) if isinstance(survey.document, list) else ()):
+        is_read = row.kind != ITEM or not is_known(row.payload) or _is_read(row.payload)
+        if i and "payload" in row.native and not (is_read and "timestamp" in row.native):
+            yield Breach("unread-row", NodeRef(steps=(i,)), "the program skips this row", "warning")
+
+
+def _is_whole(header: Native) -> bool:
+    tools = header.get("dynamic_tools") or ()
+    are_whole = all(isinstance(tool.get("description"), str) and "inputSchema" in tool for tool in tools)
+    is_whole = all(isinstance(header.get(key), str) for key in HEADER) and UUID.fullmatch(header.get("id") or "")
+    return are_whole and bool(is_whole)
+
+
+def _is_read(item: Native) -> bool:
+    kind = item.get("type")
+    if kind == "message":
+        content = item["content"]
+        is_list = isinstance(content, list) and all(part["type"] in PARTS for part in content)
+        return is_list and item["role"] != "system"
+    if kind == "reasoning":
+        return isinstance(item.get("summary"), list)
+    return kind is not None and all(isinstance(item.get(key), str) for key in NEEDS.get(kind, ()))
+
+
+RULES = (
+    for_requests(Rule(("unread-row",), _unread)),
+    links.paired(links.PairingRules(where="later", missing="warning")),
+    arguments.readable(free=is_custom),
+    arguments.not_filled(),
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Codex CLI",
+    specification="rollouts of @openai/codex 0.169.0; read 2026-11-22",
+    framings=("events", "document"),
+    forms=("rollout",),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    rules=RULES,
+    conventions=(RESULTS,),
+    lacks=frozenset(
+        (
+            "title",
+            "updatedAt",
+            "head",
+            "toolChoice",
+            "settings",
+            "tool.title",
+            "tool.strict",
+            "tool.outputSchema",
+            "tool.annotations",
+            "message.grouping",
+            "message.id",
+            "message.parentId",
+            "message.name",
+            "message.stopReason",
+            "message.error",
+            "message.cost",
+            "message.provider",
+            "message.weight",
+            "message.label",
+            "message.parentCallId",
+            "tool_result.status",
+        )
+    ),
+    reasons={
+        "reasoning": "the Responses API takes back only reasoning of its own",
+        "refusal": "the program skips a message with a refusal: it is written as a text",
+        "audio": "the program shows a model texts and images",
+        "video": "the program shows a model texts and images",
+        "document": "the program skips a message with a file",
+        "image": "an image is a URL or data, in words of the user and in results",
+        "image.name": "images have no name",
+        "image.mediaType": "a URL with data names their type",
+        "message.role": "a session has one text of the system, in its header: others are of the developer",
+        "message.grouping": "answers that follow on each other are one",
+        "message.createdAt": "every row has a time: that of the row before it, or 1970",
+        "message.model": "the model of an answer is that of the row before it that names one",
+        "message.replaces": "a compaction replaces all that was before it",
+        "model": "each answer names its model, a session does not",
+        "id": "the id of a session is a UUID: it is made of the content",
+        "createdAt": "a session has a time: that of its first row, or 1970",
+        "toolChoice": "a session does not say which tools may be called",
+        "settings": "a session has no settings of the request",
+        "tool.parameters": "the program refuses a tool without a schema",
+        "tool.name": "names of tools are those that the Responses API takes",
+        "tool_call.name": "names of tools are those that the Responses API takes",
+        "tool_call.id": "every call has an id that the Responses API takes",
+        "text": "instructions in the header are one text",
+        "message.usage": "a count of zero is no count",
+        "tool_result.value": "an output holds texts and images",
+        "tool_result.isError": "an output has no field for a failure",
+        "event": "a session has rows only for events of its own",
+    },
+    places={
+        "id": ("0", "payload", "id"),
+        "createdAt": ("0", "payload", "timestamp"),
+        "cwd": ("0", "payload", "cwd"),
+        "extras.header": ("0", "payload"),
+        "extras.row": ("..",),
+        "extras.item": ("..", ".."),
+        "message.createdAt": ("..", "timestamp"),
+        "text.metadata.itemId": ("..", "..", "id"),
+        "reasoning.metadata.itemId": ("id",),
+        "reasoning.metadata.encryptedContent": ("encrypted_content",),
+        "reasoning.text": ("content",),
+        "tool_call.metadata.itemId": ("id",),
+        "tool_call.id": ("call_id",),
+        "tool_call.arguments": ("arguments",),
+        "tool_call.rawArguments": ("arguments",),
+        "tool_result.metadata.itemId": ("id",),
+        "tool_result.toolCallId": ("call_id",),
+        "tool_result.value": ("output",),
+        "tool.parameters": ("inputSchema",),
+    },
+    envelope=frozenset(("header", "row", "status", "internal_chat_message_metadata_passthrough")),
+)

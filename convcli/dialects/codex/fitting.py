@@ -1,0 +1,240 @@
+"""What Codex takes of any transcript, as passes: measured with `codex app-server` 0.169.0 on 2026-11-22."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.codex.rows import (
+    NAME,
+    ROW,
+    USAGE,
+    as_stated,
+    closes,
+    failed_ids,
+    in_compaction,
+    is_message,
+    model_of,
+    own_row,
+    rows_of,
+)
+from convcli.dialects.codex.writing import gone, write_rows
+from convcli.families.responses.fitting import (
+    IDS,
+    NAMES,
+    followed_reasoning,
+    not_emptied,
+    own_items,
+    takes_output,
+    takes_part,
+)
+from convcli.families.responses.parts import RESULTS
+from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
+from convcli.kit.objects import carried_by
+from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, on_tools, shared
+from convcli.kit.renaming import distinct_ids, renaming
+from convcli.kit.results import has_failed, separate_results
+from convcli.kit.sessions import (
+    active_branch,
+    events,
+    row_of_event,
+    timed,
+    with_models,
+    with_rows,
+    with_session_id,
+)
+from convcli.kit.values import read_arguments
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Part,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+
+UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def _sound_events(messages: list[Message]) -> list[Message]:
+    """Events whose rows are read as events again: those of turns that were taken back, and those of no turn."""
+    back = gone(messages)
+    is_sound = all(own_row(messages[index]) is not None for index in back)
+
+    def keeps(index: int, message: Message) -> bool:
+        native = own_row(message)
+        if native is None:
+            return True
+        row = rows_of([{}, native])[1]
+        return (is_sound and index in back) or not is_message(row.kind, row.payload)
+
+    return shared(messages, [one if keeps(index, one) else None for index, one in enumerate(messages)])
+
+
+# ---------------------------------------------------------------- roles and parts
+
+
+def _roles(messages: list[Message]) -> list[Message]:
+    """Instructions before all else are those of the header, as one text; the program skips any other of the system."""
+    return shared(messages, [_role(message, is_first=index == 0) for index, message in enumerate(messages)])
+
+
+def _role(message: Message, *, is_first: bool) -> Message:
+    if message.role == "tool" and not any(isinstance(part, ToolResult) for part in message.parts):
+        return replace(message, role="user")
+    if message.role != "system":
+        return message
+    texts = [part.text for part in message.parts if isinstance(part, Text)]
+    if not is_first or len(texts) < len(message.parts) or not any(texts) or message.replaces is not None:
+        return replace(message, role="developer")
+    return message if len(texts) == 1 else replace(message, parts=[Text("\n\n".join(texts))])
+
+
+def _part(part: Part, _: Message) -> Part | None:
+    if isinstance(part, ToolCall) and part.raw_arguments is not None and "type" not in carried_by(part.extras, NAME):
+        arguments, raw = read_arguments(part.raw_arguments)
+        same = raw == part.raw_arguments and arguments == part.arguments
+        return part if same else replace(part, arguments=arguments, raw_arguments=raw)
+    return _image(part) if isinstance(part, Media) else part
+
+
+def _image(media: Media) -> Media | None:
+    """An image with its data or a URL; a file would cost the whole message."""
+    return media if media.type == "image" and (media.data is not None or media.url) else None
+
+
+def _images(result: ToolResult) -> ToolResult:
+    if result.kind != "multimodal":
+        return result
+    value = shared(result.value, [_image(part) if isinstance(part, Media) else part for part in result.value])
+    return result if value is result.value else replace(result, value=value)
+
+
+def _failures(transcript: Transcript) -> Transcript:
+    """A failure is told by the row of an event or by the value itself; any other is written into the text."""
+    failed = failed_ids(own_row(message) for message in transcript.messages)
+
+    def fits(result: ToolResult) -> ToolResult:
+        is_stated = has_failed(as_stated(replace(result, kind="text"), failed)) if result.kind == "error" else False
+        is_stated = is_stated or (result.kind == "multimodal" and result.tool_call_id in failed)
+        expressed = None if is_stated else RESULTS.express(result)
+        if expressed is not None:
+            kind: Any = expressed[0]
+            result = replace(result, kind=kind, value=expressed[1], is_error=None)
+        elif result.is_error and not is_stated:
+            result = replace(result, is_error=None)
+        return as_stated(result, failed)
+
+    return on_results(fits)(transcript)
+
+
+def _distinct(transcript: Transcript) -> Transcript:
+    """No two calls of one answer share an id; calls of two answers may."""
+    answers = ([part.id for part in message.parts if isinstance(part, ToolCall)] for message in transcript.messages)
+    return transcript if all(len(set(ids)) == len(ids) for ids in answers) else distinct_ids(IDS)(transcript)
+
+
+def _tool(tool: ToolDefinition) -> ToolDefinition:
+    return replace(tool, description=None) if tool.description == "" else tool
+
+
+# ---------------------------------------------------------------- answers
+
+
+def _answers(messages: list[Message]) -> list[Message]:
+    """Every answer has the model that is stated before it, and no other message has one; counts are those of Codex."""
+    model: str | None = None
+    back = gone(messages)
+    fitted: list[Message] = []
+    for index, message in enumerate(messages):
+        model = (None if index in back else model_of(own_row(message))) or model
+        is_answer, is_turn = message.role == "assistant", not in_compaction(message)
+        model = message.model or model if is_answer and is_turn else model
+        counts = {name: count for name, count in (message.usage or {}).items() if count and name in USAGE.values()}
+        facts = (model if is_answer else None), (counts or None) if is_answer and is_turn else None
+        same = facts == (message.model, message.usage)
+        fitted.append(message if same else replace(message, model=facts[0], usage=facts[1]))
+    return shared(messages, fitted)
+
+
+def _joined(messages: list[Message]) -> list[Message]:
+    """Answers between which nothing says that one has ended are one."""
+    fitted: list[Message] = []
+    answer: int | None = None
+    for message in messages:
+        native = own_row(message)
+        last = None if answer is None else fitted[answer]
+        if native is not None and not closes(native):
+            fitted.append(message)
+        elif last is not None and message.role == "assistant" and _is_one(last, message):
+            parts = [*last.parts, *message.parts]
+            fitted[answer] = replace(last, parts=parts, usage=message.usage)  # type: ignore[index]
+        else:
+            answer = len(fitted) if message.role == "assistant" else None
+            fitted.append(message)
+        answer = None if message.role == "assistant" and message.usage else answer
+    return shared(messages, fitted)
+
+
+def _is_one(last: Message, message: Message) -> bool:
+    same = message.model == last.model or in_compaction(message)
+    return message.replaces is None and in_compaction(last) == in_compaction(message) and same
+
+
+def _all_replaced(message: Message) -> Message:
+    """A row of a compaction holds all that the model sees from there on."""
+    return message if message.replaces in (None, "all") else replace(message, replaces="all")
+
+
+# ---------------------------------------------------------------- the session
+
+
+def _instructions_in_header(transcript: Transcript) -> Transcript:
+    """The leading instructions have the time of the session."""
+    first = transcript.messages[0] if transcript.messages else None
+    if first is None or first.role != "system" or first.created_at == transcript.created_at:
+        return transcript
+    timed_first = replace(first, created_at=transcript.created_at)
+    return replace(transcript, messages=[timed_first, *transcript.messages[1:]])
+
+
+def _own_row(message: Message) -> Any:
+    return row_of_event(message, NAME, ROW)
+
+
+def _content(transcript: Transcript) -> Any:
+    messages = [message for index, message in enumerate(transcript.messages) if index or message.role != "system"]
+    return write_rows(messages, carried_by(transcript.extras, NAME).get("header") or {})
+
+
+FIT = (
+    active_branch,
+    events(lambda message: own_row(message) is not None),
+    separate_results,
+    on_messages(_roles),
+    renaming(NAMES, IDS),
+    _distinct,
+    refusals_as_texts,
+    on_parts(takes_part(NAME)),
+    on_parts(_part),
+    on_results(takes_output(NAME)),
+    on_results(_images),
+    _failures,
+    not_emptied(own_items(NAME, is_input=True), on_messages(followed_reasoning)),
+    with_models,
+    on_each_message(_all_replaced),
+    on_messages(_answers),
+    on_messages(_joined),
+    on_messages(_sound_events),
+    functions_only(NAME),
+    on_tools(_tool),
+    with_parameters(),
+    timed,
+    _instructions_in_header,
+    with_rows(_own_row),
+    with_session_id(_content, lambda id_: UUID.fullmatch(id_) is not None),
+)

@@ -1,0 +1,233 @@
+"""Codex: rows → transcript."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.codex.rows import (
+    BETWEEN_AGENTS,
+    COMPACTED,
+    ITEM,
+    META,
+    NAME,
+    ROW,
+    WHOLE,
+    Row,
+    as_stated,
+    closes,
+    count_row,
+    failed_ids,
+    is_known,
+    is_message,
+    is_of_answer,
+    model_of,
+    repeated,
+    rows_of,
+    screen,
+    taken_back,
+    usage_of,
+)
+from convcli.families.responses.items import kind_of
+from convcli.families.responses.turns import ItemReader
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope, add_event
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolDefinition, Transcript
+from convcli.wire import exact_json
+
+ORDER = (
+    "session_id id forked_from_id parent_thread_id timestamp cwd runtime_workspace_roots originator cli_version source "
+    "thread_source agent_nickname agent_role agent_path account_scoped model_provider instructions base_instructions "
+    "dynamic_tools memory_mode history_mode history_base context_window multi_agent_version git"
+)
+HEADER = Envelope(
+    ORDER,
+    {"id": "id", "timestamp": "created_at", "cwd": "cwd"},
+    content="base_instructions dynamic_tools",
+)
+WRITER = {"originator": "convcli", "cli_version": "0.169.0"}
+"""What a header needs and a transcript has not: the format that is written is that of this version."""
+TOOL = Keys("name namespace description inputSchema deferLoading", carried="namespace deferLoading")
+SHELL = "local_shell"
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a rollout."""
+    return _Reader(document).transcript
+
+
+class _Reader:
+    """The rows of one rollout, and what those so far state: the model, and what the answers cost."""
+
+    def __init__(self, document: Any) -> None:
+        self.context = LiftContext(NAME, document)
+        self.items = ItemReader(self.context)
+        self.rows = rows_of(document)
+        self.gone = taken_back(self.rows)
+        self.repeats = repeated(self.rows, self.gone)
+        self.shown = {at: self.rows[i].native["timestamp"] for i, at in self.repeats.items()}
+        self.failed = failed_ids(row.native for row in self.rows)
+        self.model: str | None = None
+        self.answer: Message | None = None
+        self.total: dict[str, int] = {}
+        self.transcript = Transcript(self.context.messages, origin=self.context.origin)
+        for i, row in enumerate(self.rows):
+            if i == 0 and row.kind == META:
+                self._header(row)
+            elif i not in self.repeats:
+                self._row(i, row)
+
+    def _row(self, i: int, row: Row) -> None:
+        if i in self.gone:
+            self._event(row, taken_back=True)
+        elif row.kind == COMPACTED:
+            self._compacted(row)
+        elif is_message(row.kind, row.payload):
+            self._item(i, row)
+        elif not self._states(i, row):
+            self._event(row)
+
+    def _event(self, row: Row, *, taken_back: bool = False) -> None:
+        if taken_back or closes(row.native):
+            self.items.close()
+        add_event(self.context, row.native, row.place, ROW, taken_back=taken_back)
+
+    def _states(self, i: int, row: Row) -> bool:
+        """Take what a row states of the answers; is it one that `write` makes of that?"""
+        model, usage = model_of(row.native), usage_of(row.native)
+        if model:
+            following = self.rows[i + 1] if i + 1 < len(self.rows) and i + 1 not in self.gone else row
+            is_usual = row.payload == {"model": model} and row.is_bare() and model != self.model
+            self.model = model
+            self.items.close()
+            same_time = following.native.get("timestamp") == row.native.get("timestamp")
+            return is_usual and same_time and is_of_answer(following)
+        answer = self.answer
+        if not usage or answer is None or answer.usage is not None:
+            return False
+        answer.usage, self.total = usage, sum_of(self.total, usage)
+        self.items.close()
+        is_usual = row.is_bare() and row.native["timestamp"] == answer.created_at
+        return is_usual and exact_json.exact(row.payload, count_row(usage, self.total))
+
+    def _header(self, row: Row) -> None:
+        transcript, origin, base = self.transcript, self.context.origin, row.payload.get("base_instructions") or {}
+        header = HEADER.lift(row.payload, transcript) or {}
+        header = {key: header[key] for key in Keys(ORDER).sorted(header) if header[key] != WRITER.get(key)}
+        if base.get("text"):
+            extras = extras_of(NAME, Keys("text").carried(base))
+            message = Message("system", [Text(base["text"])], created_at=transcript.created_at, extras=extras)
+            self.context.add(message, (*row.path, "base_instructions"), [("text",)])
+        elif base:
+            header = {**header, "base_instructions": base}
+        tools = row.payload.get("dynamic_tools")
+        if tools is not None:
+            transcript.tools = [_lift_tool(tool) for tool in tools]
+            origin.tools = [(*row.path, "dynamic_tools", k) for k in range(len(tools))]
+        time, beside = _envelope(row)
+        carried = {"header": header, "row": _timed(beside, time, transcript.created_at)}
+        transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if value})
+
+    def _item(self, i: int, row: Row) -> None:
+        count = len(self.context.messages)
+        message, k = self._add(row.payload, row.path, row.kind)
+        is_first = len(self.context.messages) > count
+        if not is_first and k == len(message.parts):  # of a message without content nothing is left in an answer
+            self._event(row)
+            return
+        if message.role == "assistant":
+            self.answer = message
+        time, beside = _envelope(row)
+        message.created_at = time if is_first else message.created_at
+        beside = _timed(beside, time, message.created_at)
+        shown = [self.shown.get((i, k)) for k in range(len(screen(row.payload)))]
+        if any(time not in (None, row.native.get("timestamp")) for time in shown):
+            beside["shown"] = shown
+        _carry(message if is_first else message.parts[k], beside)
+
+    def _add(self, item: Native, path: Path, kind: str = ITEM) -> tuple[Message, int]:
+        if kind == BETWEEN_AGENTS or kind_of(item) in WHOLE:
+            self.items.close()
+            value = item if kind == ITEM else {"type": kind, "payload": item}
+            self.context.add(Message("user", [Opaque(NAME, value)]), path, [()])
+            return self.context.messages[-1], 0
+        message, k = self.items.add(_readable(item), path)
+        if message.role == "assistant":
+            message.model = self.model
+        if kind_of(item) == "local_shell_call":
+            part = message.parts[k]
+            part.extras = {NAME: {"type": "local_shell_call", **carried_by(part.extras, NAME)}}
+        if message.role == "tool":
+            message.parts = [as_stated(message.parts[0], self.failed)]  # type: ignore[arg-type]
+        return message, k
+
+    def _compacted(self, row: Row) -> None:
+        """What the model sees from here on: the items of the row, or the summary where they are none that it sees."""
+        self.items.close()
+        start, natives = len(self.context.messages), row.payload.get("replacement_history")
+        facts = {key: value for key, value in row.payload.items() if value is not None}
+        if natives and all(map(is_known, natives)):
+            del facts["replacement_history"]
+            for k, native in enumerate(natives):
+                self._add(native, (*row.path, "replacement_history", k))
+        else:
+            text = facts.pop("message", "")
+            self.context.add(Message("user", [Text(text)] if text else []), row.path, [("message",)])
+        messages = self.context.messages[start:]
+        if facts.get("message") == text_of(messages[-1]):
+            del facts["message"]
+        time, beside = _envelope(row)
+        for message in messages:
+            message.created_at = time
+            stated: Native = {"compacted": facts} if facts else {}
+            _carry(message, {**beside, **stated} if message is messages[0] else {"compacted": True})
+        messages[0].replaces = "all"
+        self.items.close()
+
+
+def _envelope(row: Row) -> tuple[str | None, Native]:
+    """The time of a row, and what it says beside that and its payload."""
+    scratch = Message("event", [])
+    beside = None if row.native is row.payload else ROW.lift(row.native, scratch)
+    return scratch.created_at, dict(beside or {})
+
+
+def _timed(beside: Native, time: str | None, usual: str | None) -> Native:
+    """The time of the row is carried where it is not that of its message."""
+    return beside if time in (None, usual) else {**beside, "timestamp": time}
+
+
+def _carry(record: Message | Part, beside: Native) -> None:
+    if beside:
+        record.extras = {NAME: {**carried_by(record.extras, NAME), "row": beside}}
+
+
+def _readable(item: Native) -> Native:
+    """The item as the API has it: other programs write arguments as an object and the name where chat has it."""
+    kind = kind_of(item)
+    if kind == "local_shell_call":
+        call = {key: value for key, value in item.items() if key != "action"}
+        return {**call, "type": "function_call", "name": SHELL, "arguments": exact_json.write_text(item["action"])}
+    if kind not in ("function_call", "custom_tool_call"):
+        return item
+    item = item if "name" in item else {**item, "name": item["function"]["name"]}
+    arguments = item.get("arguments")
+    is_text = kind == "custom_tool_call" or isinstance(arguments, str)
+    return item if is_text else {**item, "arguments": exact_json.write_text(arguments or {})}
+
+
+def text_of(message: Message) -> str:
+    """The texts of a message as one."""
+    return "".join(part.text for part in message.parts if isinstance(part, Text))
+
+
+def _lift_tool(native: Native) -> ToolDefinition:
+    extras = extras_of(NAME, TOOL.carried(native))
+    return ToolDefinition(native["name"], native.get("description") or None, native.get("inputSchema"), extras=extras)
+
+
+def sum_of(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    """Counts added up."""
+    return {key: one.get(key, 0) + other.get(key, 0) for key in {**one, **other}}

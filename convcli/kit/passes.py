@@ -1,0 +1,139 @@
+"""How passes are made, of functions on messages, parts, results and tools, and how those that follow each other are one.
+
+A pass is a transcript → the same as a target takes it: it does not change its input and shares what it leaves alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import is_
+from typing import Any, TypeAlias, TypeVar
+
+from msgspec.structs import replace
+
+from convcli.model.dialect import Pass
+from convcli.model.transcript import (
+    MEDIA_KINDS,
+    Message,
+    Part,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+
+Record = TypeVar("Record", Message, Part, ToolDefinition)
+
+
+# ---------------------------------------------------------------- passes
+
+
+def on_messages(fits: Callable[[list[Message]], list[Message]]) -> Pass:
+    """A pass that has to do with messages only."""
+
+    def fitted(transcript: Transcript) -> Transcript:
+        messages = fits(transcript.messages)
+        return transcript if messages is transcript.messages else replace(transcript, messages=messages)
+
+    return fitted
+
+
+def on_each_message(fits: Callable[[Message], Message | None]) -> Pass:
+    """A pass that looks at one message at a time; None takes it out."""
+    return on_messages(lambda messages: shared(messages, [fits(message) for message in messages]))
+
+
+PartFit: TypeAlias = Callable[[Any, Message], Part | None]
+"""A part, with its message, as the target takes it; None takes it out."""
+
+
+class PartPass:
+    """A pass that looks at one part at a time, of these types or of any.
+
+    Passes that follow each other walk a transcript once (`fused`), and pass over messages without such parts.
+    """
+
+    __slots__ = ("_steps", "_types")
+
+    def __init__(self, *steps: tuple[frozenset[str], PartFit]) -> None:
+        self._steps = steps
+        self._types = frozenset[str]().union(*(types for types, _ in steps))
+
+    def __call__(self, transcript: Transcript) -> Transcript:
+        messages = [self._fitted(message) for message in transcript.messages]
+        if all(map(is_, messages, transcript.messages)):
+            return transcript
+        return replace(transcript, messages=messages)
+
+    def _fitted(self, message: Message) -> Message:
+        types = self._types
+        for part in message.parts:
+            if part.type in types:
+                break
+        else:
+            return message
+        parts = shared(message.parts, [self._step(part, message) for part in message.parts])
+        return message if parts is message.parts else replace(message, parts=parts)
+
+    def _step(self, part: Part | None, message: Message) -> Part | None:
+        for types, fits in self._steps:
+            if part is None:
+                return None
+            if part.type in types:
+                part = fits(part, message)
+        return part
+
+    def then(self, other: PartPass) -> PartPass:
+        """Both, in one walk."""
+        return PartPass(*self._steps, *other._steps)
+
+
+MEDIA = MEDIA_KINDS
+PART_TYPES = ("text", "reasoning", "refusal", *MEDIA, "tool_call", "tool_result", "opaque")
+
+
+def on_parts(fits: PartFit, *types: str) -> PartPass:
+    """A pass that looks at one part at a time, with its message; of these types, or of any. None takes it out."""
+    return PartPass((frozenset(types or PART_TYPES), fits))
+
+
+def on_results(fits: Callable[[ToolResult], ToolResult]) -> PartPass:
+    """A pass that looks at results only."""
+    return on_parts(lambda result, _: fits(result), "tool_result")
+
+
+def fused(*passes: Pass) -> tuple[Pass, ...]:
+    """The passes, of which those of parts that follow each other are one."""
+    fused_passes: list[Pass] = []
+    for one in passes:
+        before = fused_passes[-1] if fused_passes else None
+        if isinstance(one, PartPass) and isinstance(before, PartPass):
+            fused_passes[-1] = before.then(one)
+        else:
+            fused_passes.append(one)
+    return tuple(fused_passes)
+
+
+def on_tools(fits: Callable[[ToolDefinition], ToolDefinition | None]) -> Pass:
+    """A pass that looks at one tool definition at a time; None takes it out."""
+
+    def fitted(transcript: Transcript) -> Transcript:
+        if not transcript.tools:
+            return transcript
+        tools = shared(transcript.tools, [fits(tool) for tool in transcript.tools])
+        return transcript if tools is transcript.tools else replace(transcript, tools=tools or None)
+
+    return fitted
+
+
+def shared(before: list[Record], after: Sequence[Record | None]) -> list[Record]:
+    """What is left of `after`; `before` itself where nothing has changed."""
+    if len(before) == len(after) and all(map(is_, before, after)):
+        return before
+    return [record for record in after if record is not None]
+
+
+def shared_all(before: list[Message], split: Callable[[Message], list[Message]]) -> list[Message]:
+    """Each message in pieces; `before` itself where every message is one piece."""
+    pieces = [split(message) for message in before]
+    whole = all(len(piece) == 1 and piece[0] is message for piece, message in zip(pieces, before, strict=True))
+    return before if whole else [message for piece in pieces for message in piece]

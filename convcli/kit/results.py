@@ -1,0 +1,208 @@
+"""Passes that have to do with results: where they stand, and what becomes of them in formats that hold only text."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from convcli.kit.passes import (
+    PartPass,
+    on_messages,
+    on_results,
+    shared,
+    shared_all,
+)
+from convcli.model.dialect import Convention
+from convcli.model.transcript import (
+    Message,
+    Part,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from convcli.wire import exact_json
+
+
+def single_results(messages: list[Message]) -> list[Message]:
+    """A message of a tool is one result; without any it is words of the user. Elsewhere there are no results."""
+    return shared(messages, [_single_result(message) for message in messages])
+
+
+def _single_result(message: Message) -> Message:
+    if message.role != "tool":
+        parts: list[Part] = shared(
+            message.parts, [None if part.__class__ is ToolResult else part for part in message.parts]
+        )
+        return message if parts is message.parts else replace(message, parts=parts)
+    if len(message.parts) == 1 and message.parts[0].__class__ is ToolResult and message.name is None:
+        return message
+    results: list[Part] = [part for part in message.parts if isinstance(part, ToolResult)]
+    return replace(message, parts=results[:1], name=None) if results else Message("user", message.parts)
+
+
+def expressed(*conventions: Convention) -> PartPass:
+    """Results for which the vendor has no field are written by a convention."""
+
+    def fits(result: ToolResult) -> ToolResult:
+        for convention in conventions:
+            expressed_as = convention.express(result)
+            if expressed_as is not None:
+                kind: Any = expressed_as[0]
+                return replace(result, kind=kind, value=expressed_as[1], is_error=None)
+        return result
+
+    return on_results(fits)
+
+
+# ---------------------------------------------------------------- order of results
+
+
+def results_first(messages: list[Message]) -> list[Message]:
+    """The messages with every result directly behind the turn that called, in the order in which the results came."""
+    if _in_place(messages):
+        return messages
+    order: list[Message] = []
+    late: dict[str, list[Message]] = {}
+    caller: dict[str, int] = {}
+    for message in messages:
+        result = _result_of(message)
+        if result is None or result.tool_call_id not in caller:
+            _open_calls(message, len(order), caller)
+            order.append(message)
+        elif _follows(order, caller[result.tool_call_id]):
+            order.append(message)
+        else:
+            late.setdefault(result.tool_call_id, []).append(message)
+    return _insert(order, late, caller) if late else messages
+
+
+def _in_place(messages: list[Message]) -> bool:
+    """Quick, for most conversations: does every result stand behind the assistant's turn that called?"""
+    open_calls: set[str] = set()
+    for message in messages:
+        if message.role == "tool":
+            result = _result_of(message)
+            if result is None or result.tool_call_id not in open_calls:
+                return False
+        elif message.role == "assistant":
+            open_calls = {part.id for part in message.parts if type(part) is ToolCall}
+        else:
+            open_calls = set()
+    return True
+
+
+def results_apart(message: Message) -> list[Message]:
+    """Results in messages of their own, the rest between them; what the message itself says stays with the first."""
+    if not any(isinstance(part, ToolResult) for part in message.parts):
+        return [message] if message.parts or message.role != "tool" else []
+    pieces: list[Message] = []
+    for part in message.parts:
+        result = isinstance(part, ToolResult)
+        if not result and pieces and pieces[-1].role != "tool":
+            pieces[-1].parts.append(part)
+            continue
+        pieces.append(Message("tool" if result else "user" if message.role == "tool" else message.role, [part]))
+    if len(pieces) == 1 and pieces[0].role == message.role:
+        return [message]
+    first = pieces[0]
+    for name in ("id", "parent_id", "created_at", "extras"):
+        setattr(first, name, getattr(message, name))
+    return pieces
+
+
+def _result_of(message: Message) -> ToolResult | None:
+    first = message.parts[0] if message.role == "tool" and message.parts else None
+    return first if type(first) is ToolResult else None
+
+
+def _open_calls(message: Message, index: int, caller: dict[str, int]) -> None:
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            caller[part.id] = index
+
+
+def _follows(order: list[Message], index: int) -> bool:
+    """Is there nothing but results behind the message at `index`?"""
+    return order[-1].role == "tool" or index == len(order) - 1
+
+
+def _insert(order: list[Message], late: dict[str, list[Message]], caller: dict[str, int]) -> list[Message]:
+    behind: dict[int, list[Message]] = {}
+    for id_, results in late.items():
+        index = caller[id_]
+        while index + 1 < len(order) and order[index + 1].role == "tool":
+            index += 1
+        behind.setdefault(index, []).extend(results)
+    out: list[Message] = []
+    for index, message in enumerate(order):
+        out.append(message)
+        out += behind.get(index, ())
+    return out
+
+
+results_behind_calls = on_messages(results_first)
+"""Every result directly behind the turn that called."""
+
+separate_results = on_messages(lambda messages: shared_all(messages, results_apart))
+"""Every result in a message of its own."""
+
+
+def has_failed(result: ToolResult) -> bool:
+    """Does the result say that its tool failed?"""
+    return result.kind == "error" or bool(result.is_error)
+
+
+def has_media(result: ToolResult) -> bool:
+    """Does the result hold anything that no text says?"""
+    return result.kind == "multimodal" and any(not isinstance(part, Text) for part in result.value)
+
+
+def in_words(result: ToolResult) -> str:
+    """What a model can read of a result in a format that has only text: data as JSON, the texts among media."""
+    if result.kind == "multimodal":
+        return "\n".join(part.text for part in result.value if isinstance(part, Text))
+    return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
+
+
+class ResultTexts(NamedTuple):
+    """Results in a format that has one text for them and no field for a failure.
+
+    `failure` stands before the text of a failure · `data`: any JSON but a string, which is text, may stand there too.
+    """
+
+    failure: str
+    data: bool = False
+
+    def value(self, result: ToolResult) -> Any:
+        """What is written of a result."""
+        if self._is_data(result):
+            return result.value
+        text = in_words(result)
+        return self.failure + text if has_failed(result) and not text.startswith(self.failure) else text
+
+    def fits(self, result: ToolResult) -> ToolResult:
+        """The result as it is read back, without its media."""
+        if result.kind == "text" or self._is_data(result):
+            return result
+        return replace(result, kind="text", value=self.value(result), is_error=None)
+
+    def express(self, result: ToolResult) -> tuple[str, Any] | None:
+        """The convention: how a result comes back that holds no media and is neither text nor data."""
+        return None if self.fits(result) is result or has_media(result) else ("text", self.value(result))
+
+    def convention(self, failure: str) -> Convention:
+        """The same with its reasons; `failure` is that for the mark."""
+        one = "a string is always text" if self.data else "a result is a string"
+        joined = "a result holds one text" if self.data else "a result is a string"
+        return Convention(
+            self.express,
+            {
+                "error": ("encoded", f"a result has no field for a failure: {failure}"),
+                "data": ("changed", f"{one}: the data is written as JSON"),
+                "multimodal": ("changed", f"{joined}: its texts are joined"),
+            },
+        )
+
+    def _is_data(self, result: ToolResult) -> bool:
+        return self.data and result.kind == "data" and not isinstance(result.value, str) and not result.is_error

@@ -1,0 +1,55 @@
+"""One document from one dialect to another, and what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from convcli import dialects
+from convcli.engine import pipeline
+from convcli.model.dialect import Options
+from convcli.model.document import Rows
+from convcli.model.errors import RefusedError
+from tests.support import dumped
+
+CHAT, ANTHROPIC, SESSION = (dialects.get(name) for name in ("openai-chat", "anthropic", "openclaw"))
+DOCUMENT: dict[str, Any] = {"n": None, "messages": [{"content": "Hi.", "role": "user"}]}
+STRANGE = Rows([{"type": "session_meta"}, {"type": "event_msg"}])
+
+
+def test_a_document_stays_as_it_is_in_its_own_dialect() -> None:
+    done = pipeline.convert(DOCUMENT, CHAT, CHAT)
+    assert done.document is DOCUMENT
+    assert (done.losses, done.findings) == ([], [])
+
+
+def test_another_form_of_the_same_dialect_is_written() -> None:
+    listed = pipeline.convert(DOCUMENT, CHAT, CHAT, Options(form="list"))
+    assert dumped(listed.document) == dumped([{"role": "user", "content": "Hi."}])
+
+
+def test_what_does_not_pass_its_schema_is_not_converted_even_to_its_own_dialect() -> None:
+    for target in (CHAT, ANTHROPIC):
+        with pytest.raises(RefusedError):
+            pipeline.convert({"messages": 7}, CHAT, target)
+
+
+def test_a_session_of_which_nothing_is_understood_is_neither_clean_nor_converted() -> None:
+    assert [finding.code for finding in pipeline.validate(STRANGE, SESSION)] == ["no-messages"]
+    for target in (SESSION, CHAT, dialects.get("intermediate")):
+        with pytest.raises(RefusedError, match="none of 2 records"):
+            pipeline.convert(STRANGE, SESSION, target)
+
+
+def test_unknown_keys_are_told_only_where_that_is_asked_for() -> None:
+    document = {**DOCUMENT, "zz": 1}
+    assert pipeline.validate(document, CHAT) == []
+    assert [finding.where for finding in pipeline.validate(document, CHAT, strict=True)] == ["/zz"]
+
+
+def test_rules_are_asked_only_of_what_passes_the_schema() -> None:
+    orphan = {"role": "tool", "tool_call_id": "x", "content": "y"}
+    assert [finding.code for finding in pipeline.validate({"messages": [orphan]}, CHAT)] == ["orphan-tool-result"]
+    found = pipeline.validate({"messages": [orphan, {"role": "user", "content": 7}]}, CHAT)
+    assert [finding.code for finding in found] == ["wrong-type"]

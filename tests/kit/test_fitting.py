@@ -1,0 +1,220 @@
+"""Passes of policy: each changes what its name says, shares the rest, and leaves its input as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from convcli.kit import fitting, passes, results
+from convcli.model.dialect import Convention, Pass
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+from tests import strategies
+from tests.support import facts, untouched
+
+
+def user(text: str, **fields: Any) -> Message:
+    return Message("user", [Text(text)], **fields)
+
+
+def call(id_: str) -> ToolCall:
+    return ToolCall(id_, "f", {})
+
+
+def calling(*ids: str) -> Message:
+    return Message("assistant", list(map(call, ids)))
+
+
+def result(id_: str, text: str = "ok") -> Message:
+    return Message("tool", [ToolResult(id_, "f", "text", text)])
+
+
+def texts_of(transcript: Transcript) -> list[str]:
+    return [part.text for message in transcript.messages for part in message.parts if isinstance(part, Text)]
+
+
+PASSES: dict[str, Pass] = {
+    "linear": fitting.linear,
+    "answers_only": fitting.answers_only,
+    "last_answer": fitting.last_answer,
+    "single_results": passes.on_messages(results.single_results),
+    "roles": fitting.roles({"developer": "system"}),
+    "parts_in_roles": fitting.parts_in_roles({"tool_call": ("assistant",), "image": ("user",)}),
+    "ordered_parts": fitting.ordered_parts("reasoning", "text", "tool_call"),
+    "known_finish": fitting.known_finish({}, {"stop": "stop"}, "stop"),
+    "without": fitting.without("title", "message.usage", "message.id"),
+    "only_own_opaque": fitting.only_own_opaque("x"),
+    "with_parameters": fitting.with_parameters(typed=True),
+    "functions_only": fitting.functions_only("x"),
+    "some_tools": fitting.some_tools,
+    "results_behind_calls": results.results_behind_calls,
+    "separate_results": results.separate_results,
+    "refusals_as_texts": fitting.refusals_as_texts,
+    "bare_system": passes.on_messages(fitting.bare_system),
+}
+
+
+@pytest.mark.parametrize("name", PASSES)
+@given(transcript=strategies.transcripts())
+@settings(max_examples=25)
+def test_a_pass_leaves_its_input_alone_and_has_nothing_to_do_the_second_time(name: str, transcript: Transcript) -> None:
+    before = untouched(facts(transcript))
+    fitted = PASSES[name](transcript)
+    assert facts(transcript) == before
+    assert facts(PASSES[name](fitted)) == facts(fitted)
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_pass_gives_back_the_very_transcript_where_there_is_nothing_to_change(name: str) -> None:
+    answer = Transcript([Message("assistant", [Text("Hi.")], stop_reason="stop")])
+    assert PASSES[name](answer) is answer
+
+
+def test_linear_keeps_the_active_branch_and_no_events() -> None:
+    tree = [
+        user("a", id="1"),
+        user("b", id="2", parent_id="1"),
+        user("c", id="3", parent_id="1"),
+        Message("event", [Opaque("x", 1)], id="4", parent_id="3"),
+    ]
+    fitted = fitting.linear(Transcript(tree, head="4"))
+    assert texts_of(fitted) == ["a", "c"]
+    assert fitted.head is None
+    assert fitted.messages[0] is tree[0]
+
+
+def test_a_response_is_the_last_answer() -> None:
+    messages = [user("a"), Message("assistant", [Text("b")]), user("c"), Message("assistant", [Text("d")])]
+    assert texts_of(fitting.answers_only(Transcript(messages))) == ["b", "d"]
+    assert texts_of(fitting.last_answer(Transcript(messages))) == ["d"]
+    assert fitting.last_answer(Transcript([user("a")])).messages == [Message("assistant", [])]
+
+
+def test_a_transcript_is_a_response_only_if_a_model_answered_and_nobody_asked() -> None:
+    answer = Message("assistant", [Text("b")], stop_reason="stop")
+    assert fitting.is_response(Transcript([answer]))
+    for other in (Transcript([]), Transcript([user("a"), answer]), Transcript([answer], settings={"seed": 1})):
+        assert not fitting.is_response(other)
+    assert not fitting.is_response(Transcript([Message("assistant", [Text("b")])]))
+
+
+def test_results_come_directly_behind_the_turn_that_called() -> None:
+    messages = [calling("a", "b"), user("wait"), result("b"), result("a")]
+    fitted = results.results_behind_calls(Transcript(messages)).messages
+    assert fitted == [messages[0], messages[2], messages[3], messages[1]]
+
+
+def test_a_result_without_a_call_stays_where_it_is() -> None:
+    messages = [user("a"), result("x"), user("b")]
+    assert results.results_behind_calls(Transcript(messages)).messages == messages
+
+
+def test_results_of_one_message_are_messages_of_their_own() -> None:
+    mixed = Message("user", [Text("a"), result("x").parts[0], Text("b"), Text("c")], id="m")
+    fitted = results.separate_results(Transcript([mixed])).messages
+    assert [(message.role, len(message.parts), message.id) for message in fitted] == [
+        ("user", 1, "m"),
+        ("tool", 1, None),
+        ("user", 2, None),
+    ]
+
+
+def test_a_message_of_a_tool_is_one_result_and_else_words_of_the_user() -> None:
+    two = Message("tool", [*result("a").parts, *result("b").parts])
+    words = Message("tool", [Text("x")])
+    stray = Message("user", [Text("y"), *result("c").parts])
+    fitted = results.single_results([two, words, stray])
+    assert fitted == [result("a"), user("x"), user("y")]
+
+
+def test_parts_are_left_out_where_their_role_may_not_have_them() -> None:
+    message = Message("user", [Text("a"), call("x")])
+    fitted = fitting.parts_in_roles({"tool_call": ("assistant",)})(Transcript([message, calling("y")]))
+    assert fitted.messages == [user("a"), calling("y")]
+
+
+def test_parts_stand_in_the_order_of_the_format_and_equals_keep_theirs() -> None:
+    parts: list[Part] = [call("x"), Text("a"), Reasoning("r"), Text("b")]
+    fitted = fitting.ordered_parts("reasoning", "text", "tool_call")(Transcript([Message("assistant", parts)]))
+    assert fitted.messages[0].parts == [parts[2], parts[1], parts[3], parts[0]]
+
+
+def test_passes_of_parts_that_follow_each_other_are_one_walk_with_the_same_outcome() -> None:
+    passes = (fitting.refusals_as_texts, fitting.only_own_opaque("x"), fitting.linear)
+    fused = passes.fused(*passes)
+    assert len(fused) == 2
+    transcript = Transcript([Message("assistant", [Refusal("No."), Opaque("y", 1), Opaque("x", 2)])])
+    for one in fused:
+        transcript = one(transcript)
+    assert transcript.messages[0].parts == [Text("No."), Opaque("x", 2)]
+
+
+def test_a_stop_reason_without_a_word_becomes_the_usual_one_unless_the_message_is_kept() -> None:
+    words = fitting.known_finish({"END": "stop"}, {"stop": "END"}, "END", lambda message: message.name == "kept")
+    messages = [Message("assistant", [], name=name, stop_reason="novel") for name in (None, "kept")]
+    assert [message.stop_reason for message in words(Transcript(messages)).messages] == ["stop", "novel"]
+
+
+def test_fields_without_a_place_are_taken_out() -> None:
+    transcript = Transcript([user("a", id="1", usage={"inputTokens": 1})], title="t", cwd="/")
+    fitted = fitting.without("title", "message.usage")(transcript)
+    assert (fitted.title, fitted.cwd) == (None, "/")
+    assert (fitted.messages[0].usage, fitted.messages[0].id) == (None, "1")
+
+
+def test_a_convention_writes_a_result_for_which_there_is_no_field() -> None:
+    mark = Convention(lambda one: ("text", f"Error: {one.value}") if one.kind == "error" else None, {})
+    failed = ToolResult("a", "f", "error", "no", is_error=True)
+    fitted = results.expressed(mark)(Transcript([Message("tool", [failed]), result("b")]))
+    assert fitted.messages == [Message("tool", [ToolResult("a", "f", "text", "Error: no")]), result("b")]
+
+
+def test_functions_have_schemas_and_tools_of_other_vendors_are_left_out() -> None:
+    bare, typeless = ToolDefinition("f"), ToolDefinition("g", parameters={"properties": {}})
+    foreign = ToolDefinition("search", extras={"y": {"tool": {"type": "search"}}})
+    tools = [bare, typeless, foreign]
+    fitted = fitting.with_parameters(typed=True)(Transcript([], tools=tools)).tools or []
+    assert [tool.parameters for tool in fitted] == [
+        {"type": "object", "properties": {}}, {"type": "object", "properties": {}}, None,
+    ]  # fmt: skip
+    assert fitting.with_parameters()(Transcript([], tools=[typeless])).tools == [typeless]
+    assert fitting.functions_only("x")(Transcript([], tools=tools)).tools == [bare, typeless]
+    assert fitting.functions_only("y")(Transcript([], tools=tools)).tools == tools
+    assert fitting.functions_only("x")(Transcript([], tools=[foreign])).tools is None
+
+
+def test_an_empty_list_of_tools_is_no_list() -> None:
+    assert fitting.some_tools(Transcript([], tools=[])).tools is None
+
+
+def test_results_in_words_say_what_a_model_can_read() -> None:
+    texts = results.ResultTexts("Error: ")
+    image = Media("image", data="AAAA", media_type="image/png")
+    assert texts.value(ToolResult("a", "f", "data", {"n": 1})) == '{"n":1}'
+    assert texts.value(ToolResult("a", "f", "error", "no")) == "Error: no"
+    assert texts.value(ToolResult("a", "f", "error", "Error: no")) == "Error: no"
+    assert texts.value(ToolResult("a", "f", "multimodal", [Text("x"), image, Text("y")])) == "x\ny"
+    assert texts.express(ToolResult("a", "f", "multimodal", [image])) is None
+    assert texts.express(ToolResult("a", "f", "text", "x")) is None
+    assert results.ResultTexts("", data=True).value(ToolResult("a", "f", "data", {"n": 1})) == {"n": 1}
+
+
+def test_a_leading_instruction_is_one_text() -> None:
+    system = Message("system", [Text("a"), Text("b")], name="n")
+    assert fitting.bare_system([system, user("x")]) == [Message("system", [Text("a\n\nb")]), user("x")]
+    assert fitting.bare_system([Message("system", []), user("x")]) == [user("x")]
+    assert fitting.bare_text(user("x")) == "x"
+    assert fitting.bare_text(user("x", name="n")) == ""

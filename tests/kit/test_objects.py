@@ -1,0 +1,68 @@
+"""Keys that a dialect knows are in the vendor's order, and the rest is carried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from convcli.kit.objects import Keys, carried_by, extras_of, merge, says_something
+from tests import strategies
+
+KEYS = Keys("id role content cost", carried="cost")
+
+
+def test_an_object_of_known_keys_carries_nothing() -> None:
+    assert KEYS.carried({"id": 1, "role": "user", "content": ""}) is None
+
+
+def test_unknown_keys_and_keys_without_a_field_are_carried() -> None:
+    assert KEYS.carried({"id": 1, "zz": "x", "cost": 0}) == {"zz": "x", "cost": 0}
+
+
+@pytest.mark.parametrize("value", ["", [], {}])
+def test_an_empty_value_says_nothing_under_a_known_key_and_something_under_an_unknown_one(value: Any) -> None:
+    assert KEYS.carried({"cost": value}) is None
+    assert KEYS.carried({"zz": value}) == {"zz": value}
+    assert KEYS.carried({"zz": None}) is None
+
+
+def test_what_was_carried_is_put_into_the_vendors_order_with_unknown_keys_last() -> None:
+    written = KEYS.put({"content": "x", "role": "user"}, {"zz": 1, "cost": 2})
+    assert list(written) == ["role", "content", "cost", "zz"]
+    assert list(KEYS.put({"content": "x", "role": "user"}, None)) == ["content", "role"]
+    assert list(KEYS.put({"content": "x", "role": "user"}, None, sort=True)) == ["role", "content"]
+
+
+def test_a_carried_key_needs_a_place_in_the_order() -> None:
+    with pytest.raises(ValueError, match="place in the order"):
+        Keys("id", carried="cost")
+
+
+def test_extras_stand_under_the_name_of_their_owner() -> None:
+    assert extras_of("x", {"a": 1}) == {"x": {"a": 1}}
+    assert extras_of("x", {}) is extras_of("x", None) is None
+    assert carried_by({"x": {"a": 1}}, "x") == {"a": 1}
+    assert carried_by({"x": {"a": 1}}, "y") == carried_by(None, "y") == {}
+
+
+@pytest.mark.parametrize("value", [0, 0.0, False, "x", [None], {"a": None}])
+def test_zero_false_and_what_holds_anything_say_something(value: Any) -> None:
+    assert says_something(value)
+
+
+def test_objects_are_merged_where_both_hold_one() -> None:
+    base, more = {"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 4}, "d": {"e": 5}}
+    assert merge(base, more) == {"a": {"b": 1, "c": 4}, "d": {"e": 5}}
+    assert base == {"a": {"b": 1, "c": 2}, "d": 3}
+
+
+@given(native=strategies.objects)
+def test_no_value_is_lost_between_known_and_carried_keys(native: dict[str, Any]) -> None:
+    known = {key: value for key, value in native.items() if key in ("id", "role", "content")}
+    put = KEYS.put(known, KEYS.carried(native))
+    blank = {key for key, value in native.items() if value is None or (key == "cost" and not says_something(value))}
+    assert {key: value for key, value in put.items() if key not in blank} == {
+        key: value for key, value in native.items() if key not in blank
+    }
