@@ -70,13 +70,15 @@ def _is_sayable(schema: Native, subset: Native) -> bool:
 def _is_accepted(schema: Native) -> bool:
     kind, need = schema.get("type", ""), NEEDS.get(str(schema.get("type")).lower())
     properties, choice = schema.get("properties", {}), schema.get("anyOf", [])
-    shaped = isinstance(properties, dict) and isinstance(choice, list) and isinstance(schema.get("items", {}), dict)
-    strings = [kind, schema.get("ref", ""), *(schema.get("enum") or ())]
+    enum = schema.get("enum", [])
+    shaped = isinstance(properties, dict) and isinstance(schema.get("items", {}), dict)
+    listed = isinstance(choice, list) and isinstance(enum, list)
     return (
         schema.keys() <= SUBSET.known
         and shaped
+        and listed
         and all(isinstance(child, dict) for child in (*properties.values(), *choice))
-        and all(isinstance(value, str) for value in strings)
+        and all(isinstance(value, str) for value in (kind, schema.get("ref", ""), *enum))
         and (need is None or bool(schema.get(need)))
         and ("enum" not in schema or kind in ("STRING", ""))
     )
