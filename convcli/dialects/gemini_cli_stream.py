@@ -20,6 +20,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.kit import lacking
 from convcli.kit.fitting import refusals_as_texts
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.passes import on_each_message, on_messages, on_results, shared, shared_all
@@ -346,18 +347,12 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     return ("error" if result.is_error else "text", in_words(result))
 
 
-LACKS = frozenset(
-    (
-        *("title", "cwd", "tools", "tool", "toolChoice", "settings"),
-        *("message.id", "message.parentId", "message.name", "message.model", "text.metadata", "tool_call.metadata"),
-        *("message.cost", "message.provider", "message.weight", "message.label", "message.replaces"),
-        *(
-            "message.parentCallId",
-            "tool_call.rawArguments",
-            "tool_result.metadata",
-            "tool_result.name",
-            "tool_result.status",
-        ),
+LACKS = (
+    lacking.TOOLS
+    | lacking.CALL_ONLY
+    | lacking.fields(
+        "title cwd toolChoice settings message.id message.parentId message.name message.model text.metadata "
+        "tool_call.metadata tool_result.metadata tool_result.name"
     )
 )
 
@@ -397,18 +392,12 @@ DIALECT = Dialect(
         "text": "the text of one turn is one stream: the boundaries of parts are lost",
         "reasoning": "thinking is not streamed",
         "refusal": "there is no event for a refusal: its words are written as text",
-        "tools": "a run does not hold the definitions of tools",
-        "tool": "a run does not hold the definitions of tools",
-        "toolChoice": "a run has no settings of the request",
-        "settings": "a run has no settings of the request",
+        **dict.fromkeys(lacking.TOOLS, "a run does not hold the definitions of tools"),
+        **dict.fromkeys(("toolChoice", "settings"), "a run has no settings of the request"),
         "title": "a run has no title",
         "cwd": "a run does not name its directory",
         "head": "a run is no tree",
-        "image": "a message is text",
-        "audio": "a message is text",
-        "video": "a message is text",
-        "document": "a message is text",
-        "event": "no model ever saw this row",
+        **dict.fromkeys(lacking.MEDIA, "a message is text"),
         "tool_call.rawArguments": "arguments are an object here",
         "tool_result.name": "a result names its call only by the id",
         "tool_result.status": "a result is a success or an error",

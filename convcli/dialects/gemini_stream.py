@@ -342,13 +342,11 @@ def _cut(part: Native, size: int) -> list[Native]:
     return [{**part, "text": piece} for piece in fragments(part["text"], size)]
 
 
-REPEATED = frozenset(
-    (
-        *(f"/*/{name}" for key in HEAD for name in (key, snake(key))),  # in every event
-        *(f"/*/usageMetadata/{path[0]}" for path in COUNTS),  # totals, of which the last one holds
-        *(f"/*/candidates/*/{key}" for key in ("index", "content/role")),
-    )
-)
+REPEATED = {
+    *(f"/*/{name}" for key in HEAD for name in (key, snake(key))),  # in every event
+    *(f"/*/usageMetadata/{path[0]}" for path in COUNTS),  # totals, of which the last one holds
+    *(f"/*/candidates/*/{key}" for key in ("index", "content/role")),
+}
 
 DIALECT = Dialect(
     name=SERVICE.name,
@@ -358,27 +356,19 @@ DIALECT = Dialect(
     forms=("stream",),
     detect=detect,
     lift=lift,
-    fit=(
-        streams.one_answer,
-        *answer(SERVICE, OF_EVENTS, ("error",)),
-        on_each_message(_joined_texts),
-        on_each_message(_ended),
-    ),
+    fit=FIT,
     write=write,
     rules=(events.ended(),),
     lacks=tables.LACKS_BY_FORM["response"] - {"message.error"},
     reasons={
         **tables.LOSSES,
         "message": "a stream holds one answer: the last turn of the model",
-        "tools": "a stream holds one answer, not what was asked",
-        "tool": "a stream holds one answer, not what was asked",
-        "toolChoice": "a stream holds one answer, not what was asked",
-        "settings": "a stream holds one answer, not what was asked",
+        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream holds one answer, not what was asked"),
         "text": "texts that follow each other are one text",
         "message.stopReason": "an answer ends with a finish reason, and Google has a list of them",
     },
     places=tables.PLACES,
     envelope=tables.ENVELOPE,
-    repeats=REPEATED,
+    repeats=frozenset(REPEATED),
     family=SERVICE.owner,
 )

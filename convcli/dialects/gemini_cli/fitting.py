@@ -282,11 +282,4 @@ RECORDS: tuple[Pass, ...] = (
     without("tools", "tool_choice", "settings"),
 )
 SESSION: tuple[Pass, ...] = (_session, with_session_id(lambda transcript: write_rows(transcript.messages)))
-FIT = {
-    "log": (*RECORDS, _rows_that_count, *SESSION),
-    "json": (
-        *RECORDS,
-        on_messages(_without_dead),
-        *SESSION,
-    ),
-}
+FIT = {"log": (*RECORDS, _rows_that_count, *SESSION), "json": (*RECORDS, on_messages(_without_dead), *SESSION)}
