@@ -159,6 +159,6 @@ def write_subset(schema: Native) -> Native:
 def _write_type(kind: Any) -> Native:
     """A type in capitals, with `nullable` where null is another."""
     kinds = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
-    if not kinds or kinds[0] not in TYPES or kinds[1:] not in ([], ["null"]):
+    if not kinds or not isinstance(kinds[0], str) or kinds[0] not in TYPES or kinds[1:] not in ([], ["null"]):
         return {"type": kind}
     return {"type": kinds[0].upper(), **({"nullable": True} if len(kinds) > 1 else {})}
