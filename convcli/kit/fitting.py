@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import attrgetter, is_
+from typing import Any
 
 from msgspec.structs import replace
 
