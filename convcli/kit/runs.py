@@ -6,7 +6,7 @@ a result comes, or something else that is not its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -157,19 +157,20 @@ def joined_turns(messages: list[Message]) -> list[Message]:
             turn = turn if message.role == "event" else None
             joined.append(message)
         elif turn is None or turn.stop_reason == "error":
-            turn = replace(message, parts=_joined_texts(message.parts))
+            turn = replace(message, parts=joined_texts(message.parts))
             if turn.parts or turn.stop_reason == "error":
                 joined.append(turn)
             else:
                 turn = None
         else:
-            turn.parts = _joined_texts([*turn.parts, *message.parts])
+            turn.parts = joined_texts([*turn.parts, *message.parts])
             turn.extras = merge(turn.extras or {}, message.extras or {}) or None
             turn.stop_reason, turn.error = message.stop_reason, message.error
     return messages if joined == messages else joined
 
 
-def _joined_texts(parts: Sequence[Part]) -> list[Part]:
+def joined_texts(parts: Iterable[Part]) -> list[Part]:
+    """The parts with texts that follow one another as one text, and without those that say nothing."""
     joined: list[Part] = []
     for part in parts:
         last = joined[-1] if joined else None

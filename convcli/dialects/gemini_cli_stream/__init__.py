@@ -25,7 +25,7 @@ from convcli.kit.fitting import refusals_as_texts
 from convcli.kit.objects import Keys, Native, extras_of
 from convcli.kit.passes import on_each_message, on_messages, on_results, shared, shared_all
 from convcli.kit.results import has_failed, has_media, in_words, separate_results
-from convcli.kit.runs import Run
+from convcli.kit.runs import Run, joined_texts
 from convcli.kit.sessions import active_branch, results_between_events
 from convcli.kit.sessions import events as session_events
 from convcli.kit.values import take_counts
@@ -159,14 +159,7 @@ def _turn(message: Message) -> Message | None:
         return message
     if message.role in ("system", "developer"):
         return None
-    parts: list[Any] = []
-    for part in message.parts:
-        if isinstance(part, Text) and parts and isinstance(parts[-1], Text):
-            parts[-1] = Text(parts[-1].text + part.text)
-        elif isinstance(part, Text):
-            parts += [Text(part.text)] if part.text else []
-        elif isinstance(part, (ToolCall, ToolResult)):
-            parts.append(part)
+    parts = joined_texts(part for part in message.parts if isinstance(part, (Text, ToolCall, ToolResult)))
     is_result = any(isinstance(part, ToolResult) for part in parts)
     role = message.role if message.role == "assistant" or is_result else "user"
     return replace(message, role=role, parts=parts)
@@ -292,7 +285,6 @@ DIALECT = Dialect(
         **{f"message.usage.{ours}": ("stats", *theirs) for theirs, ours in STATS.items()},
         "message.error": ("error", "message"),
         "message.createdAt": ("timestamp",),
-        "message.role": ("role",),
         "tool_call.id": ("tool_id",),
         "tool_call.name": ("tool_name",),
         "tool_call.arguments": ("parameters",),
