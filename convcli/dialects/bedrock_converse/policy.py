@@ -21,7 +21,7 @@ from convcli.families.anthropic.usage import taken_usage
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import parts_in_roles, refusals_as_texts
 from convcli.kit.objects import carried_by
-from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, shared
+from convcli.kit.passes import MEDIA, on_each_message, on_each_part, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, Renaming
 from convcli.kit.results import expressed
 from convcli.model.dialect import Convention, Pass
@@ -166,7 +166,7 @@ def named_documents(transcript: Transcript) -> Transcript:
         name = labels.another(_label(part.name))
         return part if name == part.name else replace(part, name=name)
 
-    return on_parts(lambda part, _: named(part))(transcript)
+    return on_each_part(named)(transcript)
 
 
 def _label(name: str | None) -> str:
