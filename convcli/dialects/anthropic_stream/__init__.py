@@ -25,9 +25,9 @@ from convcli.dialects.anthropic_stream.rules import RULES
 from convcli.families.anthropic import policy
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
 from convcli.families.anthropic.messages import Turns
-from convcli.families.anthropic.places import ENVELOPE, PLACES
+from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS
 from convcli.families.anthropic.response import lift_response, write_response
-from convcli.kit import streams
+from convcli.kit import lacking, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import without
 from convcli.kit.objects import Native, carried_by, extras_of
@@ -232,20 +232,15 @@ FIT: tuple[Pass, ...] = (
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
 
-REPEATS = frozenset(
-    (
-        "/*/index", "/*/content_block/signature", "/*/message/usage/output_tokens", "/*/message/usage/input_tokens",
-        "/*/usage/input_tokens",
-    )
-)  # fmt: skip
+REPEATS = lacking.fields(
+    "/*/index /*/content_block/signature /*/message/usage/output_tokens /*/message/usage/input_tokens "
+    "/*/usage/input_tokens"
+)
 """An index is the order of the blocks; what was said so far is said again; cached tokens are added to the input."""
 
-LACKING = frozenset(
-    (
-        "title", "cwd", "createdAt", "updatedAt", "message.name", "message.parentId", "message.createdAt",
-        "text.metadata", "tool_call.metadata", "reasoning.summary",
-    )
-)  # fmt: skip
+LACKING = lacking.SESSION - {"id", "head"} | lacking.fields(
+    "message.name message.parentId message.createdAt text.metadata tool_call.metadata reasoning.summary"
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -263,24 +258,16 @@ DIALECT = Dialect(
     rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",
-        "tools": "a stream holds one answer, not what was asked",
-        "tool": "a stream holds one answer, not what was asked",
-        "toolChoice": "a stream holds one answer, not what was asked",
-        "settings": "a stream holds one answer, not what was asked",
+        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream holds one answer, not what was asked"),
+        **{field: REASONS[field] for field in ("reasoning.summary", "refusal", "text")},
         "reasoning": "Anthropic takes back only thinking that it signed",
-        "reasoning.summary": "thinking has no summary",
-        "refusal": "there is no block for a refusal: its words are written as text",
-        "text": "the API takes no blank text",
+        **dict.fromkeys(lacking.MEDIA, "an answer holds no media"),
         "message.id": "the id is that of the whole stream",
         "message.model": "the model is that of the whole stream",
         "message.name": "an answer has no name",
         "message.stopReason": "a message ends with a stop reason of Anthropic",
         "title": "a message has no title",
         "createdAt": "a message has no time",
-        "image": "an answer holds no media",
-        "audio": "an answer holds no media",
-        "video": "an answer holds no media",
-        "document": "an answer holds no media",
     },
     places=PLACES,
     envelope=ENVELOPE,

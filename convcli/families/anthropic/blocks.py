@@ -36,10 +36,7 @@ FIELD = {"base64": "data", "text": "text", "url": "url", "file": "file_id"}
 VALUE = {"base64": "data", "text": "data", "url": "url", "file": "file_id"}
 """By the kind of a source: the field of `Media`, and the key of the source, that hold it."""
 
-MEDIA_TYPES = {
-    "image": ("image/png", "image/jpeg", "image/gif", "image/webp"),
-    "document": ("application/pdf",),
-}
+MEDIA_TYPES = {"image": ("image/png", "image/jpeg", "image/gif", "image/webp"), "document": ("application/pdf",)}
 """What the API takes as base64."""
 
 WEB = ("https://", "http://")
@@ -47,7 +44,6 @@ WEB = ("https://", "http://")
 
 INNER = frozenset(("text", "image", "document"))
 """The kinds of block that the value of a result can hold."""
-
 
 BLOCKS = INNER | {"file"}
 """The kinds of block that some result can hold."""
@@ -240,8 +236,7 @@ READERS: Mapping[str, ReadBlock] = {
 
 
 def write_text(blocks: Blocks, part: Text) -> Native:
-    native = {"type": "text", "text": part.text}
-    return native if part.extras is None else TEXT.put(native, blocks.carried(part))
+    return TEXT.put({"type": "text", "text": part.text}, blocks.carried(part))
 
 
 def write_reasoning(blocks: Blocks, part: Reasoning) -> Native:
@@ -275,7 +270,7 @@ def _write_source(media: Media, carried: Native) -> Native | None:
 
 def write_call(blocks: Blocks, call: ToolCall) -> Native:
     native = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
-    return native if call.extras is None else TOOL_USE.put(native, blocks.carried(call))
+    return TOOL_USE.put(native, blocks.carried(call))
 
 
 def write_result(blocks: Blocks, result: ToolResult) -> Native:

@@ -17,6 +17,7 @@ from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, distinct_ids, renaming
 from convcli.kit.results import expressed, results_first, single_results
+from convcli.kit.values import pairs
 from convcli.model.dialect import Convention, LossKind, Pass
 from convcli.model.transcript import (
     Media,
@@ -33,23 +34,13 @@ from convcli.validation.rules import turns
 from convcli.wire import exact_json
 
 PARTS_IN_ROLES = {
-    "reasoning": ("assistant",),
-    "refusal": ("assistant",),
-    "tool_call": ("assistant",),
-    "image": ("user",),
-    "document": ("user",),
-    "audio": (),
-    "video": (),
+    **dict.fromkeys(("reasoning", "refusal", "tool_call"), ("assistant",)),
+    **dict.fromkeys(("image", "document"), ("user",)),
+    **dict.fromkeys(("audio", "video"), ()),
     "opaque": ("user", "assistant"),
 }
 
-MAGIC = {
-    "iVBORw0KGgo": "image/png",
-    "/9j/": "image/jpeg",
-    "R0lGOD": "image/gif",
-    "UklGR": "image/webp",
-    "JVBERi": "application/pdf",
-}
+MAGIC = pairs("iVBORw0KGgo=image/png /9j/=image/jpeg R0lGOD=image/gif UklGR=image/webp JVBERi=application/pdf")
 """How the base64 of each of these types begins."""
 
 FAILED = "error"
@@ -290,9 +281,6 @@ def taken_settings(transcript: Transcript) -> Transcript:
     return transcript if (settings or None) == transcript.settings else replace(transcript, settings=settings or None)
 
 
-KNOWN_SETTINGS = frozenset(
-    (
-        "parallelToolCalls",
-        *(name.partition(".")[2] for table in (SETTINGS, OUTPUT_SETTINGS) for name in table.places()),
-    )
-)
+KNOWN_SETTINGS = {"parallelToolCalls"} | {
+    name.partition(".")[2] for table in (SETTINGS, OUTPUT_SETTINGS) for name in table.places()
+}
