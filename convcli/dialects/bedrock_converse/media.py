@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.values import pairs
 from convcli.model.transcript import Media, Part, ToolDefinition
 
 NAME = "bedrock-converse"
@@ -24,46 +25,20 @@ FIELD = {"bytes": "data", "s3Location": "url", "text": "text", "content": "text"
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
 TYPES = {
-    "image": {"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"},
-    "document": {
-        "pdf": "application/pdf",
-        "csv": "text/csv",
-        "doc": "application/msword",
-        "docx": f"{OFFICE}wordprocessingml.document",
-        "xls": "application/vnd.ms-excel",
-        "xlsx": f"{OFFICE}spreadsheetml.sheet",
-        "html": "text/html",
-        "txt": "text/plain",
-        "md": "text/markdown",
-    },
-    "video": {
-        "mp4": "video/mp4",
-        "mov": "video/quicktime",
-        "mkv": "video/x-matroska",
-        "webm": "video/webm",
-        "flv": "video/x-flv",
-        "mpeg": "video/mpeg",
-        "mpg": "video/mpeg",
-        "wmv": "video/x-ms-wmv",
-        "three_gp": "video/3gpp",
-    },
-    "audio": {
-        "mp3": "audio/mpeg",
-        "wav": "audio/wav",
-        "aac": "audio/aac",
-        "flac": "audio/flac",
-        "opus": "audio/opus",
-        "ogg": "audio/ogg",
-        "mp4": "audio/mp4",
-        "mka": "audio/x-matroska",
-        "webm": "audio/webm",
-        "pcm": "audio/pcm",
-        "mkv": "audio/x-matroska",
-        "m4a": "audio/mp4",
-        "x-aac": "audio/aac",
-        "mpeg": "audio/mpeg",
-        "mpga": "audio/mpeg",
-    },
+    "image": pairs("png=image/png jpeg=image/jpeg gif=image/gif webp=image/webp"),
+    "document": pairs(
+        "pdf=application/pdf csv=text/csv html=text/html txt=text/plain md=text/markdown doc=application/msword "
+        f"docx={OFFICE}wordprocessingml.document xls=application/vnd.ms-excel xlsx={OFFICE}spreadsheetml.sheet"
+    ),
+    "video": pairs(
+        "mp4=video/mp4 mov=video/quicktime mkv=video/x-matroska webm=video/webm flv=video/x-flv mpeg=video/mpeg "
+        "mpg=video/mpeg wmv=video/x-ms-wmv three_gp=video/3gpp"
+    ),
+    "audio": pairs(
+        "mp3=audio/mpeg wav=audio/wav aac=audio/aac flac=audio/flac opus=audio/opus ogg=audio/ogg mp4=audio/mp4 "
+        "mka=audio/x-matroska webm=audio/webm pcm=audio/pcm mkv=audio/x-matroska m4a=audio/mp4 x-aac=audio/aac "
+        "mpeg=audio/mpeg mpga=audio/mpeg"
+    ),
 }
 """The media type of each format; of several formats with one type the first is written."""
 

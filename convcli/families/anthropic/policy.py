@@ -105,6 +105,11 @@ def _express(result: ToolResult, blocks: Blocks) -> tuple[str, Any] | None:
     """How a result is read back for which the API has no field of its own."""
     if "content" in blocks.carried(result) or (result.kind == "data" and blocks.holds(result.value)):
         return None
+    return as_one_text(result)
+
+
+def as_one_text(result: ToolResult) -> tuple[str, Any] | None:
+    """Data as JSON, and a list of one text as that text; an empty list too, unless it failed."""
     kind = "error" if result.is_error else "text"
     if result.kind == "data":
         return kind, exact_json.write_text(result.value)
@@ -118,9 +123,16 @@ def _express(result: ToolResult, blocks: Blocks) -> tuple[str, Any] | None:
 
 def results_of(blocks: Blocks) -> Convention:
     """How data, and a list of one text, are written."""
-    data: tuple[LossKind, str] = ("changed", "a result holds text or blocks: the data is written as JSON")
+    return results_in_text(
+        lambda result: _express(result, blocks), "a result holds text or blocks: the data is written as JSON"
+    )
+
+
+def results_in_text(express: Callable[[ToolResult], tuple[str, Any] | None], reason: str) -> Convention:
+    """The convention of data that is written as text for this reason."""
+    data: tuple[LossKind, str] = ("changed", reason)
     one_text: tuple[LossKind, str] = ("changed", "a result of one text is the same as that text")
-    return Convention(lambda result: _express(result, blocks), {"data": data, "error": data, "multimodal": one_text})
+    return Convention(express, {"data": data, "error": data, "multimodal": one_text})
 
 
 def with_words(result: ToolResult) -> ToolResult:
