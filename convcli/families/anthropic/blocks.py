@@ -22,6 +22,7 @@ MEDIA = {
     "image": Keys("type source transformations cache_control", carried="transformations cache_control"),
     "document": Keys("type source title context citations cache_control", carried="context citations cache_control"),
 }
+BARE_IMAGE = Keys("type data mediaType")
 SOURCE = {
     "base64": Keys("type media_type data"),
     "text": Keys("type media_type data"),
@@ -84,6 +85,26 @@ class Blocks(NamedTuple):
         read = self.readers.get(native["type"])
         return (read(self, native, context) if read is not None else None) or Opaque(self.owner, native)
 
+    def with_metadata(self, key: str, name: str, **kinds: type) -> Blocks:
+        """The same, with a key of blocks of these kinds that is metadata of their parts under this name."""
+
+        def read(kind: str) -> ReadBlock:
+            def lift(blocks: Blocks, native: Native, context: LiftContext) -> Part | None:
+                block = {other: value for other, value in native.items() if other != key}
+                part = self.readers[kind](blocks, block, context)
+                if part is not None and native.get(key):
+                    part.metadata = {name: native[key]}
+                return part
+
+            return lift
+
+        def write(blocks: Blocks, part: Any) -> Native | None:
+            native, value = self.writers[part.__class__](blocks, part), (part.metadata or {}).get(name)
+            return {**native, key: value} if native is not None and value else native
+
+        readers = {**self.readers, **{kind: read(kind) for kind in kinds}}
+        return self._replace(readers=readers, writers={**self.writers, **dict.fromkeys(kinds.values(), write)})
+
     def is_unknown(self, block: Any) -> bool:
         """Is it a block that is read back as opaque?"""
         kind = kind_of(block)
@@ -145,28 +166,6 @@ def kind_of(block: Any) -> str:
     return kind if isinstance(kind, str) else ""
 
 
-def reads_metadata(read: ReadBlock, key: str, name: str) -> ReadBlock:
-    """The same, with a key of the block that is metadata of the part under this name."""
-
-    def lift(blocks: Blocks, native: Native, context: LiftContext) -> Part | None:
-        part = read(blocks, {other: value for other, value in native.items() if other != key}, context)
-        if part is not None and native.get(key):
-            part.metadata = {name: native[key]}
-        return part
-
-    return lift
-
-
-def writes_metadata(write: WriteBlock, key: str, name: str) -> WriteBlock:
-    """The inverse of `reads_metadata`."""
-
-    def lower(blocks: Blocks, part: Any) -> Native | None:
-        native, value = write(blocks, part), (part.metadata or {}).get(name)
-        return {**native, key: value} if native is not None and value else native
-
-    return lower
-
-
 # ---------------------------------------------------------------- lift
 
 
@@ -215,6 +214,14 @@ def _text_of(content: Any) -> str | None:
     return None
 
 
+def lift_bare_image(blocks: Blocks, native: Native, context: LiftContext) -> Media | None:
+    """An image that may have its data in the block itself."""
+    if "source" in native:
+        return lift_media(blocks, native, context)
+    media_type, extras = native.get("mediaType") or None, blocks.extras(BARE_IMAGE, native)
+    return Media("image", data=native["data"], media_type=media_type, extras=extras)
+
+
 def lift_call(blocks: Blocks, native: Native, context: LiftContext) -> ToolCall:
     name = native["name"]
     id_ = context.pairing.call(native["id"], name)
@@ -254,6 +261,14 @@ def write_media(blocks: Blocks, media: Media) -> Native | None:
         return None
     title = {"title": media.name} if media.type == "document" and media.name else {}
     return MEDIA[media.type].put({"type": media.type, "source": source, **title}, carried)
+
+
+def write_bare_image(blocks: Blocks, media: Media) -> Native | None:
+    """An image with its data in the block itself, unless something is carried for its source."""
+    carried = blocks.carried(media)
+    if media.type != "image" or media.data is None or "source" in carried:
+        return write_media(blocks, media)
+    return {"type": "image", "data": media.data, "mediaType": media.media_type, **carried}
 
 
 def _write_source(media: Media, carried: Native) -> Native | None:
