@@ -21,7 +21,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.anthropic_stream.answer import Answer
-from convcli.dialects.anthropic_stream.rules import RULES
+from convcli.dialects.anthropic_stream.rules import ORDERED, RULES
 from convcli.families.anthropic import policy
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
 from convcli.families.anthropic.messages import Turns
@@ -41,8 +41,6 @@ from convcli.model.transcript import Message, Origin, Part, ToolCall, Transcript
 NAME, SIBLING = "anthropic-stream", "anthropic"
 TURNS = Turns(Blocks(SIBLING, READERS, WRITERS))
 
-BLOCK_KINDS = ("content_block_start", "content_block_delta", "content_block_stop")
-KINDS = frozenset(("message_start", "message_delta", "message_stop", *BLOCK_KINDS))
 FAILURE = "api_error"
 """The type of an error that has none."""
 
@@ -52,8 +50,8 @@ def detect(document: Any) -> Clue | None:
     if not isinstance(document, Rows):
         return None
     kinds = {row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)}
-    if kinds & KINDS:
-        return Clue(95, f"{sorted(kinds & KINDS)[0]} events")
+    if kinds & ORDERED:
+        return Clue(95, f"{min(kinds & ORDERED)} events")
     errors = any(isinstance(row, dict) and isinstance(row.get("error"), dict) for row in document)
     return Clue(60, "an error event") if kinds == {"error"} and errors else None
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Native
+from convcli.kit.values import pairs
 from convcli.validation.rules import arguments, events
 from convcli.validation.survey import for_requests
 
@@ -60,21 +62,13 @@ class _Message:
         return "" if fits else f"a delta of this type is not for the block with the index {index}"
 
 
-FITTING = {
-    "text_delta": "text",
-    "citations_delta": "text",
-    "input_json_delta": "tool_use",
-    "thinking_delta": "thinking",
-    "signature_delta": "thinking",
-}
+FITTING = pairs(
+    "text_delta=text citations_delta=text input_json_delta=tool_use thinking_delta=thinking signature_delta=thinking"
+)
 """The ends of the types of blocks that a delta makes grow, by its type: there are several kinds of tool_use."""
 
-ORDERED = frozenset(
-    (
-        *("message_start", "message_delta", "message_stop"),
-        *("content_block_start", "content_block_delta", "content_block_stop"),
-    )
-)
+ORDERED = fields("message_start message_delta message_stop content_block_start content_block_delta content_block_stop")
+"""The events that begin, grow or end a message or a block of it."""
 
 RULES = (
     events.ended(),

@@ -59,9 +59,9 @@ IN_RESPONSES = ("output", "usage", "stopReason")
 
 # ---------------------------------------------------------------- detect
 
-BLOCKS = READERS.keys() - {"text"} | {
-    *("toolResult", "toolAddition", "toolRemoval", "guardContent", "cachePoint", "searchResult"),
-}
+BLOCKS = READERS.keys() - {"text"} | lacking.fields(
+    "toolResult toolAddition toolRemoval guardContent cachePoint searchResult"
+)
 REQUEST_MARKS = ("toolConfig", "inferenceConfig", "guardrailConfig", "additionalModelRequestFields", "modelId")
 
 

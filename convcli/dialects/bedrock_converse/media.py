@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
+from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import pairs
-from convcli.model.transcript import Media, Part, ToolDefinition
+from convcli.model.transcript import Media, MediaKind, Part, ToolDefinition
 
 NAME = "bedrock-converse"
 
-Kind = Literal["image", "document", "video", "audio"]
-
-MEDIA = {
+MEDIA: dict[MediaKind, Keys] = {
     "image": Keys("format source error", carried="error"),
     "document": Keys("format name source context citations", carried="context citations"),
     "video": Keys("format source"),
@@ -60,7 +59,7 @@ def beside(part: Part | ToolDefinition) -> Native:
 # ---------------------------------------------------------------- lift
 
 
-def lift_media(kind: Kind, body: Native) -> Media | None:
+def lift_media(kind: MediaKind, body: Native, _: LiftContext) -> Media | None:
     """Media; None where the source is of an unknown kind."""
     form, format_ = kind_of(body["source"]), body.get("format") or ""
     value, rest = _lift_source(form, body["source"]) if form in FIELD else (None, {})

@@ -29,8 +29,7 @@ from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, To
 
 PARTS_IN_ROLES = {
     **policy.PARTS_IN_ROLES,
-    "audio": ("user",),
-    "video": ("user",),
+    **dict.fromkeys(("audio", "video"), ("user",)),
     "opaque": ("system", "developer", "user", "assistant"),
 }
 
