@@ -16,9 +16,9 @@ def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
     """The events that cannot stand where they do: `message_start`, blocks that begin, grow and end, the end."""
     message = _Message()
     for at, row in enumerate(rows):
-        said = message.objection(row) if isinstance(row, dict) else ""
-        if said:
-            yield at, said
+        problem = message.objection(row) if isinstance(row, dict) else ""
+        if problem:
+            yield at, problem
 
 
 class _Message:
@@ -41,11 +41,11 @@ class _Message:
             return "the message begins a second time" if again else ""
         if self.has_ended:
             return "the message has ended before"
-        said = "" if self.has_begun else "the message has not begun"
+        problem = "" if self.has_begun else "the message has not begun"
         if kind == "message_stop":
             self.has_ended = True
-            return said or ("a block has not ended" if self.open else "")
-        return said or ("" if kind == "message_delta" else self._block(event, index))
+            return problem or ("a block has not ended" if self.open else "")
+        return problem or ("" if kind == "message_delta" else self._block(event, index))
 
     def _block(self, event: Native, index: int) -> str:
         if event["type"] == "content_block_start":

@@ -46,8 +46,8 @@ FORMATS = {kind: {media_type: name for name, media_type in reversed(table.items(
 
 def kind_of(union: Native) -> str:
     """The name of the one member that is set; empty where none is, or more than one."""
-    given = [key for key, value in union.items() if value is not None]
-    return given[0] if len(given) == 1 else ""
+    members = [key for key, value in union.items() if value is not None]
+    return members[0] if len(members) == 1 else ""
 
 
 def beside(part: Part | ToolDefinition) -> Native:
