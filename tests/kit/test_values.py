@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from convcli.kit.values import read_arguments, write_arguments
+from convcli.kit.values import pairs, paths, read_arguments, write_arguments
 
 
 @pytest.mark.parametrize(
@@ -31,5 +31,5 @@ def test_raw_arguments_are_written_as_they_were() -> None:
 
 
 def test_a_table_is_written_as_pairs_and_its_paths_as_steps() -> None:
-    assert values.pairs("a=b c=d=e") == {"a": "b", "c": "d=e"}
-    assert values.paths("a=b/c d=../e") == {"a": ("b", "c"), "d": ("..", "e")}
+    assert pairs("a=b c=d=e") == {"a": "b", "c": "d=e"}
+    assert paths("a=b/c d=../e") == {"a": ("b", "c"), "d": ("..", "e")}
