@@ -30,7 +30,7 @@ from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import lacking, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import without
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, without_keys
 from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
@@ -179,9 +179,8 @@ def _input(block: Native, raw: str | None, size: int) -> tuple[Native, list[Nati
     if not isinstance(block.get("input"), dict):
         return _as_it_is(block, raw, size)
     text = write_arguments(block["input"], raw) if block["input"] or raw is not None else ""
-    return {**block, "input": {}}, [
-        {"type": "input_json_delta", "partial_json": piece} for piece in fragments(text, size)
-    ]
+    pieces: list[Native] = [{"type": "input_json_delta", "partial_json": piece} for piece in fragments(text, size)]
+    return {**block, "input": {}}, pieces
 
 
 def _as_it_is(block: Native, _: str | None, __: int) -> tuple[Native, list[Native]]:
@@ -211,12 +210,10 @@ def _ended(message: Message) -> Message:
 
 def _cut(part: Part, _: Message) -> Part:
     """Marks for the cache are for requests, and an input of no text is that of no pieces."""
-    carried = {key: value for key, value in carried_by(part.extras, SIBLING).items() if key != "cache_control"}
     if isinstance(part, ToolCall) and part.raw_arguments == "" and not part.arguments:
         part = replace(part, raw_arguments=None)
-    if part.extras is None or len(carried) == len(carried_by(part.extras, SIBLING)):
-        return part
-    return replace(part, extras={**part.extras, SIBLING: carried} if carried else None)
+    extras = without_keys(part.extras, SIBLING, "cache_control")
+    return part if extras is part.extras else replace(part, extras=extras)
 
 
 FIT: tuple[Pass, ...] = (
