@@ -282,10 +282,6 @@ def test_convert_cuts_a_stream_and_lays_it_out_as_wished() -> None:
     assert texts == ["Let", " me", " lo", "ok:", " 天気", "."]
 
 
-def test_convert_writes_a_stream_as_server_sent_events_with_their_names() -> None:
-    assert run("convert", SAMPLE, "--to", "anthropic-stream").stdout.startswith(b"event: message_start\ndata: {")
-
-
 def test_convert_cuts_no_document_and_writes_none_as_a_stream() -> None:
     assert run("convert", SAMPLE, "--to", "anthropic", "--chunk", "3").returncode == 2
     assert run("convert", SAMPLE, "--to", "anthropic", "--framing", "sse").returncode == 2
