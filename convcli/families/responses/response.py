@@ -12,6 +12,7 @@ from convcli.families.openai import request as common
 from convcli.families.responses.parts import carried_beside, object_in
 from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import epoch_of_time, time_of_epoch
 from convcli.model.transcript import Message, Part, ToolCall, Transcript
@@ -28,13 +29,11 @@ RESPONSE = Keys(
     "prompt_cache_retention reasoning safety_identifier service_tier store temperature text tool_choice tools "
     "tool_usage top_logprobs top_p truncation user metadata output_text",
 )
-ECHO = frozenset(
-    (
-        "frequency_penalty", "instructions", "max_output_tokens", "max_tool_calls", "parallel_tool_calls",
-        "presence_penalty", "previous_response_id", "conversation", "prompt", "reasoning", "request", "temperature",
-        "text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation",
-    )
-)  # fmt: skip
+ECHO = fields(
+    "frequency_penalty instructions max_output_tokens max_tool_calls parallel_tool_calls presence_penalty "
+    "previous_response_id conversation prompt reasoning request temperature text tool_choice tools top_logprobs top_p "
+    "truncation"
+)
 """What a response repeats of its request; carried together, under `request`."""
 DEFAULTS = {"parallel_tool_calls": True, "tool_choice": "auto"}
 """What a response says of a request that said nothing."""
