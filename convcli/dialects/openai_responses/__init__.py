@@ -20,6 +20,7 @@ from typing import Any
 
 from convcli.dialects.openai_responses.request import (
     MEMBERS,
+    carried_choice,
     lift_choice,
     lift_settings,
     lift_tools,
@@ -176,7 +177,7 @@ def _instructions(message: Message) -> str | None:
     return part.text or None if is_bare else None  # type: ignore[union-attr]
 
 
-INPUT = (*as_input(NAME), named_format)
+INPUT = (*as_input(NAME), carried_choice(NAME), named_format)
 FIT = {"request": INPUT, "list": INPUT, "response": as_response(NAME)}
 
 WITHOUT = LACKING | fields(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.families.responses.parts import object_in
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys
 from convcli.kit.settings import Setting, Settings
+from convcli.model.dialect import Pass
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 from convcli.wire import exact_json
 
@@ -76,11 +79,22 @@ def _lift_choice(native: Any) -> ToolChoice | None:
     return {"names": names} if names and all(isinstance(name, str) for name in names) else None
 
 
+def carried_choice(owner: str) -> Pass:
+    """What is carried of a choice only where it still says the same."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        value = carried_by(transcript.extras, owner).get("tool_choice")
+        if value is None or _lift_choice(value) == transcript.tool_choice:
+            return transcript
+        return replace(transcript, extras=without_keys(transcript.extras, owner, "tool_choice"))
+
+    return fits
+
+
 def write_choice(choice: ToolChoice | None, carried: Native) -> Native:
-    """`tool_choice`: what was carried of it where that still says the same."""
-    if "tool_choice" in carried and _lift_choice(carried["tool_choice"]) == choice:
-        return {"tool_choice": carried["tool_choice"]}
-    return {} if choice is None else {"tool_choice": _write_choice(choice)}
+    """`tool_choice`, as it was carried, or of the choice."""
+    value = carried.get("tool_choice") or (None if choice is None else _write_choice(choice))
+    return {} if value is None else {"tool_choice": value}
 
 
 def _write_choice(choice: ToolChoice) -> Any:

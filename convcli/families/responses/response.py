@@ -142,7 +142,7 @@ def end_of(answer: Message, carried: Native) -> Native:
     if answer.error is not None:
         native["error"] = {"code": "server_error", "message": answer.error}
     exact = {**native, **{key: carried[key] for key in END if key in carried}}
-    if object_in(exact, "error").get("message") != answer.error:
+    if (object_in(exact, "error").get("message") or None) != answer.error:
         exact |= {"error": native.get("error")}
     if read_stop_reason(exact, answer.parts) != answer.stop_reason:
         exact |= {"status": native.get("status"), "incomplete_details": native.get("incomplete_details")}
