@@ -112,7 +112,7 @@ def _failures(transcript: Transcript) -> Transcript:
 def _in_text(result: ToolResult) -> ToolResult:
     kind, value = RESULTS.express(result) or (result.kind, result.value)
     same = kind == result.kind and not result.is_error
-    return result if same else replace(result, kind=kind, value=value, is_error=None)  # type: ignore[arg-type]
+    return result if same else replace(result, kind=kind, value=value, is_error=None)
 
 
 def _distinct(transcript: Transcript) -> Transcript:

@@ -13,9 +13,11 @@ from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import AUTO
 from convcli.families.responses.turns import ItemWriter
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, without_keys
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Part, ToolCall, ToolDefinition, ToolResult, Transcript
+
+NUMBERED = Keys("timestamp ordinal")
 
 
 def write_session(transcript: Transcript) -> Rows:
@@ -32,17 +34,14 @@ def write_session(transcript: Transcript) -> Rows:
         content["dynamic_tools"] = [_write_tool(tool) for tool in transcript.tools]
     head = row(transcript.created_at, rows.META, HEADER.write(transcript, header, **content), carried.get("headerRow"))
     natives = [head, *write_rows(messages, header)]
-    return Rows([_numbered(i, one) for i, one in enumerate(natives)] if rows.is_paginated(header) else natives)
+    if rows.is_paginated(header):
+        natives = [NUMBERED.put({"ordinal": i, **native}, None, sort=True) for i, native in enumerate(natives)]
+    return Rows(natives)
 
 
 def row(time: str | None, kind: str, payload: Native, beside: Native | None = None) -> Native:
     """A row: its time, unless another is carried, its type and its payload."""
     return {"timestamp": time, "type": kind, "payload": payload, **(beside or {})}
-
-
-def _numbered(i: int, native: Native) -> Native:
-    head = {"timestamp": native["timestamp"]} if "timestamp" in native else {}
-    return {**head, "ordinal": i, **native}
 
 
 def _write_tool(tool: ToolDefinition) -> Native:
@@ -144,8 +143,7 @@ def _goes_on(message: Message) -> bool:
 
 
 def _without_row(record: Any) -> Any:
-    carried = {key: value for key, value in carried_by(record.extras, NAME).items() if key not in rows.BESIDE}
-    return replace(record, extras=extras_of(NAME, carried))
+    return replace(record, extras=without_keys(record.extras, NAME, *rows.BESIDE))
 
 
 def _as_text(part: Any) -> Any:

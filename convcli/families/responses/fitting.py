@@ -8,6 +8,7 @@ are lent: `owner` is the name under which a dialect carries extras and opaque pa
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import NoneType
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
@@ -25,19 +26,7 @@ from convcli.kit.results import expressed, separate_results
 from convcli.kit.sessions import events
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
-from convcli.model.transcript import (
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-    ToolDefinition,
-    ToolResult,
-    Transcript,
-)
+from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
 
 NAMES, IDS = identifiers(128), Alphabet("", "", 64)
 """Of tools and of calls."""
@@ -98,7 +87,7 @@ def takes_part(owner: str, media: MediaFit = takes_media) -> PartPass:
             return part if part.dialect == owner else None
         if isinstance(part, Media):
             return None if message.role == "assistant" else media(part)
-        if isinstance(part, (ToolCall, Reasoning, Refusal)) and message.role != "assistant":
+        if part.type in ("tool_call", "reasoning", "refusal") and message.role != "assistant":
             return None
         return part
 
@@ -291,9 +280,9 @@ def echoed(owner: str) -> Pass:
 # ---------------------------------------------------------------- all of it
 
 
-def _known_schema(tool: ToolDefinition) -> ToolDefinition:
-    is_written = tool.output_schema is None or isinstance(tool.output_schema, dict)
-    return tool if is_written else replace(tool, output_schema=None)
+_known_schemas = on_tools(
+    lambda tool: tool if isinstance(tool.output_schema, (dict, NoneType)) else replace(tool, output_schema=None)
+)
 
 
 def _items(owner: str, *, is_input: bool) -> tuple[Pass, ...]:
@@ -310,7 +299,7 @@ def as_input(owner: str) -> tuple[Pass, ...]:
         on_messages(no_empty_beside),
         not_emptied(*_items(owner, is_input=True), on_messages(followed_reasoning)),
         functions_only(owner),
-        on_tools(_known_schema),
+        _known_schemas,
     )
 
 
