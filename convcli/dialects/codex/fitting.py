@@ -10,41 +10,16 @@ from msgspec.structs import replace
 from convcli.dialects.codex import rows
 from convcli.dialects.codex.rows import NAME, in_compaction, own_row
 from convcli.dialects.codex.writing import gone, write_rows
-from convcli.families.responses.fitting import (
-    IDS,
-    NAMES,
-    followed_reasoning,
-    not_emptied,
-    own_items,
-    takes_media,
-    takes_output,
-    takes_part,
-)
+from convcli.families.responses import fitting as service
 from convcli.families.responses.parts import RESULTS
+from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
 from convcli.kit.objects import carried_by
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.results import has_failed, separate_results
-from convcli.kit.sessions import (
-    active_branch,
-    events,
-    row_of_event,
-    timed,
-    with_models,
-    with_rows,
-    with_session_id,
-)
 from convcli.kit.values import read_arguments
-from convcli.model.transcript import (
-    Media,
-    Message,
-    Text,
-    ToolCall,
-    ToolDefinition,
-    ToolResult,
-    Transcript,
-)
+from convcli.model.transcript import Media, Message, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -94,7 +69,7 @@ def _arguments(call: ToolCall, _: Message) -> ToolCall:
 
 def _image(media: Media) -> Media | None:
     """An image with its data or a URL; a file would cost the whole message."""
-    return takes_media(media) if media.type == "image" and (media.data is not None or media.url) else None
+    return service.takes_media(media) if media.type == "image" and (media.data is not None or media.url) else None
 
 
 def _failures(transcript: Transcript) -> Transcript:
@@ -118,7 +93,7 @@ def _in_text(result: ToolResult) -> ToolResult:
 def _distinct(transcript: Transcript) -> Transcript:
     """No two calls of one answer share an id; calls of two answers may."""
     answers = ([part.id for part in message.parts if isinstance(part, ToolCall)] for message in transcript.messages)
-    return transcript if all(len(set(ids)) == len(ids) for ids in answers) else distinct_ids(IDS)(transcript)
+    return transcript if all(len(set(ids)) == len(ids) for ids in answers) else distinct_ids(service.IDS)(transcript)
 
 
 def _tool(tool: ToolDefinition) -> ToolDefinition:
@@ -186,7 +161,7 @@ def _instructions_in_header(transcript: Transcript) -> Transcript:
 
 
 def _own_row(message: Message) -> Any:
-    return row_of_event(message, NAME, rows.ROW)
+    return sessions.row_of_event(message, NAME, rows.ROW)
 
 
 def _content(transcript: Transcript) -> Any:
@@ -195,19 +170,19 @@ def _content(transcript: Transcript) -> Any:
 
 
 FIT = (
-    active_branch,
-    events(lambda message: own_row(message) is not None),
+    sessions.active_branch,
+    sessions.events(lambda message: own_row(message) is not None),
     separate_results,
     on_messages(_roles),
-    renaming(NAMES, IDS),
+    renaming(service.NAMES, service.IDS),
     _distinct,
     refusals_as_texts,
-    takes_part(NAME, _image),
+    service.takes_part(NAME, _image),
     on_parts(_arguments, "tool_call"),
-    takes_output(NAME, _image),
+    service.takes_output(NAME, _image),
     _failures,
-    not_emptied(own_items(NAME, is_input=True), on_messages(followed_reasoning)),
-    with_models,
+    service.not_emptied(service.own_items(NAME, is_input=True), on_messages(service.followed_reasoning)),
+    sessions.with_models,
     on_each_message(_all_replaced),
     on_messages(_answers),
     on_messages(_joined),
@@ -215,8 +190,8 @@ FIT = (
     functions_only(NAME),
     on_tools(_tool),
     with_parameters(),
-    timed,
+    sessions.timed,
     _instructions_in_header,
-    with_rows(_own_row),
-    with_session_id(_content, lambda id_: UUID.fullmatch(id_) is not None),
+    sessions.with_rows(_own_row),
+    sessions.with_session_id(_content, lambda id_: UUID.fullmatch(id_) is not None),
 )

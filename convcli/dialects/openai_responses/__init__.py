@@ -18,16 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.openai_responses.request import (
-    MEMBERS,
-    carried_choice,
-    lift_choice,
-    lift_settings,
-    lift_tools,
-    write_choice,
-    write_settings,
-    write_tools,
-)
+from convcli.dialects.openai_responses import request
 from convcli.dialects.openai_responses.rules import RULES
 from convcli.families.openai.request import named_format
 from convcli.families.responses.facts import ENVELOPE, LACKING, OF_REQUESTS, OF_RESPONSES, PLACES, REASONS
@@ -130,14 +121,14 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
         context.add(Message("user", [Text(asked)] if asked else []), ("input",), [()])
     else:
         ItemReader(context).all(asked or [], ("input",))
-    choice, carried_choice = lift_choice(native)
-    settings, carried_settings = lift_settings(native)
+    choice, beside_choice = request.lift_choice(native)
+    settings, carried_settings = request.lift_settings(native)
     return context.transcript(
         model=native.get("model") or None,
-        tools=lift_tools(native, context),
+        tools=request.lift_tools(native, context),
         tool_choice=choice,
         settings=settings or None,
-        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried_choice, **carried_settings}),
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **beside_choice, **carried_settings}),
     )
 
 
@@ -163,10 +154,10 @@ def _write_request(transcript: Transcript, writer: ItemWriter) -> Native:
         native["instructions"] = instructions
         messages = messages[1:]
     native["input"] = writer.all(messages)
-    native |= write_tools(transcript, NAME)
-    native |= write_choice(transcript.tool_choice, carried)
-    native |= write_settings(transcript, carried)
-    beside = {key: value for key, value in carried.items() if key not in (*MEMBERS, "tool_choice")}
+    native |= request.write_tools(transcript, NAME)
+    native |= request.write_choice(transcript.tool_choice, carried)
+    native |= request.write_settings(transcript, carried)
+    beside = {key: value for key, value in carried.items() if key not in (*request.MEMBERS, "tool_choice")}
     return REQUEST.put(native, beside)
 
 
@@ -177,7 +168,7 @@ def _instructions(message: Message) -> str | None:
     return part.text or None if is_bare else None  # type: ignore[union-attr]
 
 
-INPUT = (*as_input(NAME), carried_choice(NAME), named_format)
+INPUT = (*as_input(NAME), request.carried_choice(NAME), named_format)
 FIT = {"request": INPUT, "list": INPUT, "response": as_response(NAME)}
 
 WITHOUT = LACKING | fields(
