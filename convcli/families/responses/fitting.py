@@ -30,7 +30,13 @@ from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Te
 
 NAMES, IDS = identifiers(128), Alphabet("", "", 64)
 """Of tools and of calls."""
-PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+PREFIXES = {
+    "message": "msg",
+    "reasoning": "rs",
+    "web_search_call": "ws",
+    "function_call": "fc",
+    "custom_tool_call": "ctc",
+}
 """How the ids of items begin; the service refuses others."""
 LONGEST_ID = 64
 UNTYPED = "application/octet-stream"
@@ -270,8 +276,7 @@ def echoed(owner: str) -> Pass:
         if not repeated:
             return transcript
         beside = {key: value for key, value in carried.items() if key not in repeated}
-        request = {**object_in(carried, "request"), **repeated}
-        beside["request"] = {key: request[key] for key in response.RESPONSE.sorted(request)}
+        beside["request"] = {**object_in(carried, "request"), **repeated}
         return replace(transcript, extras={**(transcript.extras or {}), owner: beside})
 
     return fits
