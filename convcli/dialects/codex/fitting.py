@@ -156,12 +156,7 @@ def _instructions_in_header(transcript: Transcript) -> Transcript:
     first = transcript.messages[0] if transcript.messages else None
     if first is None or first.role != "system" or first.created_at == transcript.created_at:
         return transcript
-    timed_first = replace(first, created_at=transcript.created_at)
-    return replace(transcript, messages=[timed_first, *transcript.messages[1:]])
-
-
-def _own_row(message: Message) -> Any:
-    return sessions.row_of_event(message, NAME, rows.ROW)
+    return replace(transcript, messages=[replace(first, created_at=transcript.created_at), *transcript.messages[1:]])
 
 
 def _content(transcript: Transcript) -> Any:
@@ -192,6 +187,6 @@ FIT = (
     with_parameters(),
     sessions.timed,
     _instructions_in_header,
-    sessions.with_rows(_own_row),
+    sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, rows.ROW)),
     sessions.with_session_id(_content, lambda id_: UUID.fullmatch(id_) is not None),
 )

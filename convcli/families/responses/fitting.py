@@ -30,13 +30,8 @@ from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Te
 
 NAMES, IDS = identifiers(128), Alphabet("", "", 64)
 """Of tools and of calls."""
-PREFIXES = {
-    "message": "msg",
-    "reasoning": "rs",
-    "web_search_call": "ws",
-    "function_call": "fc",
-    "custom_tool_call": "ctc",
-}
+PREFIXES = {"message": "msg", "reasoning": "rs", "web_search_call": "ws"}
+PREFIXES |= {"function_call": "fc", "custom_tool_call": "ctc"}
 """How the ids of items begin; the service refuses others."""
 LONGEST_ID = 64
 UNTYPED = "application/octet-stream"
