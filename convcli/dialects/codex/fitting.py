@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.codex import rows
+import convcli.dialects.codex.rows as rows
 from convcli.dialects.codex.rows import NAME, in_compaction, own_row
 from convcli.dialects.codex.writing import gone, write_rows
 from convcli.families.responses import fitting as service

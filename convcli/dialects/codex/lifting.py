@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.codex import rows
+import convcli.dialects.codex.rows as rows
 from convcli.dialects.codex.rows import NAME, Row
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.turns import ItemReader

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.codex import rows
+import convcli.dialects.codex.rows as rows
 from convcli.dialects.codex.lifting import HEADER, SHELL, TOOL, WRITER, sum_of, text_of
 from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
