@@ -237,22 +237,6 @@ def test_calls_of_chat_completions_are_told_apart(rows: list[Any], expected: lis
     assert [(part.id, part.name, part.arguments) for part in parts if isinstance(part, ToolCall)] == expected
 
 
-def test_calls_of_gemini_without_ids_in_two_events_get_different_ids() -> None:
-    rows = [{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}}]} for _ in range(2)]
-    parts = dialects.get("gemini-stream").lift(Rows(rows)).messages[0].parts
-    assert [part.id for part in parts if isinstance(part, ToolCall)] == ["call_1", "call_2"]
-
-
-def test_a_signed_text_of_gemini_is_neither_joined_nor_cut() -> None:
-    parts = [{"text": "one "}, {"text": "two", "thoughtSignature": "c2ln"}, {"text": " three"}]
-    rows = [{"candidates": [{"content": {"role": "model", "parts": [part]}}]} for part in parts]
-    dialect = dialects.get("gemini-stream")
-    transcript = dialect.lift(Rows(rows))
-    assert [part.text for part in transcript.messages[0].parts if isinstance(part, Text)] == ["one ", "two", " three"]
-    texts = [row["candidates"][0]["content"]["parts"] for row in lowered(transcript, dialect, 1)]
-    assert {"text": "two", "thoughtSignature": "c2ln"} in [part for one in texts for part in one]
-
-
 @every_stream
 def test_an_error_in_mid_stream_is_kept_with_its_words(name: str) -> None:
     broken = Message("assistant", [Text("Once upon")], stop_reason="error", error="the server is tired")
