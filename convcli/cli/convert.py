@@ -114,19 +114,18 @@ class _Converting:
         self.screen, self.arguments = screen, arguments
         self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
         self.total: Summary | None = None
-        self.outputs = set[str]()
 
     def run(self) -> int:
         """Convert all inputs. Everything that can be wrong with the job is found before the first is read."""
         from convcli.files.outputs import open_output
         from convcli.jobs import inputs
-        from convcli.jobs.converting import LossFile, RestoreFile
+        from convcli.jobs.converting import Folder, LossFile, RestoreFile
 
         job = self._job()
-        self.processes = _shared.processes(self.arguments.jobs, self.screen)
         self.files = inputs.find(self.arguments.paths)
-        self.is_input = {os.path.realpath(file.path) for file in self.files}
         paths = [file.path for file in self.files]
+        self.processes = _shared.processes(self.arguments.jobs, paths, self.screen)
+        self.folder = Folder(self.arguments.out_dir or "", paths, force=self.arguments.force)
         output = self._only_output(paths)
         self.losses: LossFile | None = None
         if self.arguments.losses is not None:
@@ -203,16 +202,17 @@ class _Converting:
             for file in self.files:
                 self._one(file, partial(self._converted, file, job, output, sinks, self.processes))
             return
-        from convcli.jobs import parallel, workers
+        from convcli.jobs import parallel
 
-        def work(number: int, spooled: workers.Emit) -> Result:
-            return self._converted(apart[number], job, None, Sinks(sinks.loss and spooled, spooled))
-
-        chosen = set(apart)
-        with workers.forked(work, len(apart), self.processes) as all_done:
+        chosen, arguments = set(apart), self.arguments
+        name = None if arguments.source is None else arguments.source.name
+        converted = parallel.convert_files(
+            apart, name, arguments.duplicate_keys, self.folder, job, sinks, self.processes
+        )
+        with converted as each:
             for file in self.files:
                 if file in chosen:
-                    self._one(file, partial(parallel.replayed, next(all_done), sinks))
+                    self._one(file, partial(parallel.replayed, next(each), sinks, job.restore))
                 else:
                     self._one(file, partial(self._converted, file, job, None, sinks))
 
@@ -220,11 +220,14 @@ class _Converting:
         return self.losses is not None or self.arguments.fail_on_loss is not None
 
     def _apart(self) -> list[InputFile]:
-        """Files whose names without suffixes differ from those of all others, if several processes work."""
+        """Files whose names without suffixes differ from those of all others, if several processes can read them."""
         if self.processes == 1 or self.arguments.out_dir is None:
             return []
-        names = Counter(_stem(file) for file in self.files)
-        return [file for file in self.files if names[_stem(file)] == 1 and file.path != "-"]
+        from convcli.jobs.converting import stem
+        from convcli.jobs.workers import can_read
+
+        names = Counter(map(stem, self.files))
+        return [file for file in self.files if names[stem(file)] == 1 and can_read(file.path)]
 
     def _one(self, file: InputFile, result: Callable[[], Result]) -> None:
         """Count in what comes of an input."""
@@ -249,7 +252,7 @@ class _Converting:
             self.progress.watch(partial(getattr, source, "bytes_read"))
 
             def output_for(suffix: str) -> Output:
-                return output if output is not None else self._output_in_folder(file, suffix)
+                return output if output is not None else self.folder.output(file, suffix)
 
             if processes == 1:
                 from convcli.jobs.converting import convert
@@ -258,22 +261,6 @@ class _Converting:
             from convcli.jobs import parallel
 
             return parallel.convert(source, job, output_for, sinks, processes), source.grew
-
-    def _output_in_folder(self, file: InputFile, suffix: str) -> Output:
-        from convcli.files.outputs import cannot_write, open_output
-        from convcli.jobs.inputs import without_packing
-
-        old = os.path.splitext(without_packing(file.relative))[1]
-        keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
-        path = os.path.join(self.arguments.out_dir or "", _stem(file) + (old if keeps else suffix))
-        if path in self.outputs or os.path.realpath(path) in self.is_input - {os.path.realpath(file.path)}:
-            raise JobError("same-output", f"{path} is another input, or the output of one", help="convert it by itself")
-        self.outputs.add(path)
-        try:
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        except OSError as error:
-            raise cannot_write(path, error) from None
-        return open_output(path, force=self.arguments.force, inputs=[file.path])
 
     def _loss(self, loss: Loss) -> None:
         if self.losses is not None:
@@ -297,10 +284,3 @@ class _Converting:
                 self.codes.add(error.exit_code)
         if self.total is not None:
             self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr)))
-
-
-def _stem(file: InputFile) -> str:
-    """What the name of its output begins with."""
-    from convcli.jobs.inputs import without_packing
-
-    return os.path.splitext(without_packing(file.relative))[0]

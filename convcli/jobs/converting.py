@@ -6,6 +6,7 @@ to keep going. What has to be told on the way goes to two functions, one for los
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -14,8 +15,8 @@ import msgspec
 from convcli.engine import conversion
 from convcli.engine.restore import RestoreRecord, record
 from convcli.files.framing import LAYOUTS, Framing, encoded
-from convcli.files.outputs import Output, Spool
-from convcli.jobs.inputs import Document, Input, Item
+from convcli.files.outputs import Output, cannot_write, open_output
+from convcli.jobs.inputs import Document, Input, InputFile, Item, without_packing
 from convcli.jobs.judging import finding_of, torn
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -212,15 +213,12 @@ class InputConversion:
             if self.job.restore is not None:
                 self.job.restore.add(record(step.original, step.document, self.source.dialect, self.job.target))
 
-    def join(self, summary: Summary, written: Spool, kept: Spool) -> None:
-        """Count in what came of a further part of the input, and take what was written and kept of it."""
+    def join(self, summary: Summary, written: bytes) -> None:
+        """Count in what came of a further part of the input, and take what was written of it."""
         self.summary.add(summary)
-        if self._is_acceptable():
-            if summary.transcripts:
-                self._output = self._output or self._output_for(".jsonl")
-                self._output.append(written)
-            if self.job.restore is not None:
-                self.job.restore.append(kept)
+        if self._is_acceptable() and summary.transcripts:
+            self._output = self._output or self._output_for(".jsonl")
+            self._output.write(written)
 
     def finish(self) -> None:
         """Let the output appear if all is well."""
@@ -258,6 +256,33 @@ def _suffix(document: Any, job: Job, source: Input) -> str:
     return ".jsonl" if source.layout == "jsonl" and not source.is_whole else ".json"
 
 
+class Folder:
+    """A tree of outputs like that of the inputs, none of which is replaced."""
+
+    def __init__(self, path: str, inputs: Iterable[str], *, force: bool = False) -> None:
+        self.path, self.force = path, force
+        self._inputs, self._outputs = frozenset(map(os.path.realpath, inputs)), set[str]()
+
+    def output(self, file: InputFile, suffix: str) -> Output:
+        """The output for an input. Raises JobError when it is another input, or the output of another."""
+        old = os.path.splitext(without_packing(file.relative))[1]
+        keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
+        path = os.path.join(self.path, stem(file) + (old if keeps else suffix))
+        if path in self._outputs or os.path.realpath(path) in self._inputs - {os.path.realpath(file.path)}:
+            raise JobError("same-output", f"{path} is another input, or the output of one", help="convert it by itself")
+        self._outputs.add(path)
+        try:
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        return open_output(path, force=self.force, inputs=[file.path])
+
+
+def stem(file: InputFile) -> str:
+    """What the name of the output for an input begins with."""
+    return os.path.splitext(without_packing(file.relative))[0]
+
+
 class RestoreFile:
     """Restore records, one a line, in the order of the documents."""
 
@@ -268,9 +293,9 @@ class RestoreFile:
         """Write one record."""
         self._output.write(exact_json.write_line(kept))
 
-    def append(self, part: Spool) -> None:
-        """Write the records of a part."""
-        self._output.append(part)
+    def append(self, records: bytes) -> None:
+        """Write what was told of records elsewhere."""
+        self._output.write(records)
 
     def commit(self) -> None:
         """Let the file appear."""
