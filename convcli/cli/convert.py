@@ -20,7 +20,7 @@ from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.files.outputs import Output
-    from convcli.jobs.converting import Job, LossFile, RestoreFile, Sinks, Summary
+    from convcli.jobs.converting import Job, LossFile, Sinks, Summary
     from convcli.jobs.inputs import InputFile
     from convcli.proof.reasons import Loss
 
@@ -119,23 +119,22 @@ class _Converting:
         """Convert all inputs. Everything that can be wrong with the job is found before the first is read."""
         from convcli.files.outputs import open_output
         from convcli.jobs import inputs
-        from convcli.jobs.converting import Folder, LossFile, RestoreFile
+        from convcli.jobs.converting import Folder, LossFile
 
         job = self._job()
         self.files = inputs.find(self.arguments.paths)
         paths = [file.path for file in self.files]
+        name = None if self.arguments.source is None else self.arguments.source.name
         self.processes = _shared.processes(self.arguments.jobs, paths, self.screen)
+        self._opened = partial(inputs.opened, dialect=name, duplicate_keys=self.arguments.duplicate_keys)
         self.folder = Folder(self.arguments.out_dir or "", paths, force=self.arguments.force)
         output = self._only_output(paths)
         self.losses: LossFile | None = None
         if self.arguments.losses is not None:
             self.losses = LossFile(open_output(self.arguments.losses, force=self.arguments.force, inputs=paths))
-        self.records: RestoreFile | None = None
+        self.records: Output | None = None
         if self.arguments.restore_file is not None:
-            self.records = RestoreFile(
-                open_output(self.arguments.restore_file, force=self.arguments.force, inputs=paths)
-            )
-            job = job._replace(restore=self.records)
+            self.records = open_output(self.arguments.restore_file, force=self.arguments.force, inputs=paths)
         try:
             with self.screen.progress(sum(map(_shared.size_of, paths))) as self.progress:
                 self._all(job, output)
@@ -197,22 +196,19 @@ class _Converting:
         """Convert one input after the other, or side by side those whose outputs no other one can have."""
         from convcli.jobs.converting import Sinks
 
-        sinks, apart = Sinks(self._loss if self._asks_for_losses() else None, self.printer.finding), self._apart()
+        apart, restore = self._apart(), None if self.records is None else self.records.write
+        sinks = Sinks(self._loss if self._asks_for_losses() else None, self.printer.finding, restore)
         if len(apart) < 2:
             for file in self.files:
                 self._one(file, partial(self._converted, file, job, output, sinks, self.processes))
             return
         from convcli.jobs import parallel
 
-        chosen, arguments = set(apart), self.arguments
-        name = None if arguments.source is None else arguments.source.name
-        converted = parallel.convert_files(
-            apart, name, arguments.duplicate_keys, self.folder, job, sinks, self.processes
-        )
-        with converted as each:
+        chosen = set(apart)
+        with parallel.convert_files(apart, self._opened, self.folder, job, sinks, self.processes) as each:
             for file in self.files:
                 if file in chosen:
-                    self._one(file, partial(parallel.replayed, next(each), sinks, job.restore))
+                    self._one(file, partial(parallel.replayed, next(each), sinks))
                 else:
                     self._one(file, partial(self._converted, file, job, None, sinks))
 
@@ -245,10 +241,7 @@ class _Converting:
                 self.total.add(summary)
 
     def _converted(self, file: InputFile, job: Job, output: Output | None, sinks: Sinks, processes: int = 1) -> Result:
-        from convcli.jobs import inputs
-
-        source_name = None if self.arguments.source is None else self.arguments.source.name
-        with inputs.opened(file.path, source_name, duplicate_keys=self.arguments.duplicate_keys) as source:
+        with self._opened(file.path) as source:
             self.progress.watch(partial(getattr, source, "bytes_read"))
 
             def output_for(suffix: str) -> Output:

@@ -120,7 +120,7 @@ class _Replacement:
         if self._file < 0:
             self._open()
         data, self._pieces, self._size = b"".join(self._pieces), [], 0
-        _write_all(self._file, data)
+        write_all(self._file, data)
 
     def _open(self) -> None:
         self._folder = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
@@ -232,7 +232,7 @@ class _Through:
         yield from self._pieces
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
     """The system may take fewer bytes at a time than it is given."""
     view = memoryview(data)
     while view:

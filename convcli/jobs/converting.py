@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from convcli.engine import conversion
-from convcli.engine.restore import RestoreRecord, record
+from convcli.engine.restore import record
 from convcli.files.framing import LAYOUTS, Framing, encoded
 from convcli.files.outputs import Output, cannot_write, open_output
 from convcli.jobs.inputs import Document, Input, InputFile, Item, without_packing
@@ -43,7 +43,6 @@ class Job(NamedTuple):
     options: Options = conversion.BY_DEFAULT
     keep_going: bool = False
     fail_on: Level | None = None
-    restore: RestoreFile | None = None
     framing: Framing | None = None
 
     def fails_on(self, loss: Loss) -> bool:
@@ -103,10 +102,12 @@ class Summary(msgspec.Struct):
 
 
 class Sinks(NamedTuple):
-    """Where losses and findings go as they come; `loss` is None where it is enough that losses are counted."""
+    """Where losses, findings and lines of the restore file go as they come; `loss` is None where it is enough that
+    losses are counted."""
 
     loss: Callable[[Loss], None] | None
     finding: Callable[[Finding], None]
+    restore: Callable[[bytes], None] | None = None
 
 
 def label(loss: Loss) -> str:
@@ -210,15 +211,21 @@ class InputConversion:
             self.sinks.finding(finding)
         if step.is_read and self._is_acceptable():
             self._write(step.document)
-            if self.job.restore is not None:
-                self.job.restore.add(record(step.original, step.document, self.source.dialect, self.job.target))
+            if self.sinks.restore is not None:
+                kept = record(step.original, step.document, self.source.dialect, self.job.target)
+                self.sinks.restore(exact_json.write_line(kept))
 
-    def join(self, summary: Summary, written: bytes) -> None:
+    def sinks_of_more(self) -> Sinks:
+        """Where a further part of the input goes: nothing is restored of an output that does not appear."""
+        return self.sinks if self._is_acceptable() else self.sinks._replace(restore=None)
+
+    def join(self, summary: Summary, written: Iterable[bytes]) -> None:
         """Count in what came of a further part of the input, and take what was written of it."""
         self.summary.add(summary)
         if self._is_acceptable() and summary.transcripts:
             self._output = self._output or self._output_for(".jsonl")
-            self._output.write(written)
+            for piece in written:
+                self._output.write(piece)
 
     def finish(self) -> None:
         """Let the output appear if all is well."""
@@ -281,29 +288,6 @@ class Folder:
 def stem(file: InputFile) -> str:
     """What the name of the output for an input begins with."""
     return os.path.splitext(without_packing(file.relative))[0]
-
-
-class RestoreFile:
-    """Restore records, one a line, in the order of the documents."""
-
-    def __init__(self, output: Output) -> None:
-        self._output = output
-
-    def add(self, kept: RestoreRecord) -> None:
-        """Write one record."""
-        self._output.write(exact_json.write_line(kept))
-
-    def append(self, records: bytes) -> None:
-        """Write what was told of records elsewhere."""
-        self._output.write(records)
-
-    def commit(self) -> None:
-        """Let the file appear."""
-        self._output.commit()
-
-    def discard(self) -> None:
-        """Give it up."""
-        self._output.discard()
 
 
 class LossFile:

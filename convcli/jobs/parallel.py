@@ -8,31 +8,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any
+from itertools import repeat
+from typing import Any, TypeAlias
 
 from convcli.files.framing import LAYOUTS
 from convcli.files.outputs import Output
-from convcli.jobs import converting as one
-from convcli.jobs import inputs, judging
-from convcli.jobs.converting import Folder, InputConversion, Job, RestoreFile, Sinks, Summary
+from convcli.jobs import converting, inputs, judging
+from convcli.jobs.converting import Folder, InputConversion, Job, Sinks, Summary
 from convcli.jobs.inputs import Input, InputFile, Range
 from convcli.jobs.judging import JudgingOptions, Verdict
 from convcli.jobs.workers import Emit, TaskResult, all_done
-from convcli.model.findings import Finding
 from convcli.wire.strict_json import DuplicateKeys
+
+Opened: TypeAlias = Callable[[str], AbstractContextManager[Input]]
+"""`inputs.opened` with what the user has told of the inputs."""
 
 
 def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks: Sinks, processes: int) -> Summary:
-    """`job.convert`, in several processes where the input is large and the target never writes rows: those of several
-    transcripts cannot stand in one file."""
+    """`converting.convert`, in several processes where the input is large and the target never writes rows: those of
+    several transcripts cannot stand in one file."""
     if not source.is_large or LAYOUTS.keys() & set(job.target.framings):
-        return one.convert(source, job, output_for, sinks)
+        return converting.convert(source, job, output_for, sinks)
     output = output_for(".jsonl")  # what stands in the way of it is told before the work
     run = InputConversion(source, job, lambda _: output, sinks)
     try:
-        with all_done(partial(_convert_range, source, *_sendable(job, sinks)), source.ranges(), processes) as each:
+        with all_done(partial(_convert_range, source, job, _wanted(sinks)), source.ranges(), processes) as each:
             for done in each:
-                run.join(*replayed(done, sinks, job.restore))
+                pieces = list[bytes]()
+                run.join(replayed(done, run.sinks_of_more(), pieces.append), pieces)
                 source.read_elsewhere += inputs.RANGE
         run.finish()
     finally:
@@ -41,70 +44,51 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks:
 
 
 def convert_files(
-    files: Sequence[InputFile],
-    dialect: str | None,
-    duplicate_keys: DuplicateKeys,
-    folder: Folder,
-    job: Job,
-    sinks: Sinks,
-    processes: int,
+    files: Sequence[InputFile], opened: Opened, folder: Folder, job: Job, sinks: Sinks, processes: int
 ) -> AbstractContextManager[Iterator[TaskResult]]:
     """`all_done` of many files: of each its summary, and whether it has grown meanwhile."""
-    work = partial(_convert_file, dialect, duplicate_keys, folder, *_sendable(job, sinks))
-    return all_done(work, files, min(processes, len(files)))
+    return all_done(partial(_convert_file, opened, folder, job, _wanted(sinks)), files, min(processes, len(files)))
 
 
-def replayed(done: TaskResult, sinks: Sinks, restore: RestoreFile | None) -> Any:
+def replayed(done: TaskResult, sinks: Sinks, write: Callable[[bytes], None] | None = None) -> Any:
     """What a conversion in another process gave, after everything that it told is told here."""
-    for item in done.emitted():
-        if isinstance(item, Finding):
-            sinks.finding(item)
-        elif isinstance(item, bytes):
-            assert restore is not None
-            restore.append(item)
-        elif sinks.loss is not None:
-            sinks.loss(item)
+    takers = {**sinks._asdict(), "output": write}
+    for name, item in done.emitted():
+        if (take := takers[name]) is not None:
+            take(item)
     return done.value()
 
 
-def _sendable(job: Job, sinks: Sinks) -> tuple[Job, bool, bool]:
-    """A job without what only this process has, and whether restore records and losses are wanted."""
-    return job._replace(restore=None), job.restore is not None, sinks.loss is not None
+def _wanted(sinks: Sinks) -> tuple[bool, bool]:
+    return sinks.loss is not None, sinks.restore is not None
 
 
-def _received(job: Job, restores: bool, tells_losses: bool, emit: Emit) -> tuple[Job, Sinks]:
-    restore = RestoreFile(_Sink(emit)) if restores else None
-    return job._replace(restore=restore), Sinks(emit if tells_losses else None, emit)
+def _sinks(tells_losses: bool, restores: bool, emit: Emit) -> Sinks:
+    """Sinks that tell the program what they take, with the name of the sink."""
+    loss, finding, restore = map(_named, Sinks._fields, repeat(emit))
+    return Sinks(loss if tells_losses else None, finding, restore if restores else None)
 
 
-def _convert_range(
-    source: Input, job: Job, restores: bool, tells_losses: bool, place: Range, emit: Emit
-) -> tuple[Summary, bytes]:
-    """What came of the records that begin in a range, and what the output gets of them."""
-    pieces = list[bytes]()
-    part, (job, sinks) = source.part(place), _received(job, restores, tells_losses, emit)
-    run = InputConversion(part, job, lambda _: _Sink(pieces.append), sinks)
-    for step in one.item_results(part, job.target, job.options):
+def _named(name: str, emit: Emit) -> Any:
+    return lambda item: emit((name, item))
+
+
+def _convert_range(source: Input, job: Job, wanted: tuple[bool, bool], place: Range, emit: Emit) -> Summary:
+    part, output = source.part(place), _EmittedOutput(_named("output", emit))
+    run = InputConversion(part, job, lambda _: output, _sinks(*wanted, emit))
+    for step in converting.item_results(part, job.target, job.options):
         run.take(step)
-    return run.summary, b"".join(pieces)
+    return run.summary
 
 
 def _convert_file(
-    dialect: str | None,
-    duplicate_keys: DuplicateKeys,
-    folder: Folder,
-    job: Job,
-    restores: bool,
-    tells_losses: bool,
-    file: InputFile,
-    emit: Emit,
+    opened: Opened, folder: Folder, job: Job, wanted: tuple[bool, bool], file: InputFile, emit: Emit
 ) -> tuple[Summary, bool]:
-    job, sinks = _received(job, restores, tells_losses, emit)
-    with inputs.opened(file.path, dialect, duplicate_keys=duplicate_keys) as source:
-        return one.convert(source, job, partial(folder.output, file), sinks), source.grew
+    with opened(file.path) as source:
+        return converting.convert(source, job, partial(folder.output, file), _sinks(*wanted, emit)), source.grew
 
 
-class _Sink:
+class _EmittedOutput:
     """An output that the program writes."""
 
     name = ""

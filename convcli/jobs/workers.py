@@ -11,17 +11,17 @@ import gc
 import os
 import pickle
 import signal
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Thread
-from traceback import format_exc
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
-from convcli.files.outputs import cannot_write
+from convcli.files.outputs import cannot_write, write_all
 from convcli.files.packed import Descriptor
-from convcli.model.errors import ConvcliError, OutputError
+from convcli.model.errors import OutputError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -48,29 +48,22 @@ _STOPPED = 128
 """The exit code of a process that a signal has stopped, less the number of the signal."""
 
 
-class WorkerError(Exception):
-    """A work has failed with what is no ConvcliError; the text is its traceback."""
-
-
 class TaskResult(NamedTuple):
-    """What came of one task, to be read before the next is asked for: what it told, and from `end` on its value."""
+    """What came of one task, to be read before the next is asked for."""
 
     spool: BinaryIO
-    end: int
+    future: Future[Any]
 
     def emitted(self) -> Iterator[Any]:
         """What the work has told, in order, also where it failed later."""
-        self.spool.seek(0)
-        while self.spool.tell() < self.end:
-            yield from pickle.load(self.spool)
+        with open(self.spool.fileno(), "rb", closefd=False) as file:
+            file.seek(0)
+            while file.peek(1):
+                yield from pickle.load(file)
 
     def value(self) -> Any:
-        """What the work gave. Raises what it raised, WorkerError for what is no ConvcliError and no MemoryError."""
-        self.spool.seek(self.end)
-        value = pickle.load(self.spool)
-        if isinstance(value, Exception):
-            raise value
-        return value
+        """What the work gave. Raises what it raised."""
+        return self.future.result()
 
 
 def can_start() -> bool:
@@ -114,7 +107,7 @@ def all_done(work: Work, tasks: Iterable[Any], processes: int) -> Iterator[Itera
     pool = _Pool(work, min(processes, MOST_AHEAD))
     try:
         yield pool.in_order(tasks)
-        pool.finish()
+        pool.executor.shutdown()
     finally:
         pool.stop()
 
@@ -131,57 +124,56 @@ class _Pool:
         with _starting():
             over, self._over = context.Pipe(duplex=False)
             begin = work, [Descriptor(spool.fileno()) for spool in self._spools], over, gc.get_threshold()
-            self._executor = ProcessPoolExecutor(processes, context, _begin, begin)
+            self.executor = ProcessPoolExecutor(processes, context, _begin, begin)
 
     def in_order(self, tasks: Iterable[Any]) -> Iterator[TaskResult]:
-        running: deque[tuple[Future[int], BinaryIO]] = deque()
+        running: deque[TaskResult] = deque()
         for number, task in enumerate(tasks):
             if len(running) == len(self._spools):
-                yield self._done(*running.popleft())
+                yield self._done(running.popleft())
             slot = number % len(self._spools)
-            running.append((self._submitted(slot, task), self._spools[slot]))
+            running.append(TaskResult(self._spools[slot], self._submitted(slot, task)))
         while running:
-            yield self._done(*running.popleft())
-
-    def finish(self) -> None:
-        """Let the processes end when nothing is left to do."""
-        self._executor.shutdown()
+            yield self._done(running.popleft())
 
     def stop(self) -> None:
         """Stop what is still being done, and wait until nothing of it is left."""
         self._over.close()
-        self._executor.shutdown(cancel_futures=True)
+        self.executor.shutdown(cancel_futures=True)
         for spool in self._spools:
             spool.close()
 
-    def _submitted(self, slot: int, task: Any) -> Future[int]:
-        from concurrent.futures.process import BrokenProcessPool
+    def _submitted(self, slot: int, task: Any) -> Future[Any]:
+        from concurrent.futures import BrokenExecutor
         from multiprocessing import active_children
 
         try:
             with _starting():
-                future = self._executor.submit(_do, slot, task)
-        except BrokenProcessPool:
+                future = self.executor.submit(_do, slot, task)
+        except BrokenExecutor:
             raise self._died() from None
         self._workers.update(active_children())
         return future
 
-    def _done(self, future: Future[int], spool: BinaryIO) -> TaskResult:
-        from concurrent.futures.process import BrokenProcessPool
+    def _done(self, result: TaskResult) -> TaskResult:
+        """The same when the task is done. The executor does not see that a process dies while it starts another."""
+        from concurrent.futures import BrokenExecutor
         from multiprocessing.connection import wait
 
         while True:
             try:
-                return TaskResult(open(spool.fileno(), "rb", closefd=False), future.result(PATIENCE))
-            except BrokenProcessPool:
-                raise self._died() from None
+                error = result.future.exception(PATIENCE)
             except TimeoutError:
                 if wait([worker.sentinel for worker in self._workers], 0):
                     raise self._died() from None
+            else:
+                if isinstance(error, BrokenExecutor):
+                    raise self._died()
+                return result
 
     def _died(self) -> OutputError:
         """Why there is no result: the others were stopped when the first was missed."""
-        self._executor.shutdown()
+        self.stop()
         stopped = _STOPPED + signal.SIGTERM
         codes = [worker.exitcode for worker in self._workers if worker.exitcode]
         code = next((code for code in codes if code != stopped), stopped)
@@ -219,52 +211,28 @@ def _starting() -> Iterator[None]:
 # --- in another process ----------------------------------------------------------------------------------------------
 
 
-class _StoppedError(BaseException):
-    """A signal asked the process to stop; it is its argument."""
-
-
-class _FullError(BaseException):
-    """The spool cannot be written, so there is no way to tell anything; its argument is why."""
-
-
 class _Worker:
-    """What a process does, and where it tells."""
+    """What a process does, and where it emits."""
 
     def __init__(self, work: Work, spools: Sequence[Descriptor]) -> None:
-        self._work, self._spools = work, spools
-        self._is_busy = self._is_stopped = False
+        self._work, self._spools, self._is_busy = work, spools, False
 
-    def do(self, slot: int, task: Any) -> int:
-        """Do a task; where in its spool the value begins. Raises OutputError when that cannot be written."""
+    def do(self, slot: int, task: Any) -> Any:
+        """Do a task and give its value. Raises what the work raises, or OutputError when it cannot be heard."""
         try:
             self._is_busy = True
-            end = self._written(self._spools[slot].number, task)
+            spool = _Batches(self._spools[slot].number)
+            try:
+                value = self._work(task, spool.emit)
+            finally:
+                spool.flush()
             self._is_busy = False
-            return end
-        except _StoppedError as stopped:
-            os._exit(_STOPPED + stopped.args[0])
-        except (_FullError, OSError) as error:
+            return value
+        except SystemExit as stopped:
+            os._exit(stopped.args[0])
+        except BaseException:
             self._is_busy = False
-            raise cannot_write("a temporary file", error.args[0] if isinstance(error, _FullError) else error) from None
-
-    def _written(self, spool: int, task: Any) -> int:
-        os.ftruncate(spool, 0)
-        os.lseek(spool, 0, os.SEEK_SET)
-        with open(spool, "wb", closefd=False) as file:
-            telling = _Telling(file)
-            value = self._outcome(task, telling.tell)
-            telling.flush()
-            end = file.tell()
-            pickle.dump(value, file, pickle.HIGHEST_PROTOCOL)
-        return end
-
-    def _outcome(self, task: Any, emit: Emit) -> Any:
-        try:
-            return self._work(task, emit)
-        except (ConvcliError, MemoryError) as error:
-            return error.with_traceback(None)
-        except Exception:
-            return WorkerError(format_exc())
+            raise
 
     def obey_signals(self) -> None:
         """What the program ignores, as after nohup, is ignored; but SIGTERM always ends the work."""
@@ -275,28 +243,31 @@ class _Worker:
     def _stop(self, number: int, _: object) -> None:
         if not self._is_busy:
             os._exit(_STOPPED + number)
-        if not self._is_stopped:  # let nothing disturb the cleaning up
-            self._is_stopped = True
-            raise _StoppedError(number)
+        for other in STOPPING:  # let nothing disturb the cleaning up
+            signal.signal(other, signal.SIG_IGN)
+        sys.exit(_STOPPED + number)
 
 
-class _Telling:
-    """What a task tells, some at a time: a pickle says of equal things only once what they are."""
+class _Batches:
+    """What a task emits, some at a time: a pickle says of equal things only once what they are."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self._items = file, list[Any]()
+    def __init__(self, spool: int) -> None:
+        self._spool, self._items = spool, list[Any]()
+        os.ftruncate(spool, 0)
+        os.lseek(spool, 0, os.SEEK_SET)
 
-    def tell(self, item: Any) -> None:
+    def emit(self, item: Any) -> None:
         self._items.append(item)
         if len(self._items) == TOGETHER:
             self.flush()
 
     def flush(self) -> None:
+        items, self._items = self._items, []
         try:
-            pickle.dump(self._items, self._file, pickle.HIGHEST_PROTOCOL)
+            write_all(self._spool, pickle.dumps(items, pickle.HIGHEST_PROTOCOL))
         except OSError as error:
-            raise _FullError(error) from None
-        self._items = []
+            os.ftruncate(self._spool, 0)  # half a batch cannot be read
+            raise cannot_write("a temporary file", error) from None
 
 
 _workers: list[_Worker] = []
@@ -313,7 +284,7 @@ def _begin(work: Work, spools: Sequence[Descriptor], over: Connection, threshold
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
 
 
-def _do(slot: int, task: Any) -> int:
+def _do(slot: int, task: Any) -> Any:
     return _workers[0].do(slot, task)
 
 
