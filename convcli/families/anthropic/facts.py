@@ -21,13 +21,14 @@ class Facts:
     fields · `counts` are those of tokens in the object `metrics`, where the cost stands too.
     """
 
-    __slots__ = ("_keys", "_message", "counts", "inside")
+    __slots__ = ("_counted", "_keys", "_message", "counts", "inside")
 
     def __init__(
         self, order: str, fields: Mapping[str, str | Setting], inside: Mapping[str, Envelope], counts: Counts
     ) -> None:
         content = " ".join(key for key in order.split() if key not in fields)
         self._keys, self._message = Keys(order), Envelope(order, fields, content=content)
+        self._counted = Keys(" ".join(dict.fromkeys(path[0] for path in counts)))
         self.inside, self.counts = inside, counts
 
     def turns(self, blocks: Blocks) -> Turns:
@@ -40,7 +41,8 @@ class Facts:
         usage, metrics = take_counts(native.get("metrics") or {}, self.counts)
         message.usage, message.cost = usage or None, metrics.pop("cost", None)
         rest = {key: envelope.lift(native.get(key) or {}, message) for key, envelope in self.inside.items()}
-        carried |= {key: value for key, value in {**rest, "metrics": metrics}.items() if value}
+        rest["metrics"] = self._counted.put(metrics, None, sort=True)
+        carried |= {key: value for key, value in rest.items() if value}
 
     def write(self, message: Message, carried: Native) -> Native:
         """The same, with all that is carried."""
