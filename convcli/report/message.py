@@ -17,7 +17,7 @@ LONGEST_LINE = 79
 
 
 def title(row: dict[str, Any]) -> list[str]:
-    """What a row of `overview.by_transcript` says, in few words each: of which file, what it is, and how much."""
+    """What a row of `views.rows.by_transcript` says, in few words each: of which file, what it is, and how much."""
     about = [row["title"], row["dialect"], row["model"], row["id"] and f"id {row['id']}", _dates(row)]
     numbers = [count(row[name], name[:-1]) for name in ("messages", "calls", "errors")]
     numbers += [f"{row['unpaired']:,} unpaired"] if row["unpaired"] else []
