@@ -148,19 +148,17 @@ def _lift_value(content: Any) -> tuple[Any, Any, Native]:
         return "data", _read_documents(content), {"documents": beside} if any(beside) else {}
     pieces = [_lift_piece(part) for part in content]
     parts = [part for part in pieces if isinstance(part, Text)]
-    if len(parts) < len(pieces):
-        return "multimodal", parts, {"content": content}
-    if len(parts) == 1 and is_bare_text(parts[0]):
-        return "text", parts[0].text, {}
-    return "multimodal", parts, {}
+    carried = {"content": content} if len(parts) < len(pieces) else {}
+    if not parts or (len(parts) == 1 and is_bare_text(parts[0])):
+        return "text", parts[0].text if parts else "", carried
+    return "multimodal", parts, carried
 
 
 def _write_value(result: ToolResult) -> Any:
     carried = carried_by(result.extras, NAME)
+    if "content" in carried and _lift_value(carried["content"])[:2] == (result.kind, result.value):
+        return carried["content"]
     if result.kind == "multimodal":
-        whole = carried.get("content")
-        if whole is not None and _lift_value(whole)[1] == result.value:
-            return whole
         return [_write_piece(part) for part in result.value if isinstance(part, Text)]
     value = {"error": result.value} if result.kind == "error" or result.is_error else result.value
     if result.kind != "text" and _are_documents(value):

@@ -7,7 +7,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.mistral.chunks import NAME, lift_chunk, lift_content, write_chunk, write_media
-from convcli.families.openai.calls import is_bare_text, kind_in_turn, lift_call, of_message, text_of_result, write_call
+from convcli.families.openai.calls import (
+    beside,
+    is_bare_text,
+    kind_in_turn,
+    lift_call,
+    of_message,
+    text_of_result,
+    write_call,
+)
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.transcript import Media, Message, Part, Spots, Text, ToolCall, ToolResult
@@ -33,7 +41,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     for j, call in enumerate(native.get("tool_calls") or ()):
         parts.append(lift_call({**call, "id": None} if call.get("id") == NO_ID else call, context))
         spots.append(("tool_calls", j))
-    carried = MESSAGE.carried(native) or {}
+    carried = beside(MESSAGE.carried(native))
     if carried.get("prefix") is False:
         del carried["prefix"]
     return Message(native["role"], parts, extras=extras_of(NAME, carried)), spots
@@ -48,8 +56,9 @@ def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     if isinstance(native.get("content"), list):
         parts, _ = lift_content(native["content"])
         known = [part for part in parts if isinstance(part, (Text, Media))]
-        is_text = len(parts) == len(known) == 1 and is_bare_text(parts[0])
-        result.kind, result.value = ("text", parts[0].text) if is_text else ("multimodal", known)  # type: ignore[union-attr]
+        texts = [part.text for part in known if isinstance(part, Text) and is_bare_text(part)]
+        is_text = len(known) == len(texts) < 2
+        result.kind, result.value = ("text", "".join(texts)) if is_text else ("multimodal", known)
         carried |= {"content": native["content"]} if len(known) < len(parts) else {}
     return Message("tool", [result], extras=extras_of(NAME, carried)), None
 

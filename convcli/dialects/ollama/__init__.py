@@ -69,7 +69,8 @@ THINK: dict[str, Any] = {
 
 
 def _lift_think(think: Any) -> str | None:
-    return "none" if think is False else think if isinstance(think, str) else None
+    """A boolean or a known level; anything else is carried."""
+    return "none" if think is False else think if isinstance(think, str) and think in THINK.values() else None
 
 
 def _lift_format(format_: Any) -> Native | None:

@@ -309,13 +309,7 @@ def write(transcript: Transcript, options: Options) -> Rows:
     return Rows(list(_chunks(write_response(transcript, ANSWERS), transcript.messages, options.chunk)))
 
 
-def _write_message(message: Message, dialect: str) -> Native:
-    native = write_message(message, dialect)
-    native.pop("error", None)
-    return native
-
-
-ANSWERS = Answers(SIBLING, lift_message, _write_message, common.FINISH, common.FINISH_OF, common.USAGE)
+ANSWERS = Answers(SIBLING, lift_message, write_message, common.FINISH, common.FINISH_OF, common.USAGE)
 
 
 def _chunks(response: Native, messages: list[Message], size: int) -> Iterator[Any]:
@@ -367,7 +361,7 @@ def _deltas(message: Native, size: int) -> Iterator[Native]:
     for index, call in enumerate(message.get("tool_calls") or ()):
         yield from _call_deltas(call, index, size)
     for key, value in message.items():
-        if key not in ("role", "tool_calls", *texts) and value:
+        if key not in ("role", "tool_calls", *texts) and value is not None:
             yield {key: value}
 
 

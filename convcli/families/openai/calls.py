@@ -67,8 +67,9 @@ def is_custom(call: ToolCall) -> bool:
 
 def kind_in_turn(part: Part) -> str:
     """The type of a part, as its place in a turn shows it: a call of an unknown kind has an id, as calls have."""
-    is_call = isinstance(part, Opaque) and isinstance(part.value, dict) and "id" in part.value
-    return ToolCall.type if is_call else part.type
+    value = part.value if isinstance(part, Opaque) and isinstance(part.value, dict) else {}
+    is_known = any(value.get("type") == kind and isinstance(value.get(kind), dict) for kind in BODY)
+    return ToolCall.type if "id" in value and not is_known else part.type
 
 
 def write_call(call: ToolCall, dialect: str) -> Native:
@@ -90,15 +91,24 @@ def write_function(call: ToolCall, dialect: str) -> Native:
     return ARGUMENTS.put(native, carried_by(call.extras, dialect).get("function"))
 
 
-AROUND_MESSAGE = ("choice", "usage")
-"""What is carried of a message but stood in the choice or the response around it."""
+AROUND_MESSAGE = ("choice", "usage", "error", "message")
+"""Under these names is carried what stood in the choice or the response around a message; under the last of them, what
+the message itself says under one of these names."""
+
+
+def beside(carried: Native | None) -> Native:
+    """What is carried of a message, apart from what stands around it."""
+    own = {key: carried[key] for key in AROUND_MESSAGE if key in carried} if carried else {}
+    return {**_others(carried or {}), **({"message": own} if own else {})}
 
 
 def of_message(carried: Native) -> Native:
     """What was carried of the message itself."""
-    if any(key in carried for key in AROUND_MESSAGE):
-        return {key: value for key, value in carried.items() if key not in AROUND_MESSAGE}
-    return carried
+    return {**_others(carried), **carried.get("message", {})} if carried else carried
+
+
+def _others(carried: Native) -> Native:
+    return {key: carried[key] for key in carried if key not in AROUND_MESSAGE}
 
 
 def is_bare_text(part: Part) -> bool:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from convcli.families.openai.calls import (
     ARGUMENTS,
+    beside,
     is_bare_text,
     kind_in_turn,
     lift_call,
@@ -111,7 +112,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     for key in MESSAGE.sorted(native):
         if key in SAYING and native[key]:
             SAYING[key](native[key], key, lifting)
-    carried = MESSAGE.carried(native)
+    carried = beside(MESSAGE.carried(native))
     name = native.get("name") or None
     return Message(native["role"], lifting.parts, name=name, extras=extras_of(context.dialect, carried)), lifting.spots
 

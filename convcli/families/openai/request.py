@@ -37,7 +37,7 @@ def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinitio
     """A tool definition; one that is no function is kept whole in extras."""
     context.origin.tools.append(path)
     function = native.get("function")
-    if native.get("type", "function") != "function" or not isinstance(function, dict) or "name" not in function:
+    if (native.get("type") or "function") != "function" or not isinstance(function, dict) or "name" not in function:
         return _lift_builtin(native, context.dialect)
     inner = FUNCTION.carried(function)
     carried = {**(TOOL.carried(native) or {}), **({"function": inner} if inner else {})}
@@ -51,7 +51,7 @@ def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinitio
 
 
 def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
-    kind = native.get("type", "function")
+    kind = native.get("type") or "function"
     inner = native.get(kind)
     named = inner.get("name") if isinstance(inner, dict) else native.get("name")
     return ToolDefinition(named if isinstance(named, str) else str(kind), extras={dialect: {"tool": native}})
@@ -89,7 +89,7 @@ def _lift_allowed(native: Native) -> ToolChoice | None:
     tools = (native.get("allowed_tools") or {}).get("tools") or []
     bodies = [tool.get("function") or tool.get("custom") for tool in tools if isinstance(tool, dict)]
     names = [body.get("name") for body in bodies if isinstance(body, dict)]
-    return {"names": names} if names and all(isinstance(name, str) for name in names) else None
+    return {"names": names} if names and all(name and isinstance(name, str) for name in names) else None
 
 
 def write_choice(choice: ToolChoice) -> Any:
@@ -190,8 +190,9 @@ def write_choices(choice: ToolChoice | None, carried: Native) -> Native:
 
 
 def _lift_response_format(native: Any) -> Any:
-    known = isinstance(native, dict) and native.get("type") in ("text", "json_object", "json_schema")
-    return lift_format(native) if known else None
+    kind = native.get("type") if isinstance(native, dict) else None
+    is_known = kind in ("text", "json_object") or (kind == "json_schema" and isinstance(native.get(kind), dict))
+    return lift_format(native) if is_known else None
 
 
 STOP = Setting("stop", lambda stop: [stop] if isinstance(stop, str) else stop, lambda stop: stop)
