@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from convcli.model.transcript import MEDIA_KINDS
 
+
+def fields(names: str) -> frozenset[str]:
+    """The fields that a text names."""
+    return frozenset(names.split())
+
+
 MEDIA = frozenset(MEDIA_KINDS)
 PARTS = ("text", "reasoning", "tool_call", "tool_result")
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import is_bare_text, kind_in_turn, lift_call, text_of_result, write_call
+from convcli.families.openai.calls import (
+    content_of,
+    express_media,
+    is_bare_text,
+    lift_call,
+    text_of_result,
+    write_parts,
+)
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import read_arguments
@@ -18,7 +25,6 @@ from convcli.model.transcript import (
     Reasoning,
     Spots,
     Text,
-    ToolCall,
     ToolResult,
 )
 from convcli.wire import exact_json
@@ -61,15 +67,9 @@ def write_message(message: Message, *, listed: bool = False) -> Native:
     if message.role == "tool":
         return _write_result(message)
     native: Native = {"role": message.role}
-    content: list[Native] = []
-    calls: list[Native] = []
-    for part in message.parts:
-        native_part = write_call(part, NAME) if isinstance(part, ToolCall) else _write_part(part)
-        if native_part is not None:
-            (calls if kind_in_turn(part) == ToolCall.type else content).append(native_part)
+    content, calls = write_parts(message.parts, NAME, _write_part)
     if content:
-        is_text = len(content) == 1 and tuple(content[0]) == ("type", "text")
-        native["content"] = content[0]["text"] if is_text and not listed else content
+        native["content"] = content if listed else content_of(content)
     if calls:
         native["tool_calls"] = calls
     return MESSAGE.put(native, carried_by(message.extras, NAME))
@@ -222,11 +222,7 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     if result.kind != "multimodal":
         kind, value, _ = _lift_value(_write_value(result))
         return None if kind == result.kind and exact_json.exact(value, result.value) else (kind, value)
-    texts = [Text(part.text) for part in result.value if isinstance(part, Text)]
-    media = [part for part in result.value if isinstance(part, Media)]
-    if not media or any(_read_again(part) != part for part in media) or [*texts, *media] != result.value:
-        return None
-    return ("multimodal", texts) if len(texts) > 1 else ("text", "".join(text.text for text in texts))
+    return express_media(result, _read_again)
 
 
 def _read_again(media: Media) -> Part | None:

@@ -283,15 +283,15 @@ def _write_value(result: ToolResult, dialect: str) -> Any:
 
 
 def texts_only(result: ToolResult) -> ToolResult:
-    """A tool message holds text: media follow in a user message, and one text is the text itself."""
+    """A tool message holds bare text: media follow in a user message, and one text is the text itself."""
     if result.kind != "multimodal":
         return result
-    parts = [part for part in result.value if not isinstance(part, Media)]
-    if not parts:
-        return ToolResult(result.tool_call_id, result.name, "text", "", extras=result.extras)
-    if len(parts) == 1 and is_bare_text(parts[0]) and isinstance(parts[0], Text):
-        return ToolResult(result.tool_call_id, result.name, "text", parts[0].text, extras=result.extras)
-    if len(parts) == len(result.value):
+    parts: list[Any] = [part for part in result.value if not isinstance(part, Media)]
+    parts = [replace(part, metadata=None) if isinstance(part, Text) and part.metadata else part for part in parts]
+    if len(parts) < 2 and all(map(is_bare_text, parts)):
+        text = "".join(part.text for part in parts)
+        return ToolResult(result.tool_call_id, result.name, "text", text, extras=result.extras)
+    if parts == result.value:
         return result
     return ToolResult(result.tool_call_id, result.name, "multimodal", parts, extras=result.extras)
 
