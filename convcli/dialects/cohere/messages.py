@@ -16,17 +16,7 @@ from convcli.families.openai.calls import (
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import read_arguments
-from convcli.model.transcript import (
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Path,
-    Reasoning,
-    Spots,
-    Text,
-    ToolResult,
-)
+from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Spots, Text, ToolResult
 from convcli.wire import exact_json
 
 NAME = "cohere"

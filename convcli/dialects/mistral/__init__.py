@@ -26,22 +26,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.mistral.chunks import NAME, write_media
-from convcli.dialects.mistral.messages import (
-    express,
-    instructions_of_user,
-    lift_any,
-    lift_message,
-    write_message,
-)
+from convcli.dialects.mistral.messages import express, instructions_of_user, lift_any, lift_message, write_message
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import AS_TEXT, kind_in_turn
 from convcli.families.openai.fitting import of_answers, of_conversations
 from convcli.families.openai.messages import without_empty_text
-from convcli.families.openai.response import (
-    Answers,
-    lift_response,
-    write_response,
-)
+from convcli.families.openai.response import Answers, lift_response, write_response
 from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (

@@ -31,11 +31,7 @@ from convcli.families.openai.messages import (
     write_message,
 )
 from convcli.families.openai.parts import IDS, NAMES, write_answer_audio, write_media
-from convcli.families.openai.response import (
-    Answers,
-    lift_response,
-    write_response,
-)
+from convcli.families.openai.response import Answers, lift_response, write_response
 from convcli.families.openai.tables import LACKING, PLACES, REASONS, lacks
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import (

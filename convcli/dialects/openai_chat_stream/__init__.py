@@ -310,7 +310,13 @@ def write(transcript: Transcript, options: Options) -> Rows:
     return Rows(list(_chunks(write_response(transcript, ANSWERS), transcript.messages, options.chunk)))
 
 
-ANSWERS = Answers(SIBLING, lift_message, write_message, common.FINISH, common.FINISH_OF, common.USAGE)
+def _write_message(message: Message, dialect: str) -> Native:
+    native = write_message(message, dialect)
+    native.pop("error", None)  # an error has a row of its own
+    return native
+
+
+ANSWERS = Answers(SIBLING, lift_message, _write_message, common.FINISH, common.FINISH_OF, common.USAGE)
 
 
 def _chunks(response: Native, messages: list[Message], size: int) -> Iterator[Any]:

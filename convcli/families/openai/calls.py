@@ -111,7 +111,7 @@ def write_function(call: ToolCall, dialect: str) -> Native:
     return ARGUMENTS.put(native, carried_by(call.extras, dialect).get("function"))
 
 
-AROUND_MESSAGE = ("choice", "usage", "error", "message")
+AROUND_MESSAGE = ("choice", "usage", "message")
 """Under these names is carried what stood in the choice or the response around a message; under the last of them, what
 the message itself says under one of these names."""
 

@@ -6,13 +6,7 @@ from collections.abc import Callable
 
 from convcli.families.openai.calls import media_behind_results
 from convcli.families.openai.messages import texts_only
-from convcli.families.openai.response import (
-    Answers,
-    created_in_seconds,
-    joined_text,
-    known_finish,
-    usage_of_response,
-)
+from convcli.families.openai.response import Answers, created_in_seconds, joined_text, known_finish, usage_of_response
 from convcli.kit.fitting import answers_only, linear, parts_in_roles
 from convcli.kit.passes import on_each_message, on_messages, on_results
 from convcli.kit.results import expressed, results_behind_calls, single_results

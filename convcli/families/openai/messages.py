@@ -19,13 +19,7 @@ from convcli.families.openai.calls import (
     text_of_result,
     write_call,
 )
-from convcli.families.openai.parts import (
-    lift_answer_audio,
-    lift_part,
-    write_answer_audio,
-    write_media,
-    write_text,
-)
+from convcli.families.openai.parts import lift_answer_audio, lift_part, write_answer_audio, write_media, write_text
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.passes import PartPass, on_each_message, on_parts

@@ -15,12 +15,7 @@ from convcli.kit.values import DATA_URL, put_counts, split_data_url, take_counts
 from convcli.model.transcript import Media, Message, Path, ToolChoice, ToolDefinition, Transcript
 from convcli.wire import exact_json
 
-FINISH = {
-    "stop": "stop",
-    "length": "length",
-    "tool_calls": "tool_calls",
-    "content_filter": "content_filter",
-}
+FINISH = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter"}
 """`finish_reason` of a choice; what is not here is the same word on both sides."""
 
 AUDIO_FORMATS = {"wav": "audio/wav", "mp3": "audio/mpeg"}

@@ -52,11 +52,7 @@ OF_REQUESTS = TOOLS | fields("toolChoice settings")
 def lacks(always: frozenset[str], of_answers: str = "", response: str = "response") -> dict[str, frozenset[str]]:
     """What each form lacks, where only a response says what `of_answers` names."""
     beside_answers = always | OF_ANSWERS | fields(of_answers)
-    return {
-        "request": beside_answers,
-        "list": beside_answers | OF_REQUESTS | {"model"},
-        response: always | OF_REQUESTS,
-    }
+    return {"request": beside_answers, "list": beside_answers | OF_REQUESTS | {"model"}, response: always | OF_REQUESTS}
 
 
 REASONS = {
