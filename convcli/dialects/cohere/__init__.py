@@ -26,7 +26,7 @@ from convcli.families.openai import request as common
 from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.fitting import of_conversations
 from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
-from convcli.kit.contexts import LiftContext
+from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
     known_finish,
@@ -43,7 +43,7 @@ from convcli.kit.lacking import fields
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import LETTERS, WORD, Alphabet, renaming
-from convcli.kit.settings import Setting, Settings
+from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
@@ -78,10 +78,7 @@ SETTINGS = Settings(
     {
         "max_tokens": "maxOutputTokens",
         "stop_sequences": "stop",
-        "temperature": "temperature",
-        "seed": "seed",
-        "frequency_penalty": "frequencyPenalty",
-        "presence_penalty": "presencePenalty",
+        **in_snake_case("temperature seed frequency_penalty presence_penalty"),
         "k": "topK",
         "p": "topP",
         "stream": "stream",
@@ -164,16 +161,11 @@ def _has_document(message: Native) -> bool:
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
     context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        context.origin.form = "list"
-        context.each(document, (), lift_message)
-        return context.transcript()
-    return (_lift_request if "messages" in document else _lift_response)(document, context)
+    is_answer = "messages" not in document
+    return lift_forms(document, context, lift_message, _lift_request, _lift_response, is_answer=is_answer)
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    context.origin.form = "request"
-    context.each(native["messages"], ("messages",), lift_message)
     settings, carried = SETTINGS.lift(native)
     tools, carried_strict = _lift_tools(native, context)
     return context.transcript(

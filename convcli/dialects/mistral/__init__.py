@@ -33,7 +33,7 @@ from convcli.families.openai.fitting import of_answers, of_conversations
 from convcli.families.openai.messages import without_empty_text
 from convcli.families.openai.response import Answers, lift_response, write_response
 from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
-from convcli.kit.contexts import LiftContext
+from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
     only_own_opaque,
@@ -47,7 +47,7 @@ from convcli.kit.lacking import fields
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, renaming
-from convcli.kit.settings import Settings
+from convcli.kit.settings import Settings, in_snake_case
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolChoice, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
@@ -60,15 +60,9 @@ REQUEST = Keys(
 )
 SETTINGS = Settings(
     {
-        "temperature": "temperature",
-        "top_p": "topP",
-        "top_k": "topK",
+        **in_snake_case("temperature top_p top_k"),
         "random_seed": "seed",
-        "presence_penalty": "presencePenalty",
-        "frequency_penalty": "frequencyPenalty",
-        "parallel_tool_calls": "parallelToolCalls",
-        "reasoning_effort": "reasoningEffort",
-        "stream": "stream",
+        **in_snake_case("presence_penalty frequency_penalty parallel_tool_calls reasoning_effort stream"),
         "max_tokens": "maxOutputTokens",
         "stop": common.STOP,
         "response_format": common.RESPONSE_FORMAT,
@@ -146,18 +140,15 @@ def _is_own_chunk(chunk: Native) -> bool:
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
     context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        context.origin.form = "list"
-        context.each(document, (), lift_any)
-        return context.transcript()
-    if "choices" in document:
-        return lift_response(document, context, ANSWERS)
-    return _lift_request(document, context)
+    is_answer = "choices" in document
+    return lift_forms(document, context, lift_any, _lift_request, _lift_response, is_answer=is_answer)
+
+
+def _lift_response(native: Native, context: LiftContext) -> Transcript:
+    return lift_response(native, context, ANSWERS)
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    context.origin.form = "request"
-    context.each(native["messages"], ("messages",), lift_any)
     settings, carried = SETTINGS.lift(native)
     choice = _lift_choice(native["tool_choice"]) if native.get("tool_choice") else None
     if choice is not None and not exact_json.exact(_write_choice(choice), native["tool_choice"]):

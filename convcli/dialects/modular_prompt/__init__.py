@@ -35,7 +35,7 @@ from convcli.dialects.modular_prompt.messages import (
 from convcli.families.openai import request as common
 from convcli.families.openai.messages import without_empty_text
 from convcli.families.openai.tables import LACKING, lacks
-from convcli.kit.contexts import LiftContext
+from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
     known_finish,
@@ -151,16 +151,11 @@ def _has_attachments(content: Any) -> bool:
 def lift(document: Any) -> Transcript:
     """The transcript of messages, alone or with the options of a query, or of what a query returned."""
     context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        context.origin.form = "list"
-        context.each(document, (), lift_message)
-        return context.transcript()
-    return (_lift_request if "messages" in document else _lift_answer)(document, context)
+    is_answer = "messages" not in document
+    return lift_forms(document, context, lift_message, _lift_request, _lift_answer, is_answer=is_answer)
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    context.origin.form = "request"
-    context.each(native["messages"], ("messages",), lift_message)
     tools, choice = native.get("tools"), native.get("toolChoice")
     settings, _ = SETTINGS.lift(native)
     return context.transcript(

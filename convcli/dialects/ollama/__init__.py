@@ -33,7 +33,7 @@ from convcli.dialects.ollama.messages import (
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import AS_TEXT
 from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
-from convcli.kit.contexts import LiftContext
+from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
     known_finish,
@@ -49,7 +49,7 @@ from convcli.kit.lacking import fields
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.kit.results import results_first, single_results
-from convcli.kit.settings import Setting, Settings
+from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import ToolDefinition, Transcript
 from convcli.validation.rules import arguments, links, tools, turns
@@ -90,14 +90,9 @@ def _write_format(format_: Native) -> Any:
 
 OPTIONS = Settings(
     {
-        "temperature": "temperature",
-        "top_p": "topP",
-        "top_k": "topK",
+        **in_snake_case("temperature top_p top_k"),
         "num_predict": Setting("maxOutputTokens", lambda limit: limit if limit >= 0 else None, lambda limit: limit),
-        "stop": "stop",
-        "seed": "seed",
-        "presence_penalty": "presencePenalty",
-        "frequency_penalty": "frequencyPenalty",
+        **in_snake_case("stop seed presence_penalty frequency_penalty"),
     }
 )
 """The settings that stand in `options`."""
@@ -154,16 +149,11 @@ def _is_own_call(call: Any) -> bool:
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
     context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        context.origin.form = "list"
-        context.each(document, (), lift_message)
-        return context.transcript()
-    return (_lift_request if "messages" in document else _lift_response)(document, context)
+    is_answer = "messages" not in document
+    return lift_forms(document, context, lift_message, _lift_request, _lift_response, is_answer=is_answer)
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    context.origin.form = "request"
-    context.each(native["messages"], ("messages",), lift_message)
     settings, carried = SETTINGS.lift(native)
     options = native.get("options") or {}
     of_options, carried_options = OPTIONS.lift(options)

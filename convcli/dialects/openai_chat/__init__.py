@@ -33,7 +33,7 @@ from convcli.families.openai.messages import (
 from convcli.families.openai.parts import IDS, NAMES, write_answer_audio, write_media
 from convcli.families.openai.response import Answers, lift_response, write_response
 from convcli.families.openai.tables import LACKING, PLACES, REASONS, lacks
-from convcli.kit.contexts import LiftContext
+from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
     named,
@@ -120,18 +120,15 @@ def _plain(content: Any) -> bool:
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
     context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        context.origin.form = "list"
-        context.each(document, (), lift_any)
-        return context.transcript()
-    if "choices" in document:
-        return lift_response(document, context, ANSWERS)
-    return _lift_request(document, context)
+    is_answer = "choices" in document
+    return lift_forms(document, context, lift_any, _lift_request, _lift_response, is_answer=is_answer)
+
+
+def _lift_response(native: Native, context: LiftContext) -> Transcript:
+    return lift_response(native, context, ANSWERS)
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    context.origin.form = "request"
-    context.each(native["messages"], ("messages",), lift_any)
     settings, carried = common.REQUEST_SETTINGS.lift(native)
     choice, carried_choice = common.lift_choices(native)
     return context.transcript(
@@ -255,10 +252,8 @@ DIALECT = Dialect(
         "reasoning": "Chat Completions takes no reasoning back",
         "message.stopReason": "only a response has a finish reason",
         "settings.topK": "Chat Completions has no top_k",
-        "tool.name": "names are letters, digits, _ and -, at most 64",
-        "tool_call.name": "names are letters, digits, _ and -, at most 64",
-        "tool_call.id": "ids have at most 40 characters",
-        "tool_result.toolCallId": "ids have at most 40 characters",
+        **dict.fromkeys(("tool.name", "tool_call.name"), "names are letters, digits, _ and -, at most 64"),
+        **dict.fromkeys(("tool_call.id", "tool_result.toolCallId"), "ids have at most 40 characters"),
         "video": "Chat Completions takes no video",
     },
     places=PLACES,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_foreign_builtin
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.settings import Setting, Settings
+from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.kit.values import DATA_URL, put_counts, split_data_url, take_counts
 from convcli.model.transcript import Media, Message, Path, ToolChoice, ToolDefinition, Transcript
 from convcli.wire import exact_json
@@ -118,16 +118,9 @@ def url_of_media(media: Media) -> str | None:
 
 FINISH_OF = {ours: theirs for theirs, ours in FINISH.items()} | {"refusal": "content_filter"}
 
-SETTINGS = {
-    "temperature": "temperature",
-    "top_p": "topP",
-    "seed": "seed",
-    "presence_penalty": "presencePenalty",
-    "frequency_penalty": "frequencyPenalty",
-    "parallel_tool_calls": "parallelToolCalls",
-    "reasoning_effort": "reasoningEffort",
-    "stream": "stream",
-}
+SETTINGS = in_snake_case(
+    "temperature top_p seed presence_penalty frequency_penalty parallel_tool_calls reasoning_effort stream"
+)
 """Settings whose value is the same on both sides."""
 
 LIMITS = {"max_completion_tokens": "maxOutputTokens", "max_tokens": "maxOutputTokens"}
