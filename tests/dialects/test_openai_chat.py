@@ -1,4 +1,4 @@
-"""What is hard about Chat Completions: arguments in a string, results of texts only, reasoning that goes one way."""
+"""OpenAI Chat Completions: what its messages mean, and what its API takes of those of others."""
 
 from __future__ import annotations
 
@@ -7,133 +7,214 @@ from typing import Any
 import pytest
 
 from convcli import dialects
+from convcli.dialects.openai_chat import DIALECT
 from convcli.engine import pipeline
-from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.model.dialect import Options
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
+from convcli.proof.reasons import Loss
+from convcli.testing import assert_same, assert_writes
 
-CHAT = dialects.get("openai-chat")
-ANTHROPIC = dialects.get("anthropic")
-QUESTION = {"role": "user", "content": "?"}
-
-
-def calling(arguments: str, **keys: Any) -> dict[str, Any]:
-    """An answer that calls one function."""
-    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": arguments}}
-    return {"role": "assistant", "content": None, **keys, "tool_calls": [call]}
-
-
-def lifted(*messages: dict[str, Any]) -> list[Message]:
-    return CHAT.lift({"messages": list(messages)}).messages
-
-
-def written(*messages: Message) -> Any:
-    return CHAT.lower(Transcript(list(messages)))["messages"]
-
-
-def results_of(*blocks: dict[str, Any]) -> pipeline.Conversion:
-    """A turn of Anthropic with one call for each result, in Chat Completions."""
-    calls = [{"type": "tool_use", "id": block["tool_use_id"], "name": "f", "input": {}} for block in blocks]
-    results = [{"type": "tool_result", **block} for block in blocks]
-    turns = [{"role": "assistant", "content": calls}, {"role": "user", "content": results}]
-    return pipeline.convert({"messages": [QUESTION, *turns]}, ANTHROPIC, CHAT)
+PICTURE = Media("image", data="iVBORw0KGgo=", media_type="image/png")
+CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
 
 
-# ---------------------------------------------------------------- calls
+def parts(message: dict[str, Any]) -> list[Part]:
+    return DIALECT.lift([message]).messages[0].parts
 
 
-def test_arguments_that_are_no_json_are_kept_as_they_were_written() -> None:
-    _, answer = lifted(QUESTION, calling('{"city": "Tok'))
-    assert answer.parts == [ToolCall("a", "f", {}, raw_arguments='{"city": "Tok')]
-    assert written(Message("user", [Text("?")]), answer)[1]["tool_calls"] == calling('{"city": "Tok')["tool_calls"]
+def written(transcript: Transcript, form: str | None = None) -> tuple[Any, dict[str, Loss]]:
+    """The document, and the losses by their field."""
+    conversion = pipeline.lower(transcript, DIALECT, Options(form=form))
+    return conversion.document, {loss.field: loss for loss in conversion.losses}
 
 
-@pytest.mark.parametrize("arguments", ['{"x":1.0}', '{"n":18446744073709551617}', '{"\\u5927":"阪"}', "{}"])
-def test_arguments_are_exact_in_their_string(arguments: str) -> None:
-    document = {"messages": [QUESTION, calling(arguments)]}
-    stored = pipeline.convert(document, CHAT, dialects.get("intermediate")).document
-    assert pipeline.convert(stored, dialects.get("intermediate"), CHAT).document == document
+def messages_of(*messages: Message) -> list[Any]:
+    document: list[Any] = written(Transcript([*messages]), "list")[0]
+    return document
 
 
-def test_text_of_an_answer_stands_before_its_calls_and_what_moves_is_told() -> None:
-    blocks = [{"type": "tool_use", "id": "a", "name": "f", "input": {}}, {"type": "text", "text": "Wait."}]
-    conversion = pipeline.convert({"messages": [QUESTION, {"role": "assistant", "content": blocks}]}, ANTHROPIC, CHAT)
-    assert conversion.document["messages"][1] == calling("{}", content="Wait.")
-    assert [(loss.kind, loss.where) for loss in conversion.losses] == [("moved", "/messages/1/content/1")]
+# ---------------------------------------------------------------- lift
 
 
-def test_a_call_in_the_older_form_is_a_call_without_an_id_and_its_result_answers_it() -> None:
-    call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
-    _, answer, result = lifted(QUESTION, call, {"role": "function", "name": "f", "content": "1"})
-    assert isinstance(answer.parts[0], ToolCall)
-    assert isinstance(result.parts[0], ToolResult)
-    assert result.parts[0].tool_call_id == answer.parts[0].id
+def test_an_assistant_thinks_then_speaks_then_refuses_then_calls_whatever_the_order_of_the_keys() -> None:
+    message = {"role": "assistant", "tool_calls": [CALL], "refusal": "No.", "content": "Hm.", "reasoning": "Why?"}
+    assert parts(message) == [Reasoning("Why?"), Text("Hm."), Refusal("No."), ToolCall("call_1", "f", {"a": 1})]
 
 
-# ---------------------------------------------------------------- results
+def test_the_same_reasoning_under_both_keys_is_one_and_comes_back_twice() -> None:
+    message = {"role": "assistant", "content": "4", "reasoning_content": "2+2", "reasoning": "2+2"}
+    assert parts(message) == [Reasoning("2+2"), Text("4")]
+    assert_same(DIALECT, [message])
 
 
-def test_a_failure_is_written_as_an_object_in_the_text_and_read_back_as_a_failure() -> None:
-    conversion = results_of({"tool_use_id": "a", "is_error": True, "content": "boom"})
-    assert conversion.document["messages"][2]["content"] == '{"error":"boom"}'
-    assert [(loss.kind, loss.field) for loss in conversion.losses] == [("encoded", "tool_result.kind")]
+@pytest.mark.parametrize(("text", "arguments"), [('{"a":', {}), ("[1]", {}), ('{"a":1,"a":2}', {"a": 2})])
+def test_broken_arguments_keep_their_text_beside_what_can_be_read(text: str, arguments: Any) -> None:
+    call = {**CALL, "function": {"name": "f", "arguments": text}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    assert parts(message) == [ToolCall("call_1", "f", arguments, text)]
+    assert messages_of(Message("assistant", parts(message))) == [message]
 
 
-def test_media_of_results_follow_in_a_user_message_behind_all_results_of_the_turn() -> None:
-    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
-    shown = {"tool_use_id": "a", "content": [{"type": "text", "text": "see"}, image]}
-    _, _, first, second, media = results_of(shown, {"tool_use_id": "b", "content": "2"}).document["messages"]
-    assert (first["content"], second["content"], media["role"]) == ("see", "2", "user")
-    assert media["content"][1] == {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+def test_the_input_of_a_custom_tool_is_text_even_where_it_looks_like_json() -> None:
+    call = {"id": "call_1", "type": "custom", "custom": {"name": "shell", "input": '{"a": 1}'}}
+    part = parts({"role": "assistant", "content": None, "tool_calls": [call]})[0]
+    assert isinstance(part, ToolCall)
+    assert (part.arguments, part.raw_arguments) == ({}, '{"a": 1}')
+    assert_same(DIALECT, [{"role": "assistant", "content": None, "tool_calls": [call]}])
 
 
-# ---------------------------------------------------------------- reasoning and responses
+def test_a_call_of_an_unknown_type_stays_among_the_calls_and_a_part_with_an_id_among_the_parts() -> None:
+    call = {"id": "x", "type": "hover", "hover": {"at": [1, 2]}}
+    block = {"id": "y", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = {"role": "assistant", "content": [block], "tool_calls": [call]}
+    lifted = DIALECT.lift([message])
+    assert lifted.messages[0].parts == [Opaque("openai-chat", block), Opaque("openai-chat", call)]
+    assert_writes(DIALECT, lifted)
 
 
-def test_reasoning_of_a_compatible_server_is_read_and_goes_to_no_service() -> None:
-    _, answer = lifted(QUESTION, calling("{}", reasoning_content="Hm."))
-    assert answer.parts[0] == Reasoning("Hm.")
-    assert written(Message("user", [Text("?")]), answer)[1] == calling("{}")
+def test_choices_of_one_response_are_siblings_of_which_the_first_is_the_head() -> None:
+    answers = [{"index": i, "message": {"role": "assistant", "content": str(i)}} for i in range(2)]
+    transcript = DIALECT.lift({"object": "chat.completion", "choices": answers})
+    assert ([message.id for message in transcript.messages], transcript.head) == (["choice_1", "choice_2"], "choice_1")
 
 
-def test_several_choices_are_branches_and_the_first_is_the_head() -> None:
-    choices = [
-        {"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop"},
-        {"index": 1, "message": {"role": "assistant", "content": "b"}, "finish_reason": "length"},
-    ]
-    transcript = CHAT.lift({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": choices})
-    first, second = transcript.messages
-    assert (transcript.head, first.parent_id, second.parent_id) == (first.id, None, None)
-    assert [message.stop_reason for message in transcript.messages] == ["stop", "length"]
+def test_both_names_of_the_limit_are_one_setting_and_both_come_back() -> None:
+    document = {"model": "m", "messages": [], "max_tokens": 5, "max_completion_tokens": 7}
+    assert DIALECT.lift(document).settings == {"maxOutputTokens": 7}
+    assert_same(DIALECT, document)
 
 
-def test_thoughts_are_part_of_the_output_tokens() -> None:
-    usage = {"prompt_tokens": 3, "completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 2}}
-    choice = {"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop"}
-    response = {"object": "chat.completion", "choices": [choice], "usage": {**usage, "total_tokens": 8}}
-    assert CHAT.lift(response).messages[0].usage == {
-        "inputTokens": 3,
-        "outputTokens": 5,
-        "totalTokens": 8,
-        "reasoningTokens": 2,
-    }
+def test_a_choice_among_allowed_tools_without_a_name_is_no_choice_and_comes_back() -> None:
+    allowed = {"mode": "auto", "tools": [{"type": "function", "function": {"name": ""}}]}
+    choice = {"type": "allowed_tools", "allowed_tools": allowed}
+    document = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "tool_choice": choice}
+    assert DIALECT.lift(document).tool_choice is None
+    assert DIALECT.lower(DIALECT.lift(document))["tool_choice"] == choice
 
 
-# ---------------------------------------------------------------- recognition
+def test_what_a_message_says_under_a_name_of_what_stands_around_it_stays_apart() -> None:
+    usage = {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5, "queue": 1}
+    message = {"role": "assistant", "content": "A", "usage": "mine", "choice": "mine too"}
+    response = {"object": "chat.completion", "choices": [{"index": 0, "message": message, "x": 1}], "usage": usage}
+    transcript = DIALECT.lift(response)
+    assert transcript.messages[0].usage == {"inputTokens": 2, "outputTokens": 3, "totalTokens": 5}
+    answer = DIALECT.lower(transcript)
+    assert answer["choices"][0]["message"] == message
+    assert answer["usage"] == usage
+    assert DIALECT.lower(transcript, Options(form="list")) == [message]
+
+
+def test_a_count_that_is_written_as_a_float_is_a_count() -> None:
+    usage = {"prompt_tokens": 20, "completion_tokens": 9, "total_tokens": 29.0}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "A"}, "finish_reason": "stop"}
+    document = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    assert (DIALECT.lift(document).messages[0].usage or {})["totalTokens"] == 29
+    assert_same(DIALECT, document)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def test_media_of_results_follow_in_one_message_of_the_user_behind_all_results_of_the_turn() -> None:
+    calls = [ToolCall(id_, "shot", {}) for id_ in ("a", "b")]
+    shots = [Message("tool", [ToolResult(id_, "shot", "multimodal", [Text(id_), PICTURE])]) for id_ in ("a", "b")]
+    messages = messages_of(Message("assistant", [*calls]), *shots, Message("user", [Text("And?")]))
+    assert [message["role"] for message in messages] == ["assistant", "tool", "tool", "user", "user", "user"]
+    assert [message["content"] for message in messages[1:3]] == ["a", "b"]
+    assert messages[3]["content"][0] == {"type": "text", "text": "Attached to the result of shot (a):"}
 
 
 @pytest.mark.parametrize(
-    "document",
+    ("result", "content"),
     [
-        {"messages": [calling("{}")]},
-        {"choices": [{"message": {"role": "assistant", "content": "a"}}]},
-        [QUESTION, {"role": "tool", "tool_call_id": "a", "content": "1"}],
-        {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}]},
+        (ToolResult("call_1", "f", "data", {"é": [1.50]}), '{"é":[1.5]}'),
+        (ToolResult("call_1", "f", "error", "offline"), '{"error":"offline"}'),
+        (ToolResult("call_1", "f", "text", "offline", is_error=True), '{"error":"offline"}'),
     ],
 )
-def test_a_document_is_recognised_by_calls_choices_and_parts(document: Any) -> None:
-    assert CHAT.detect(document) is not None
+def test_a_result_that_is_no_text_is_json_in_its_text(result: ToolResult, content: str) -> None:
+    messages = messages_of(Message("assistant", [ToolCall("call_1", "f", {})]), Message("tool", [result]))
+    assert messages[1] == {"role": "tool", "tool_call_id": "call_1", "content": content}
 
 
-@pytest.mark.parametrize("document", [None, 1, [], {}, {"messages": 1}, {"choices": []}, [{"role": "user"}, 1]])
-def test_a_document_without_marks_of_ours_is_not_claimed(document: Any) -> None:
-    clue = CHAT.detect(document)
-    assert clue is None or clue.strength < 50
+def test_only_users_show_pictures_and_the_loss_says_which() -> None:
+    document, losses = written(Transcript([Message("assistant", [Text("Look:"), PICTURE])]))
+    assert document["messages"] == [{"role": "assistant", "content": "Look:"}]
+    assert (losses["image"].kind, losses["image"].level) == ("dropped", "content")
+
+
+def test_reasoning_of_others_is_not_sent_back() -> None:
+    document, losses = written(Transcript([Message("assistant", [Reasoning("Hm."), Text("4")])]))
+    assert document["messages"] == [{"role": "assistant", "content": "4"}]
+    assert losses["reasoning"].why == "Chat Completions takes no reasoning back"
+
+
+def test_a_name_that_the_api_refuses_is_rewritten_wherever_it_stands() -> None:
+    name = "weather.get/now"
+    transcript = Transcript(
+        [Message("assistant", [ToolCall("c", name, {})]), Message("tool", [ToolResult("c", name, "text", "")])],
+        tools=[ToolDefinition(name)],
+        tool_choice={"name": name},
+    )
+    document, losses = written(transcript)
+    new = document["tools"][0]["function"]["name"]
+    assert new == "weather_get_now"
+    assert document["messages"][0]["tool_calls"][0]["function"]["name"] == new
+    assert document["tool_choice"] == {"type": "function", "function": {"name": new}}
+    assert losses["tool.name"].kind == "changed"
+
+
+# ---------------------------------------------------------------- write
+
+
+def test_an_answer_alone_is_a_response_with_the_sum_of_its_tokens() -> None:
+    message = Message("assistant", [Text("Hi"), Text("!")], stop_reason="refusal")
+    message.usage = {"inputTokens": 2, "outputTokens": 3}
+    document, _ = written(Transcript([message], model="m"))
+    (choice,) = document["choices"]
+    assert choice == {"index": 0, "message": {"role": "assistant", "content": "Hi!"}, "finish_reason": "content_filter"}
+    assert document["usage"] == {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5}
+
+
+def test_a_schema_of_others_without_a_name_gets_one() -> None:
+    format_ = {"type": "json_schema", "schema": {"type": "object"}}
+    document, _ = written(Transcript([Message("user", [Text("Hi")])], settings={"responseFormat": format_}))
+    assert document["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "response", "schema": {"type": "object"}},
+    }
+
+
+def test_a_response_format_that_names_no_schema_comes_back_and_says_nothing_to_others() -> None:
+    document = {"messages": [{"role": "user", "content": "Hi"}], "response_format": {"type": "json_schema"}}
+    assert DIALECT.lift(document).settings is None
+    assert DIALECT.lower(DIALECT.lift(document)) == document
+    converted = pipeline.convert(document, DIALECT, dialects.get("gemini"))
+    assert [loss.field for loss in converted.losses] == ["extras.openai-chat.response_format"]
+
+
+@pytest.mark.parametrize(
+    ("document", "strength"),
+    [
+        ({"choices": [{"message": {"role": "assistant", "content": "A"}}]}, 95),
+        ({"messages": [{"role": "assistant", "content": None, "tool_calls": [CALL]}]}, 90),
+        ({"messages": [{"role": "developer", "content": "A"}]}, 40),
+        ({"messages": [{"role": "critic", "content": "A"}]}, 20),
+    ],
+)
+def test_the_more_a_document_shows_the_stronger_the_clue(document: Any, strength: int) -> None:
+    clue = DIALECT.detect(document)
+    assert clue is not None
+    assert clue.strength == strength

@@ -1,96 +1,148 @@
-"""What is hard about streams of Chat Completions: calls by index, ids that come late, and the usage in a last chunk."""
+"""Streams of Chat Completions: how calls are told apart, how a stream ends, and what one answer can hold."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from convcli import dialects
-from convcli.engine import pipeline
+import pytest
+
+from convcli.dialects.openai_chat import DIALECT as CHAT
+from convcli.dialects.openai_chat_stream import DIALECT as STREAM
+from convcli.model.dialect import Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Reasoning, Text, ToolCall, Transcript
+from convcli.model.transcript import Message, Reasoning, Refusal, Text, ToolCall, Transcript
+from convcli.testing import assert_writes
 
-CHAT, STREAM = dialects.get("openai-chat"), dialects.get("openai-chat-stream")
-END = "[DONE]"
-
-
-def chunk(delta: dict[str, Any], finish: str | None = None, index: int = 0) -> dict[str, Any]:
-    choice = {"index": index, "delta": delta, "finish_reason": finish}
-    return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+DONE = "[DONE]"
 
 
-def lifted(*rows: Any) -> Transcript:
-    return STREAM.lift(Rows(list(rows)))
+def chunk(delta: Any, finish: str | None = None, index: int = 0) -> Any:
+    return {"object": "chat.completion.chunk", "choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
 
 
-def call(**keys: Any) -> dict[str, Any]:
-    return {"tool_calls": [{"index": 0, **keys}]}
+def call(index: int | None, id_: str | None, name: str | None, arguments: str) -> Any:
+    numbered = {} if index is None else {"index": index}
+    return chunk({"tool_calls": [{**numbered, "id": id_, "function": {"name": name, "arguments": arguments}}]})
 
 
-# ---------------------------------------------------------------- assembling
+def lift(*rows: Any) -> Transcript:
+    return STREAM.lift(Rows(rows))
 
 
-def test_text_and_thoughts_grow_by_their_deltas() -> None:
-    deltas = [{"role": "assistant", "reasoning_content": "H"}, {"reasoning_content": "m."}, {"content": "Y"}]
-    transcript = lifted(*map(chunk, deltas), chunk({"content": "es."}), chunk({}, "stop"), END)
-    assert transcript.messages[0].parts == [Reasoning("Hm."), Text("Yes.")]
+def chunks(*messages: Message, size: int = 0) -> list[Any]:
+    rows: list[Any] = STREAM.lower(Transcript([*messages]), Options(chunk=size))
+    return rows
 
 
-def test_an_id_that_comes_late_belongs_to_the_call_that_is_open() -> None:
-    named = call(function={"name": "f", "arguments": ""})
-    transcript = lifted(chunk(named), chunk(call(id="a", function={"arguments": "{}"})), chunk({}, "tool_calls"), END)
-    assert transcript.messages[0].parts == [ToolCall("a", "f", {})]
+def deltas(rows: list[Any]) -> list[Any]:
+    return [choice["delta"] for row in rows if row != DONE for choice in row.get("choices", ())]
 
 
-def test_usage_is_read_from_the_chunk_without_choices() -> None:
-    usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
-    last = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": usage}
-    (message,) = lifted(chunk({"content": "a"}), chunk({}, "stop"), last, END).messages
-    assert message.usage == {"inputTokens": 3, "outputTokens": 1, "totalTokens": 4}
+# ---------------------------------------------------------------- lift
 
 
-def test_a_stream_that_breaks_off_in_a_call_keeps_what_came_of_it() -> None:
-    (message,) = lifted(chunk(call(id="a", function={"name": "f", "arguments": '{"ci'}))).messages
-    assert message.parts == [ToolCall("a", "f", {}, raw_arguments='{"ci')]
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        pytest.param(
+            [call(0, "a", "f", "{}"), call(2, None, "g", '{"x"'), call(2, "c", None, ":1}")],
+            [("a", "f", {}), ("c", "g", {"x": 1})],
+            id="a gap between indices and a late id",
+        ),
+        pytest.param(
+            [call(0, "a", "f", '{"x"'), call(0, "a", "f", ":1}")], [("a", "f", {"x": 1})], id="id and name twice"
+        ),
+        pytest.param(
+            [call(0, "a", "f", "{}"), call(0, "b", "f", "{}")], [("a", "f", {}), ("b", "f", {})], id="one index for all"
+        ),
+        pytest.param(
+            [call(None, "a", "f", '{"x"'), call(None, None, None, ":1}"), call(None, "b", "g", "{}")],
+            [("a", "f", {"x": 1}), ("b", "g", {})],
+            id="no index",
+        ),
+        pytest.param(
+            [call(1, "b", "g", "{}"), call(0, "a", "f", "{}")], [("a", "f", {}), ("b", "g", {})], id="late first index"
+        ),
+    ],
+)
+def test_calls_are_told_apart(rows: list[Any], expected: list[Any]) -> None:
+    parts = lift(*rows, chunk({}, "tool_calls"), DONE).messages[0].parts
+    assert [(part.id, part.name, part.arguments) for part in parts if isinstance(part, ToolCall)] == expected
+
+
+def test_a_stream_without_an_end_broke_off_and_keeps_what_came() -> None:
+    (message,) = lift(chunk({"role": "assistant", "content": "Once"}), call(0, "a", "f", '{"x"')).messages
     assert message.stop_reason == "error"
+    assert message.parts == [Text("Once"), ToolCall("a", "f", {}, '{"x"')]
 
 
-def test_choices_that_come_in_turns_are_branches_and_the_first_is_the_head() -> None:
-    rows = [chunk({"content": "a"}), chunk({"content": "b"}, index=1), chunk({"content": "A"}), chunk({}, "stop")]
-    transcript = lifted(*rows, chunk({}, "stop", 1), END)
-    assert [message.parts for message in transcript.messages] == [[Text("aA")], [Text("b")]]
-    assert transcript.head == transcript.messages[0].id
+def test_the_mark_of_the_end_is_an_end_even_without_a_reason() -> None:
+    (message,) = lift(chunk({"content": "Hi"}), DONE).messages
+    assert (message.stop_reason, message.error) == (None, None)
 
 
-# ---------------------------------------------------------------- writing
+def test_an_error_is_that_of_the_choice_that_nothing_ended() -> None:
+    error = {"error": {"message": "tired", "code": 503}}
+    first, second = lift(chunk({"content": "A"}, "stop"), chunk({"content": "B"}, index=1), error).messages
+    assert (first.stop_reason, first.error) == ("stop", None)
+    assert (second.stop_reason, second.error) == ("error", "tired")
+    assert (second.extras or {})["openai-chat"]["error"] == {"code": 503}
 
 
-def test_a_stream_holds_the_last_answer_and_every_other_turn_is_told_as_dropped() -> None:
-    turns = [("user", "?"), ("assistant", "First."), ("user", "And?"), ("assistant", "Last.")]
-    document = {"messages": [{"role": role, "content": text} for role, text in turns]}
-    conversion = pipeline.convert(document, CHAT, STREAM)
-    assert [part.text for part in STREAM.lift(conversion.document).messages[0].parts if isinstance(part, Text)] == [
-        "Last."
+def test_usage_of_a_last_chunk_without_choices_is_that_of_the_answer() -> None:
+    usage = {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}}
+    transcript = lift(chunk({"content": "Hi"}, "stop"), usage, DONE)
+    assert transcript.messages[0].usage == {"inputTokens": 1, "outputTokens": 2, "totalTokens": 3}
+
+
+@pytest.mark.parametrize("value", ["", 0.0, [], False])
+def test_an_unknown_key_of_a_delta_comes_back_though_its_value_says_little(value: Any) -> None:
+    transcript = lift(chunk({"content": "Hi", "x_note": value}), chunk({}, "stop"), DONE)
+    assert_writes(STREAM, transcript)
+    assert {"x_note": value} in deltas(STREAM.lower(transcript))
+
+
+def test_a_stream_says_what_the_response_of_its_sibling_says() -> None:
+    message = {"role": "assistant", "content": "Hi!"}
+    response = {"object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    rows = [
+        chunk({"role": "assistant", "content": ""}),
+        chunk({"content": "Hi"}),
+        chunk({"content": "!"}, "stop"),
+        DONE,
     ]
-    dropped = [loss.where for loss in conversion.losses if loss.field == "message"]
-    assert dropped == ["/messages/0", "/messages/1", "/messages/2"]
+    assert lift(*rows) == CHAT.lift(response)
 
 
-def test_the_first_chunk_has_the_role_and_the_mark_of_the_end_is_last() -> None:
-    document = {"messages": [{"role": "user", "content": "?"}, {"role": "assistant", "content": "Yes."}]}
-    rows = pipeline.convert(document, CHAT, STREAM).document
-    assert rows[0]["choices"][0]["delta"]["role"] == "assistant"
-    assert (rows[-2]["choices"][0]["finish_reason"], rows[-1]) == ("stop", END)
+# ---------------------------------------------------------------- fit and write
 
 
-# ---------------------------------------------------------------- places and recognition
+def test_texts_of_one_answer_are_one_stream_and_thoughts_come_before_them() -> None:
+    rows = chunks(Message("assistant", [Text("A"), Reasoning("Hm."), Text("B"), Refusal("No.")], stop_reason="stop"))
+    assert deltas(rows)[1:4] == [{"reasoning_content": "Hm."}, {"content": "AB"}, {"refusal": "No."}]
+    assert rows[-1] == DONE
 
 
-def test_a_loss_stands_at_the_event_that_said_it_first() -> None:
-    rows = Rows([chunk({"role": "assistant"}), chunk({"reasoning_content": "Hm."}), chunk({}, "stop"), END])
-    losses = pipeline.convert(rows, STREAM, CHAT).losses
-    assert [loss.where for loss in losses if loss.field == "reasoning"] == ["/1/choices/0/delta/reasoning_content"]
+def test_only_the_last_answer_of_a_conversation_is_streamed() -> None:
+    rows = chunks(Message("assistant", [Text("A")]), Message("user", [Text("B")]), Message("assistant", [Text("C")]))
+    assert [delta["content"] for delta in deltas(rows) if delta.get("content")] == ["C"]
 
 
-def test_chunks_are_recognised_and_a_whole_response_is_not() -> None:
-    assert STREAM.detect(Rows([chunk({"content": "a"})])) is not None
-    assert STREAM.detect({"choices": [{"message": {"role": "assistant", "content": "a"}}]}) is None
+@pytest.mark.parametrize(("parts", "reason"), [([Text("A")], "stop"), ([ToolCall("a", "f", {})], "tool_calls")])
+def test_every_choice_ends_with_a_reason(parts: list[Any], reason: str) -> None:
+    rows = chunks(Message("assistant", parts))
+    assert rows[-2]["choices"][0]["finish_reason"] == reason
+
+
+def test_an_error_stands_in_place_of_the_end() -> None:
+    rows = chunks(Message("assistant", [Text("Once")], stop_reason="error", error="tired"))
+    assert rows[-1] == {"error": {"message": "tired"}}
+    assert [choice["finish_reason"] for row in rows[:-1] for choice in row["choices"]] == [None, None]
+
+
+def test_a_call_is_introduced_once_and_its_pieces_carry_only_its_index() -> None:
+    rows = chunks(Message("assistant", [ToolCall("a", "f", {"city": "大阪"})], stop_reason="tool_calls"), size=4)
+    calls = [delta["tool_calls"][0] for delta in deltas(rows) if "tool_calls" in delta]
+    assert calls[0] == {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}
+    assert all(call.keys() == {"index", "function"} for call in calls[1:])
+    assert "".join(call["function"]["arguments"] for call in calls) == '{"city":"大阪"}'
