@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from convcli.families.anthropic.blocks import Blocks
@@ -42,11 +43,16 @@ def lift_facts(native: Native, message: Message, carried: Native) -> None:
 
 def write_facts(message: Message, carried: Native) -> Native:
     """The same, of what is carried only that which stands inside."""
+    if not carried and _facts(message) == NO_FACTS:  # most messages of a request
+        return {}
     counts = carried.pop("usage", {})
     usage = write_usage(message.usage or {}, counts) if message.usage or counts else None
     reason = message.stop_reason and FINISH_OF.get(message.stop_reason, message.stop_reason)
     facts = {"id": message.id, "model": message.model, "stop_reason": reason, "usage": usage}
     return {key: value for key, value in facts.items() if value is not None}
+
+
+_facts, NO_FACTS = attrgetter("id", "model", "stop_reason", "usage"), (None,) * 4
 
 
 def joins_results(message: Message, previous: Message) -> bool:
@@ -127,7 +133,8 @@ class Turns(NamedTuple):
         if first.role == "event":
             row: Native = row_of_event(first, self.blocks.owner)
             return row
-        blocks = self.blocks.write([part for message in turn for part in message.parts])
+        parts = first.parts if len(turn) == 1 else [part for message in turn for part in message.parts]
+        blocks = self.blocks.write(parts)
         role = "user" if first.role == "tool" else first.role
         native: Native = {"role": role, "content": self.content(blocks)}
         carried = dict(carried_by(first.extras, self.blocks.owner))
