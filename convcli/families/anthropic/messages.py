@@ -10,10 +10,10 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from convcli.families.anthropic.blocks import Blocks
+from convcli.families.anthropic.blocks import Blocks, is_bare
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, extras_of
 from convcli.kit.sessions import add_event, row_of_event
 from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Part, Path, Spots, Text
@@ -133,13 +133,17 @@ class Turns(NamedTuple):
         if first.role == "event":
             row: Native = row_of_event(first, self.blocks.owner)
             return row
-        parts = first.parts if len(turn) == 1 else [part for message in turn for part in message.parts]
-        blocks = self.blocks.write(parts)
         role = "user" if first.role == "tool" else first.role
-        native: Native = {"role": role, "content": self.content(blocks)}
-        carried = dict(carried_by(first.extras, self.blocks.owner))
+        native: Native = {"role": role, "content": self._content(turn)}
+        carried = dict(first.extras.get(self.blocks.owner, {})) if first.extras else {}
         facts = self.write_facts(first, carried)
         return self.keys.put({**native, **facts}, carried, sort=True) if facts or carried else native
+
+    def _content(self, turn: list[Message]) -> Any:
+        parts = turn[0].parts if len(turn) == 1 else [part for message in turn for part in message.parts]
+        if self.strings and len(parts) == 1 and is_bare(parts[0]):  # most messages
+            return parts[0].text  # type: ignore[union-attr]
+        return self.content(self.blocks.write(parts))
 
     def content(self, blocks: list[Native]) -> Any:
         """A string where that says the same as the one block."""
