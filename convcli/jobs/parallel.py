@@ -107,7 +107,7 @@ class _EmittedOutput:
 
 
 def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Verdict]:
-    """`judge.judge`, in several processes where the input is large."""
+    """`judging.judge`, in several processes where the input is large."""
     if not source.is_large:
         yield from judging.judge(source, options)
         return
@@ -120,7 +120,7 @@ def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Ve
 def judge_files(
     tasks: Sequence[tuple[str, str | None, DuplicateKeys, JudgingOptions]], processes: int
 ) -> AbstractContextManager[Iterator[TaskResult]]:
-    """`all_done` of many files, each with what `judge.judge_file` needs for it."""
+    """`all_done` of many files, each with what `judging.judge_file` needs for it."""
     return all_done(_judge_file, tasks, min(processes, len(tasks)))
 
 
