@@ -25,7 +25,7 @@ from convcli.kit.fitting import refusals_as_texts
 from convcli.kit.objects import Keys, Native, extras_of
 from convcli.kit.passes import on_each_message, on_messages, on_results, shared, shared_all
 from convcli.kit.results import has_failed, has_media, in_words, separate_results
-from convcli.kit.runs import Run, joined_texts
+from convcli.kit.runs import Run, add_parts
 from convcli.kit.sessions import active_branch, results_between_events
 from convcli.kit.sessions import events as session_events
 from convcli.kit.values import take_counts
@@ -159,10 +159,11 @@ def _turn(message: Message) -> Message | None:
         return message
     if message.role in ("system", "developer"):
         return None
-    parts = joined_texts(part for part in message.parts if isinstance(part, (Text, ToolCall, ToolResult)))
-    is_result = any(isinstance(part, ToolResult) for part in parts)
-    role = message.role if message.role == "assistant" or is_result else "user"
-    return replace(message, role=role, parts=parts)
+    turn = replace(message, parts=[])
+    add_parts(turn, (part for part in message.parts if isinstance(part, (Text, ToolCall, ToolResult))))
+    is_result = any(isinstance(part, ToolResult) for part in turn.parts)
+    turn.role = message.role if message.role == "assistant" or is_result else "user"
+    return turn
 
 
 def _calls_apart(message: Message) -> list[Message]:
