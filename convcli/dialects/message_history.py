@@ -184,14 +184,29 @@ def _write_message(message: Message) -> Native:
     """An answer is a list of blocks, a question a string where it can be; what an object carried is written in one."""
     carried = dict(carried_by(message.extras, NAME))
     inside = carried.pop("content", None)
-    if isinstance(inside, dict):
-        answer = write_answer(message.parts, NAME, inside)
-        return MESSAGE.put({"role": message.role, "content": answer}, carried)
+    if isinstance(inside, dict) or any(map(_is_of_answer, message.parts)):
+        return MESSAGE.put({"role": message.role, **_write_answer(message.parts, inside)}, carried)
     blocks = [block for part in message.parts if (block := _write_block(part)) is not None]
-    bare = message.role != "assistant" and all(block.keys() == {"type", "text"} and block["text"] for block in blocks)
+    bare = message.role != "assistant" and all(_is_bare(block) for block in blocks)
     content = "".join(block["text"] for block in blocks) if bare and len(blocks) < 2 else blocks
     role = "user" if message.role == "tool" else message.role
     return MESSAGE.put({"role": role, "content": content}, carried)
+
+
+def _is_bare(block: Native) -> bool:
+    return block.keys() == {"type", "text"} and block["type"] == "text" and bool(block["text"])
+
+
+def _is_of_answer(part: Part) -> bool:
+    """Has a call keys beside it that only the object of an answer has a place for?"""
+    return isinstance(part, ToolCall) and not {"type", "id"}.isdisjoint(carried_by(part.extras, NAME))
+
+
+def _write_answer(parts: list[Part], inside: Any) -> Native:
+    """An answer as one object; of several calls those behind the first stand beside it."""
+    calls = [part for part in parts if isinstance(part, ToolCall)][1:]
+    answer = write_answer([part for part in parts if all(part is not call for call in calls)], NAME, inside)
+    return {"content": answer, **({"tool_calls": [_write_block(call) for call in calls]} if calls else {})}
 
 
 def _write_block(part: Part) -> Native | None:
