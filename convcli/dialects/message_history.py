@@ -28,17 +28,7 @@ from convcli.kit.results import ResultTexts
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
-from convcli.model.transcript import (
-    Message,
-    Opaque,
-    Part,
-    Path,
-    Text,
-    ToolCall,
-    ToolDefinition,
-    ToolResult,
-    Transcript,
-)
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import Survey, for_requests
 
@@ -269,16 +259,9 @@ DIALECT = Dialect(
         "tool_result.isError": "a result has no field for a failure",
     },
     places={
-        "tools": ("tools",),
-        "message.role": ("role",),
-        "text.text": ("text",),
-        "tool_call.id": ("id",),
-        "tool_call.name": ("name",),
         "tool_call.arguments": ("input",),
-        "tool_result.value": ("content",),
         "tool_result.toolCallId": ("tool_use_id",),
         "tool_result.name": ("tool_name",),
-        "tool.description": ("description",),
         "tool.parameters": ("input_schema",),
     },
 )

@@ -311,10 +311,6 @@ DIALECT = Dialect(
         "toolChoice": "the text cannot force a call",
         **dict.fromkeys(lacking.MEDIA, "the messages hold text only"),
     },
-    places={
-        "model": ("model",),
-        "settings.stream": ("stream",),
-        "settings": ("options",),
-    },
+    places={"settings.stream": ("stream",), "settings": ("options",)},
     envelope=frozenset(("format", "keep_alive")),
 )
