@@ -5,9 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects.openclaw.blocks import (
-    FLAGS, IDS, NAME, NAMES, REQUEST, RESULT, RESULT_TYPES, SESSION, Lifted, Reader, lift_block, lift_result, write_blocks,
+    FLAGS,
+    IDS,
+    NAME,
+    NAMES,
+    REQUEST,
+    RESULT,
+    RESULT_TYPES,
+    SESSION,
+    Lifted,
+    Reader,
+    lift_block,
+    lift_result,
+    write_blocks,
     write_result,
-)  # fmt: skip
+)
 from convcli.dialects.openclaw.injected import lift_injected
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
