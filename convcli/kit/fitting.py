@@ -6,8 +6,9 @@ read back, so no pass reports anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import attrgetter, is_
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -132,20 +133,19 @@ def known_finish(
 
 def without(*fields: str) -> Pass:
     """Fields that this form has no place for: of the transcript (`title`) or of messages (`message.usage`)."""
-    of_messages = {field.partition(".")[2] for field in fields if field.startswith("message.")}
-    of_whole = [field for field in fields if not field.startswith("message.")]
-
-    def fits(transcript: Transcript) -> Transcript:
-        gone = {field: None for field in of_whole if getattr(transcript, field) is not None}
-        return replace(_cleared(transcript), **gone) if gone else _cleared(transcript)
-
-    _cleared = on_each_message(lambda message: _without(message, of_messages)) if of_messages else (lambda same: same)
-    return fits
+    of_whole = _cleared(field for field in fields if not field.startswith("message."))
+    of_messages = _cleared(field.partition(".")[2] for field in fields if field.startswith("message."))
+    clear_messages = on_each_message(of_messages)
+    return lambda transcript: of_whole(clear_messages(transcript))
 
 
-def _without(message: Message, fields: Collection[str]) -> Message:
-    gone = {field: None for field in fields if getattr(message, field) is not None}
-    return replace(message, **gone) if gone else message
+def _cleared(fields: Iterable[str]) -> Callable[[Any], Any]:
+    """A record without these fields."""
+    names = tuple(fields)
+    if not names:
+        return lambda record: record
+    values, nothing = attrgetter(*names), (None,) * len(names) if len(names) > 1 else None
+    return lambda record: record if values(record) == nothing else replace(record, **dict.fromkeys(names))
 
 
 def only_own_opaque(owner: str) -> PartPass:
@@ -213,3 +213,16 @@ def last_definitions(transcript: Transcript) -> Transcript:
     tools = transcript.tools or []
     last = {tool.name: tool for tool in tools}
     return transcript if len(last) == len(tools) else replace(transcript, tools=list(last.values()))
+
+
+def response_if_answered(form: str = "response", *, single: bool = False) -> Callable[[Transcript], str]:
+    """Names the form of a transcript: a response when it holds only what a model answered, else a request.
+
+    `single`: a response holds one answer.
+    """
+
+    def form_of(transcript: Transcript) -> str:
+        is_answer = is_response(transcript) and not (single and len(active(transcript)) > 1)
+        return form if is_answer else "request"
+
+    return form_of

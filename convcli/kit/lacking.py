@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from convcli.model.transcript import MEDIA_KINDS
 
+
+def fields(names: str) -> frozenset[str]:
+    """A set of names, or of keys, that are separated by spaces."""
+    return frozenset(names.split())
+
+
 MEDIA = frozenset(MEDIA_KINDS)
 PARTS = ("text", "reasoning", "tool_call", "tool_result")
 

@@ -43,34 +43,43 @@ def on_each_message(fits: Callable[[Message], Message | None]) -> Pass:
 
 
 PartFit: TypeAlias = Callable[[Any, Message], Part | None]
-"""A part, with its message, as the target takes it; None takes it out."""
+"""A part, with its message, as the target takes it; None takes it out. It may be asked twice."""
 
 
 class PartPass:
     """A pass that looks at one part at a time, of these types or of any.
 
-    Passes that follow each other walk a transcript once (`fused`), and pass over messages without such parts.
+    Passes that follow each other walk a transcript once (`fused`). Most parts are taken as they are, so that is looked
+    for first, without a copy of anything.
     """
 
-    __slots__ = ("_steps", "_types")
+    __slots__ = ("_of_type", "_steps")
 
     def __init__(self, *steps: tuple[frozenset[str], PartFit]) -> None:
         self._steps = steps
-        self._types = frozenset[str]().union(*(types for types, _ in steps))
+        kinds = frozenset[str]().union(*(types for types, _ in steps))
+        self._of_type = {kind: tuple(fits for types, fits in steps if kind in types) for kind in kinds}
 
     def __call__(self, transcript: Transcript) -> Transcript:
-        messages = [self._fitted(message) for message in transcript.messages]
-        if all(map(is_, messages, transcript.messages)):
+        messages = transcript.messages
+        changed = [index for index, message in enumerate(messages) if self._changes(message)]
+        if not changed:
             return transcript
-        return replace(transcript, messages=messages)
+        fitted = list(messages)
+        for index in changed:
+            fitted[index] = self._fitted(messages[index])
+        return replace(transcript, messages=fitted)
+
+    def _changes(self, message: Message) -> bool:
+        of_type = self._of_type
+        for part in message.parts:
+            if part.type in of_type:
+                for fits in of_type[part.type]:
+                    if fits(part, message) is not part:
+                        return True
+        return False
 
     def _fitted(self, message: Message) -> Message:
-        types = self._types
-        for part in message.parts:
-            if part.type in types:
-                break
-        else:
-            return message
         parts = shared(message.parts, [self._step(part, message) for part in message.parts])
         return message if parts is message.parts else replace(message, parts=parts)
 
@@ -94,6 +103,16 @@ PART_TYPES = ("text", "reasoning", "refusal", *MEDIA, "tool_call", "tool_result"
 def on_parts(fits: PartFit, *types: str) -> PartPass:
     """A pass that looks at one part at a time, with its message; of these types, or of any. None takes it out."""
     return PartPass((frozenset(types or PART_TYPES), fits))
+
+
+def on_each_part(fits: Callable[[Part], Part]) -> Pass:
+    """A pass that looks at every part once, in order: for what counts or remembers, as names that must differ do."""
+
+    def fitted(message: Message) -> Message:
+        parts = shared(message.parts, [fits(part) for part in message.parts])
+        return message if parts is message.parts else replace(message, parts=parts)
+
+    return on_each_message(fitted)
 
 
 def on_results(fits: Callable[[ToolResult], ToolResult]) -> PartPass:

@@ -26,7 +26,16 @@ from convcli.wire import exact_json
 
 def single_results(messages: list[Message]) -> list[Message]:
     """A message of a tool is one result; without any it is words of the user. Elsewhere there are no results."""
+    if all(map(_is_single, messages)):
+        return messages
     return shared(messages, [_single_result(message) for message in messages])
+
+
+def _is_single(message: Message) -> bool:
+    """Quick, for most messages: a result alone in a message of a tool, and none in any other."""
+    if message.role == "tool":
+        return len(message.parts) == 1 and message.parts[0].__class__ is ToolResult and message.name is None
+    return all(part.__class__ is not ToolResult for part in message.parts)
 
 
 def _single_result(message: Message) -> Message:

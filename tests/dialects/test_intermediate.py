@@ -1,4 +1,4 @@
-"""The intermediate format as a dialect: every field under its own name, and nothing is lost."""
+"""What is hard about the intermediate format: it is the records themselves, it loses nothing, and `form` is no fact."""
 
 from __future__ import annotations
 
@@ -8,98 +8,72 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import pipeline
-from convcli.model.dialect import Options
-from convcli.model.transcript import Media, Message, Opaque, Text, ToolCall, ToolDefinition, ToolResult, Transcript
-from convcli.testing import assert_laws
+from convcli.model.transcript import Message, Opaque, Text, Transcript
 
-HUB = dialects.get("intermediate")
-OPENAI = dialects.get("openai-chat")
+HUB, CHAT = dialects.get("intermediate"), dialects.get("openai-chat")
+TEXT = {"type": "text", "text": "Hi."}
 
 
-def document(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    return {"convcli": 1, **fields, "messages": list(messages)}
+def document(*messages: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    return {"convcli": 1, "messages": list(messages), **keys}
 
 
-def message(*parts: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    return {"role": "user", **fields, "parts": list(parts)}
+def test_unknown_keys_and_values_of_null_inside_extras_come_back_where_they_stood() -> None:
+    message = {"role": "user", "parts": [{**TEXT, "extras": {"acme": {"a": None}}, "later": 1}], "new": [None]}
+    stored = document(message, future={"x": 1})
+    assert HUB.lower(HUB.lift(stored)) == stored
 
 
-FULL = Transcript(
+def test_fields_are_written_in_one_order_and_absent_ones_not_at_all() -> None:
+    transcript = Transcript([Message("user", [Text("Hi.")], id="1")], model="m", id="t")
+    assert list(HUB.lower(transcript)) == ["convcli", "id", "model", "messages"]
+    assert HUB.lower(transcript)["messages"] == [{"role": "user", "id": "1", "parts": [TEXT]}]
+
+
+def test_a_part_of_a_kind_that_nobody_knows_is_kept_whole_as_opaque() -> None:
+    part = {"type": "opaque", "dialect": "acme", "value": {"type": "hologram", "n": 1.50}}
+    (lifted,) = HUB.lift(document({"role": "user", "parts": [part]})).messages[0].parts
+    assert isinstance(lifted, Opaque)
+    assert HUB.lower(HUB.lift(document({"role": "user", "parts": [part]})))["messages"][0]["parts"] == [part]
+
+
+def test_form_is_no_fact_and_no_field_of_the_transcript() -> None:
+    form = {"dialect": "openai-chat", "digest": "0" * 64, "patch": []}
+    with_form = HUB.lift(document({"role": "user", "parts": [TEXT]}, form=form))
+    assert with_form == HUB.lift(document({"role": "user", "parts": [TEXT]}))
+    assert with_form.extras is None
+
+
+def test_a_document_that_is_spelled_as_usual_needs_no_form_and_another_one_has_it_at_the_root() -> None:
+    usual = {"messages": [{"role": "user", "content": "Hi."}]}
+    unusual = {"messages": [{"content": [{"type": "text", "text": "Hi."}], "role": "user"}]}
+    assert "form" not in pipeline.convert(usual, CHAT, HUB).document
+    stored = pipeline.convert(unusual, CHAT, HUB).document
+    assert stored["form"].keys() == {"dialect", "digest", "patch"}
+    assert pipeline.convert(stored, HUB, CHAT).document == unusual
+
+
+def test_an_edited_transcript_is_written_in_the_usual_spelling() -> None:
+    unusual = {"messages": [{"content": [{"type": "text", "text": "Hi."}], "role": "user"}]}
+    stored = pipeline.convert(unusual, CHAT, HUB).document
+    stored["messages"][0]["parts"][0]["text"] = "Hello."
+    assert pipeline.convert(stored, HUB, CHAT).document == {"messages": [{"role": "user", "content": "Hello."}]}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "where"),
     [
-        Message("user", [Text("Look."), Media("image", data="aGk=", media_type="image/png", name="a.png")], id="m1"),
-        Message("assistant", [ToolCall("c1", "f", {"x": 1.5})], parent_id="m1", usage={"outputTokens": 3}),
-        Message("tool", [ToolResult("c1", "f", "multimodal", [Text("in"), Media("image", url="https://a.b/c")])]),
-        Message("event", [Opaque("codex", None)]),
+        ({"convcli": 2, "messages": []}, "/convcli"),
+        ({"convcli": 1, "messages": [], "title": None}, "/title"),
+        ({"convcli": 1, "messages": [{"role": "robot", "parts": []}]}, "/messages/0/role"),
+        ({"convcli": 1, "messages": [], "form": {"dialect": "x", "digest": "", "patch": [{"op": "test"}]}}, "/form"),
     ],
-    title="A title",
-    tools=[ToolDefinition("f", "Does it.", {"type": "object"}, strict=True)],
-    tool_choice={"name": "f"},
-    settings={"temperature": 0.5},
-    extras={"codex": {"a": 1}},
 )
+def test_what_the_format_does_not_take_is_told_at_its_place(wrong: dict[str, Any], where: str) -> None:
+    assert any(finding.where.startswith(where) for finding in pipeline.validate(wrong, HUB))
 
 
-def test_every_field_stands_under_its_own_name_and_comes_back() -> None:
-    written = HUB.lower(FULL)
-    assert list(written) == ["convcli", "title", "tools", "toolChoice", "settings", "messages", "extras"]
-    assert written["messages"][1]["usage"] == {"outputTokens": 3}
-    lifted = HUB.lift(written)
-    lifted.origin = None
-    assert lifted == FULL
-
-
-def test_its_documents_keep_the_laws() -> None:
-    assert_laws(HUB, HUB.lower(FULL))
-
-
-def test_a_document_is_known_by_its_version() -> None:
-    clue = HUB.detect(document())
-    assert clue is not None
-    assert clue.strength == 100
-    assert HUB.detect({"messages": []}) is None
-    assert HUB.detect([document()]) is None
-
-
-@pytest.mark.parametrize(("field", "value"), [("kept", None), ("text", "")])
-def test_a_result_keeps_a_value_that_is_null_or_empty(field: str, value: Any) -> None:
-    kind = "data" if value is None else "text"
-    result = {"type": "tool_result", "toolCallId": "c", "name": field, "kind": kind, "value": value}
-    native = document(message(result, role="tool"))
-    assert HUB.lower(HUB.lift(native)) == native
-
-
-def test_keys_that_the_format_does_not_know_ride_in_extras_and_come_back_in_place() -> None:
-    native = document(message({"type": "text", "text": "Hi", "mood": "calm"}, colour="red"), note=[1])
-    transcript = HUB.lift(native)
-    assert transcript.extras == {"intermediate": {"note": [1]}}
-    assert transcript.messages[0].extras == {"intermediate": {"colour": "red"}}
-    assert transcript.messages[0].parts[0].extras == {"intermediate": {"mood": "calm"}}
-    assert HUB.lower(transcript) == native
-
-
-def test_null_in_a_field_says_nothing() -> None:
-    native = document(message({"type": "text", "text": "Hi", "metadata": None}, id=None), title=None)
-    assert HUB.lift(native).title is None
-    assert HUB.lower(HUB.lift(native)) == document(message({"type": "text", "text": "Hi"}))
-
-
-def test_the_places_of_parts_and_tools_are_those_of_the_document() -> None:
-    origin = HUB.lift(HUB.lower(FULL)).origin
-    assert origin is not None
-    assert origin.places[0] == (("messages", 0), [("parts", 0), ("parts", 1)])
-    assert origin.tools == [("tools", 0)]
-
-
-def test_the_form_of_another_document_is_kept_and_left_out_when_it_is_asked_for_plain() -> None:
-    native = {"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]}
-    stored = pipeline.convert(native, OPENAI, HUB).document
-    assert stored["form"]["dialect"] == "openai-chat"
-    assert pipeline.convert(stored, HUB, OPENAI).document == native
-    assert "form" not in pipeline.convert(native, OPENAI, HUB, Options(form="plain")).document
-
-
-def test_a_result_without_its_call_and_two_messages_of_one_id_are_told() -> None:
-    orphan = {"type": "tool_result", "toolCallId": "c", "name": "f", "kind": "text", "value": "x"}
-    native = document(message(orphan, role="tool", id="m"), message({"type": "text", "text": "a"}, id="m"))
-    codes = {finding.code for finding in pipeline.validate(native, HUB)}
-    assert {"orphan-tool-result", "duplicate-message-id"} <= codes
+@pytest.mark.parametrize("value", [None, [], {"messages": []}, [{"convcli": 1}], "convcli"])
+def test_only_the_mark_of_the_format_is_recognised(value: Any) -> None:
+    assert HUB.detect(value) is None
+    assert HUB.detect(document()) is not None
