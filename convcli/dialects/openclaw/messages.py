@@ -239,10 +239,8 @@ def _split_sections(parts: list[Part], gone: Any) -> tuple[list[Part], Native]:
     """The parts that stand in the content, and the sections, with those that are taken away."""
     texts = [part for part in parts if isinstance(part, Text)]
     sections: Native = {name: part.text for part in texts if (name := section_of(part)) is not None}
-    return [part for part in parts if section_of(part) is None], {
-        **sections,
-        **(gone if isinstance(gone, dict) else {}),
-    }
+    sections |= gone if isinstance(gone, dict) else {}
+    return [part for part in parts if section_of(part) is None], sections
 
 
 def _write_content(parts: list[Part], role: str, form: str, api: Any) -> Any:
