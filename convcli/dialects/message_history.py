@@ -28,17 +28,7 @@ from convcli.kit.results import ResultTexts
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
-from convcli.model.transcript import (
-    Message,
-    Opaque,
-    Part,
-    Path,
-    Text,
-    ToolCall,
-    ToolDefinition,
-    ToolResult,
-    Transcript,
-)
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import Survey, for_requests
 
@@ -184,14 +174,29 @@ def _write_message(message: Message) -> Native:
     """An answer is a list of blocks, a question a string where it can be; what an object carried is written in one."""
     carried = dict(carried_by(message.extras, NAME))
     inside = carried.pop("content", None)
-    if isinstance(inside, dict):
-        answer = write_answer(message.parts, NAME, inside)
-        return MESSAGE.put({"role": message.role, "content": answer}, carried)
+    if isinstance(inside, dict) or any(map(_is_of_answer, message.parts)):
+        return MESSAGE.put({"role": message.role, **_write_answer(message.parts, inside)}, carried)
     blocks = [block for part in message.parts if (block := _write_block(part)) is not None]
-    bare = message.role != "assistant" and all(block.keys() == {"type", "text"} and block["text"] for block in blocks)
+    bare = message.role != "assistant" and all(_is_bare(block) for block in blocks)
     content = "".join(block["text"] for block in blocks) if bare and len(blocks) < 2 else blocks
     role = "user" if message.role == "tool" else message.role
     return MESSAGE.put({"role": role, "content": content}, carried)
+
+
+def _is_bare(block: Native) -> bool:
+    return block.keys() == {"type", "text"} and block["type"] == "text" and bool(block["text"])
+
+
+def _is_of_answer(part: Part) -> bool:
+    """Has a call keys beside it that only the object of an answer has a place for?"""
+    return isinstance(part, ToolCall) and not {"type", "id"}.isdisjoint(carried_by(part.extras, NAME))
+
+
+def _write_answer(parts: list[Part], inside: Any) -> Native:
+    """An answer as one object; of several calls those behind the first stand beside it."""
+    calls = [part for part in parts if isinstance(part, ToolCall)][1:]
+    answer = write_answer([part for part in parts if all(part is not call for call in calls)], NAME, inside)
+    return {"content": answer, **({"tool_calls": [_write_block(call) for call in calls]} if calls else {})}
 
 
 def _write_block(part: Part) -> Native | None:
@@ -254,16 +259,9 @@ DIALECT = Dialect(
         "tool_result.isError": "a result has no field for a failure",
     },
     places={
-        "tools": ("tools",),
-        "message.role": ("role",),
-        "text.text": ("text",),
-        "tool_call.id": ("id",),
-        "tool_call.name": ("name",),
         "tool_call.arguments": ("input",),
-        "tool_result.value": ("content",),
         "tool_result.toolCallId": ("tool_use_id",),
         "tool_result.name": ("tool_name",),
-        "tool.description": ("description",),
         "tool.parameters": ("input_schema",),
     },
 )

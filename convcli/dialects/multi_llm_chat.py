@@ -151,10 +151,7 @@ def _stated(native: Native) -> Native:
     return {key: value for key, value in native.items() if value is not None}
 
 
-RULES = (
-    system_apart(),
-    links.paired(links.PairingRules(where="later")),
-)
+RULES = (system_apart(), links.paired(links.PairingRules(where="later")))
 
 LACKS = ((lacking.SESSION - {"title", "createdAt", "updatedAt"}) | lacking.REQUEST | lacking.TOOLS | {"reasoning"}) | (
     (lacking.MESSAGE - {"message.name"}) | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY
@@ -190,10 +187,7 @@ DIALECT = Dialect(
         "title": ("display_name",),
         "createdAt": ("metadata", "created_at"),
         "updatedAt": ("metadata", "updated_at"),
-        "message.name": ("name",),
-        "message.role": ("role",),
         "text.text": ("content",),
-        "tool_result.value": ("content",),
         "tool_result.toolCallId": ("tool_call_id",),
     },
     envelope=frozenset(("user_id", "metadata", "type")),

@@ -212,13 +212,5 @@ DIALECT = Dialect(
         "tool_result.isError": "a result has no field for a failure",
         "tool_result.status": "a result has no state",
     },
-    places={
-        "tool_call.id": ("tool_call_id",),
-        "tool_call.name": ("name",),
-        "tool_call.arguments": ("arguments",),
-        "tool_result.toolCallId": ("tool_call_id",),
-        "tool_result.value": ("content",),
-        "message.error": ("error",),
-        "extras.outer": ("..",),
-    },
+    places={"tool_call.id": ("tool_call_id",), "tool_result.toolCallId": ("tool_call_id",), "extras.outer": ("..",)},
 )

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native
 from convcli.kit.passes import on_each_message, on_messages, shared
+from convcli.kit.renaming import call_ids
 from convcli.kit.results import results_first
 from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
@@ -266,13 +267,14 @@ def chained(new_id: Callable[[int], str]) -> Pass:
     """The same, and every message names its parent: the one before it, or in a tree the one that it named before.
 
     In a tree messages without an id belong to the one before them, and those that lead it to all branches. No parent
-    stands behind its child, for readers walk from the leaf to the root. A chain needs no head.
+    stands behind its child, for readers walk from the leaf to the root. A chain needs no head. Some programs name the
+    session or a call as a parent: that stays.
     """
 
     def fits(transcript: Transcript) -> Transcript:
         messages = transcript.messages
         ids = _unique_ids(messages, new_id)
-        parents, row_of = _parents(messages, ids, is_tree=transcript.head is not None)
+        parents, row_of = _parents(transcript, ids)
         links = list(zip(ids, parents, strict=True))
         head = row_of.get(transcript.head or "", head_of(links))
         chained_messages = [_linked(message, *link) for message, link in zip(messages, links, strict=True)]
@@ -300,13 +302,17 @@ def _unique_ids(messages: list[Message], new_id: Callable[[int], str]) -> list[s
     return list(ids)
 
 
-def _parents(messages: list[Message], ids: list[str], *, is_tree: bool) -> tuple[list[str | None], dict[str, str]]:
+def _parents(transcript: Transcript, ids: list[str]) -> tuple[list[str | None], dict[str, str]]:
     """The parents, and for each id of a tree the id of the last row that belongs to it."""
     parents: list[str | None] = []
     row_of: dict[str, str] = {}
+    others = {transcript.id, *call_ids(transcript)} - {None, *ids}
     last = root = owner = None
-    for message, id_ in zip(messages, ids, strict=True):
-        if is_tree and message.id is not None:
+    for message, id_ in zip(transcript.messages, ids, strict=True):
+        if message.parent_id in others:
+            parents.append(message.parent_id)
+            owner = message.id
+        elif transcript.head is not None and message.id is not None:
             parents.append(row_of.get(message.parent_id or "", root))
             owner = message.id if message.id not in row_of else ""
         else:

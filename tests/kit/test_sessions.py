@@ -170,6 +170,13 @@ def test_a_chain_names_the_row_before() -> None:
     assert transcript.head is None
 
 
+def test_the_session_or_a_call_may_be_named_as_a_parent() -> None:
+    call = Message("assistant", [ToolCall("c", "f", {})], id="a", parent_id="s")
+    result = Message("tool", [ToolResult("c", "f", "text", "x")], id="b", parent_id="c")
+    session = Transcript([turn("q", id="q", parent_id="s"), call, result, turn("z")], id="s")
+    assert parents(chained(number)(session)) == ["s", "s", "c", "b"]
+
+
 @pytest.mark.parametrize("head", ["m1", "m2", "m3"])
 def test_a_tree_keeps_its_branches_and_its_head(head: str) -> None:
     links = {"m0": None, "m1": "m0", "m2": "m1", "m3": "m1"}

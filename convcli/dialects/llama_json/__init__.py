@@ -206,11 +206,6 @@ def _in_order(message: Message, pairing: Pairing) -> Message:
     return replace(message, parts=parts) if parts != message.parts else message
 
 
-def _some_tools(transcript: Transcript) -> Transcript:
-    """No tools are no list of them."""
-    return transcript if transcript.tools is None or transcript.tools else replace(transcript, tools=None)
-
-
 FIT = (
     fitting.linear,
     results.results_behind_calls,
@@ -221,7 +216,7 @@ FIT = (
     passes.on_each_message(_one_of_each),
     passes.on_results(RESULTS.fits),
     fitting.functions_only(NAME),
-    _some_tools,
+    fitting.some_tools,
 )
 
 
@@ -311,10 +306,6 @@ DIALECT = Dialect(
         "toolChoice": "the text cannot force a call",
         **dict.fromkeys(lacking.MEDIA, "the messages hold text only"),
     },
-    places={
-        "model": ("model",),
-        "settings.stream": ("stream",),
-        "settings": ("options",),
-    },
+    places={"settings.stream": ("stream",), "settings": ("options",)},
     envelope=frozenset(("format", "keep_alive")),
 )

@@ -20,15 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.mcp import sampling
-from convcli.dialects.mcp.blocks import (
-    CALL_RESULT,
-    NAME,
-    express,
-    fit_media,
-    fit_result,
-    lift_result,
-    write_result,
-)
+from convcli.dialects.mcp.blocks import CALL_RESULT, NAME, express, fit_media, fit_result, lift_result, write_result
 from convcli.dialects.mcp.detect import detect
 from convcli.dialects.mcp.rules import NAMES, RULES
 from convcli.dialects.mcp.sampling import SETTINGS
@@ -115,12 +107,7 @@ def _lift_request(native: Native, prefix: Path, context: LiftContext) -> Transcr
     return transcript
 
 
-_LIFT = {
-    "tools": _lift_list,
-    "result": _lift_result,
-    "request": _lift_request,
-    "response": sampling.lift_answer,
-}
+_LIFT = {"tools": _lift_list, "result": _lift_result, "request": _lift_request, "response": sampling.lift_answer}
 
 
 # ---------------------------------------------------------------- fit
@@ -309,15 +296,9 @@ DIALECT = Dialect(
         **dict.fromkeys(("tool_result.value", "tool_result.kind"), ("content",)),
         "tool.parameters": ("inputSchema",),
         "tool.outputSchema": ("outputSchema",),
-        **{f"tool.{name}": (name,) for name in ("name", "title", "description", "annotations")},
-        "message.stopReason": ("stopReason",),
-        "tool_result.isError": ("isError",),
-        "text.text": ("text",),
         "toolChoice": (ROOT, "toolChoice"),
-        "tools": (ROOT, "tools"),
         **{name: (ROOT, *steps) for name, steps in SETTINGS.places().items()},
         **{f"extras.{key}": (ROOT, key) for key in BESIDE},
-        "extras.block": (),
         "extras.rpc": (),
     },
     envelope=frozenset(("rpc", "resultType", "ttlMs", "cacheScope", "task")),

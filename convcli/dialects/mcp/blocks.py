@@ -31,12 +31,7 @@ CALL_RESULT = Keys("resultType content structuredContent isError _meta", carried
 INSIDE = frozenset(("resource", "block"))
 """Members of extras that do not stand in the block itself."""
 
-MAGIC = {
-    "iVBORw0KGgo": "image/png",
-    "/9j/": "image/jpeg",
-    "R0lGOD": "image/gif",
-    "UklGRg": "image/webp",
-}
+MAGIC = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGRg": "image/webp"}
 """How the base64 of a picture begins."""
 
 

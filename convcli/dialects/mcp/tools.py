@@ -33,7 +33,7 @@ def _lift_tool(native: Native) -> ToolDefinition:
         native["inputSchema"],
         title=native.get("title") or None,
         output_schema=native.get("outputSchema"),
-        annotations=native.get("annotations") or None,
+        annotations={key: hint for key, hint in (native.get("annotations") or {}).items() if hint is not None} or None,
         extras=extras_of(NAME, TOOL.carried(native)),
     )
 

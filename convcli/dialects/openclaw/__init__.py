@@ -22,12 +22,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialects.openclaw.blocks import NAME, REQUEST, SESSION, Reader
+from convcli.dialects.openclaw.blocks import IDS, NAME, REQUEST, RESULTS, SESSION, Reader
 from convcli.dialects.openclaw.fitting import FIT
 from convcli.dialects.openclaw.messages import RESULT_ROLES, lift_message, write_message
-from convcli.dialects.openclaw.results import IDS, RESULTS
 from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
 from convcli.families.openai import request as common
+from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
@@ -51,11 +51,9 @@ OWN_CALLS = ("toolCall", "toolUse", "toolcall", "functionCall")
 
 def detect(document: Any) -> Clue | None:
     """By the header and the rows of a session, or by the spellings of calls and results that only OpenClaw reads."""
-    if isinstance(document, dict):
-        messages = document.get("messages")
-        keyed = "_openclawSessionKey" in document
-        clue = _detect_messages(messages) if isinstance(messages, list) else None
-        return clue or (Clue(60, "the key _openclawSessionKey") if keyed and isinstance(messages, list) else None)
+    if isinstance(document, dict) and isinstance(document.get("messages"), list):
+        keyed = Clue(60, "the key _openclawSessionKey") if "_openclawSessionKey" in document else None
+        return _detect_messages(document["messages"]) or keyed
     if not isinstance(document, list) or not document or not all(isinstance(row, dict) for row in document):
         return None
     first = document[0]
@@ -162,20 +160,16 @@ RULES = (
     trees.rooted(),
 )
 
-NO_PLACE = frozenset(
-    ("updatedAt", "tool.title", "tool.outputSchema", "tool.annotations", "tool_result.status", "text.metadata",
-     "reasoning.metadata", "tool_call.metadata", "tool_result.metadata", "opaque.metadata", "refusal",
-     "reasoning.summary", "tool_call.rawArguments", "image.name", "image.detail", "image.metadata")
-)  # fmt: skip
+NO_PLACE = (lacking.METADATA | lacking.CALL_ONLY | lacking.FUNCTION_ONLY - {"tool.strict"}) | {
+    *("updatedAt", "refusal", "reasoning.summary", "opaque.metadata", "image.name", "image.detail")
+}
+_ANSWERED = ("id", "name", "response/output", "response/error")
 COUNT = "/*/message/usage/input"
 """Without what was read from and written to a cache, which our count holds."""
-INJECTED = (
-    "name", "args/*", "result/*/functionResponse/id", "result/*/functionResponse/name",
-    "result/*/functionResponse/response/output", "result/*/functionResponse/response/error",
-)  # fmt: skip
+INJECTED = ("name", "args/*", *(f"result/*/functionResponse/{key}" for key in _ANSWERED))
 """What an injected call may say once more."""
-OF_REQUESTS = frozenset(("toolChoice", "settings", "tool.strict", "message.name"))
-OF_SESSIONS = frozenset(("title", "createdAt", "head", "message.id", "message.parentId", "message.createdAt"))
+OF_REQUESTS = {"toolChoice", "settings", "tool.strict", "message.name"}
+OF_SESSIONS = {"title", "createdAt", "head", "message.id", "message.parentId", "message.createdAt"}
 
 DIALECT = Dialect(
     name=NAME,
@@ -220,21 +214,16 @@ DIALECT = Dialect(
         "createdAt": (ROOT, "timestamp"),
         "cwd": (ROOT, "_workspaceDir"),
         "model": (ROOT, "modelId"),
-        "title": (),
         "extras.header": (ROOT,),
-        "extras.section": (),
         "message.id": ("..", "id"),
         "message.parentId": ("..", "parentId"),
         "message.createdAt": ("..", "timestamp"),
         "message.usage": ("usage",),
         "message.error": ("errorMessage",),
         "extras.row": ("..",),
-        "reasoning.text": ("thinking",),
         "reasoning.metadata": ("thinkingSignature",),
-        "tool_call.metadata": ("thoughtSignature",),
         "tool_result.value": ("content",),
         "tool_result.name": ("toolName",),
-        "image.mediaType": ("mimeType",),
     },
     envelope=frozenset(("api", "provider", "timestamp", "row", "_openclawSessionKey")),
 )

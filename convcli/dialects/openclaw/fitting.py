@@ -6,10 +6,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.openclaw.answers import STOP_OF, read_usage, write_usage
-from convcli.dialects.openclaw.blocks import NAME, REQUEST, SESSION, api_of, is_block
-from convcli.dialects.openclaw.messages import is_bash
-from convcli.dialects.openclaw.results import RESULTS
+from convcli.dialects.openclaw.blocks import NAME, REQUEST, RESULTS, SESSION, api_of, is_block
+from convcli.dialects.openclaw.messages import STOP_OF, is_bash, read_usage, write_usage
 from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_event, write_session
 from convcli.kit.fitting import functions_only, last_definitions, linear, parts_in_roles, roles, without
 from convcli.kit.objects import carried_by, extras_of, without_keys
@@ -160,10 +158,7 @@ MESSAGES = (
     on_each_message(_with_api),
     expressed(RESULTS),
     parts_in_roles(
-        {
-            **dict.fromkeys(("tool_call", "reasoning"), ("assistant",)),
-            "image": ("system", "developer", "user"),
-        }
+        {**dict.fromkeys(("tool_call", "reasoning"), ("assistant",)), "image": ("system", "developer", "user")}
     ),
 )
 

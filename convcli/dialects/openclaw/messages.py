@@ -4,21 +4,68 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.openclaw.answers import STOP_REASON, Lifted, lift_injected, read_usage, write_usage
 from convcli.dialects.openclaw.blocks import (
+    FLAGS,
+    IDS,
     NAME,
+    NAMES,
     REQUEST,
+    RESULT,
     RESULT_TYPES,
     SESSION,
+    Lifted,
     Reader,
     lift_block,
+    lift_result,
     write_blocks,
+    write_result,
 )
-from convcli.dialects.openclaw.results import FLAGS, IDS, NAMES, RESULT, lift_result, write_result
+from convcli.dialects.openclaw.injected import lift_injected
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
+from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolDefinition, ToolResult
+
+STOP_OF = {"tool_calls": "toolUse"} | {word: word for word in ("stop", "length", "error", "aborted", "deferred")}
+STOP_REASON = Setting(
+    "stop_reason", lambda stop: "tool_calls" if stop == "toolUse" else stop, lambda stop: STOP_OF.get(stop, stop)
+)
+USAGE = {
+    "input": "inputTokens",
+    "output": "outputTokens",
+    "cacheRead": "cacheReadTokens",
+    "cacheWrite": "cacheWriteTokens",
+    "reasoning": "reasoningTokens",
+    "totalTokens": "totalTokens",
+}
+COST = ("input", "output", "cacheRead", "cacheWrite", "total")
+
+
+def read_usage(native: Native) -> tuple[dict[str, int], Native]:
+    """Counts, and the rest. Zero says nothing: pi writes it where there is no count. `input` excludes caches here."""
+    counts = {key: value for key, value in native.items() if key in USAGE and type(value) is int and value > 0}
+    rest = {key: value for key, value in native.items() if key not in counts and _says_count(key, value)}
+    usage = {USAGE[key]: value for key, value in counts.items() if key != "input"}
+    total = sum(counts.get(key, 0) for key in ("input", "cacheRead", "cacheWrite"))
+    return ({"inputTokens": total, **usage} if total else usage), rest
+
+
+def _says_count(key: str, value: Any) -> bool:
+    if key == "cost" and isinstance(value, dict):
+        return any(value.values())
+    return value is not None and not (key in USAGE and type(value) is int and value == 0)
+
+
+def write_usage(message: Message) -> Native:
+    """All counts that pi reads, zero where there is none: its session statistics fail without them."""
+    usage = message.usage or {}
+    native = {key: usage.get(name, 0) for key, name in USAGE.items() if key != "reasoning" or name in usage}
+    native["input"] = max(native["input"] - native["cacheRead"] - native["cacheWrite"], 0)
+    carried = carried_by(message.extras, NAME).get("usage", {})
+    counts = {**native, "cost": dict.fromkeys(COST, 0)}
+    return {**{key: value for key, value in counts.items() if key not in carried}, **carried}
+
 
 RESULT_ROLES = ("toolResult", "tool")
 SUMMARIES = ("branchSummary", "compactionSummary")
@@ -192,10 +239,8 @@ def _split_sections(parts: list[Part], gone: Any) -> tuple[list[Part], Native]:
     """The parts that stand in the content, and the sections, with those that are taken away."""
     texts = [part for part in parts if isinstance(part, Text)]
     sections: Native = {name: part.text for part in texts if (name := section_of(part)) is not None}
-    return [part for part in parts if section_of(part) is None], {
-        **sections,
-        **(gone if isinstance(gone, dict) else {}),
-    }
+    sections |= gone if isinstance(gone, dict) else {}
+    return [part for part in parts if section_of(part) is None], sections
 
 
 def _write_content(parts: list[Part], role: str, form: str, api: Any) -> Any:

@@ -142,9 +142,7 @@ def replay(natives: Iterable[tuple[Path, Native]]) -> dict[str, tuple[Path, Nati
 def _lift_tools(systems: list[tuple[int, Native, Message]], transcript: Transcript) -> None:
     """The tools after the last row; a message whose tools are not all among them carries its own whole."""
     tools = replay(((i, "message"), native) for i, native, _ in systems).values()
-    adding = [
-        (i, native["toolsAdded"], message) for i, native, message in systems if native.get("toolsAdded") is not None
-    ]
+    adding = [(i, native["toolsAdded"], one) for i, native, one in systems if native.get("toolsAdded") is not None]
     if adding and transcript.origin is not None:
         transcript.tools = [lift_tool(tool) for _, tool in tools]
         transcript.origin.tools = [place for place, _ in tools]

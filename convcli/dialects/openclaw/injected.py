@@ -1,61 +1,13 @@
-"""What only an assistant says in OpenClaw and pi: why it stopped, what it used, and calls beside the content."""
+"""Calls and their results that other programs put beside the content of an answer of OpenClaw or pi."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.openclaw.blocks import NAME, Reader, read_payload
+from convcli.dialects.openclaw.blocks import NAME, Lifted, Reader, read_payload
 from convcli.kit.objects import Native, carried_by, extras_of, says_something
 from convcli.kit.pairing import Twins
-from convcli.kit.settings import Setting
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
-
-Lifted = list[tuple[Message, list[Path]]]
-"""Messages, and where their parts stand relative to them."""
-
-STOP_OF = {"tool_calls": "toolUse"} | {word: word for word in ("stop", "length", "error", "aborted", "deferred")}
-STOP_REASON = Setting(
-    "stop_reason",
-    lambda stop: "tool_calls" if stop == "toolUse" else stop,
-    lambda stop: STOP_OF.get(stop, stop),
-)
-USAGE = {
-    "input": "inputTokens",
-    "output": "outputTokens",
-    "cacheRead": "cacheReadTokens",
-    "cacheWrite": "cacheWriteTokens",
-    "reasoning": "reasoningTokens",
-    "totalTokens": "totalTokens",
-}
-COST = ("input", "output", "cacheRead", "cacheWrite", "total")
-
-
-def read_usage(native: Native) -> tuple[dict[str, int], Native]:
-    """Counts, and the rest. Zero says nothing: pi writes it where there is no count. `input` excludes caches here."""
-    counts = {key: value for key, value in native.items() if key in USAGE and type(value) is int and value > 0}
-    rest = {key: value for key, value in native.items() if key not in counts and _says_count(key, value)}
-    usage = {USAGE[key]: value for key, value in counts.items() if key != "input"}
-    total = sum(counts.get(key, 0) for key in ("input", "cacheRead", "cacheWrite"))
-    return ({"inputTokens": total, **usage} if total else usage), rest
-
-
-def _says_count(key: str, value: Any) -> bool:
-    if key == "cost" and isinstance(value, dict):
-        return any(value.values())
-    return value is not None and not (key in USAGE and type(value) is int and value == 0)
-
-
-def write_usage(message: Message) -> Native:
-    """All counts that pi reads, zero where there is none: its session statistics fail without them."""
-    usage = message.usage or {}
-    native = {key: usage.get(name, 0) for key, name in USAGE.items() if key != "reasoning" or name in usage}
-    native["input"] = max(native["input"] - native["cacheRead"] - native["cacheWrite"], 0)
-    carried = carried_by(message.extras, NAME).get("usage", {})
-    counts = {**native, "cost": dict.fromkeys(COST, 0)}
-    return {**{key: value for key, value in counts.items() if key not in carried}, **carried}
-
-
-# ---------------------------------------------------------------- calls beside the content
 
 INJECTED = ("toolCalls", "tool_calls")
 """Keys of a message under which other programs put calls, and perhaps their results, beside the content."""
