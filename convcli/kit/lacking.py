@@ -6,7 +6,7 @@ from convcli.model.transcript import MEDIA_KINDS
 
 
 def fields(names: str) -> frozenset[str]:
-    """The fields that a text names."""
+    """A set of names, or of keys, that are separated by spaces."""
     return frozenset(names.split())
 
 

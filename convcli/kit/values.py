@@ -8,7 +8,18 @@ from typing import Any
 
 from convcli.kit.objects import Native, merge
 from convcli.model.errors import ContentError
+from convcli.model.transcript import Path
 from convcli.wire import exact_json
+
+
+def pairs(table: str) -> dict[str, str]:
+    """A table of names and values that is written as `name=value name=value`."""
+    return dict(pair.split("=", 1) for pair in table.split())
+
+
+def paths(table: str) -> dict[str, Path]:
+    """A table of names and paths, whose steps are written as `name=step/step`."""
+    return {name: tuple(path.split("/")) for name, path in pairs(table).items()}
 
 
 def read_arguments(text: str) -> tuple[dict[str, Any], str | None]:

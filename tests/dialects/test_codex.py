@@ -248,3 +248,11 @@ def test_two_calls_of_one_answer_get_ids_of_their_own_and_those_of_two_answers_k
     apart = lifted("rules-kept.jsonl")
     ids = [item.get("call_id") for item in payloads(apart, "response_item") if item["type"] == "function_call"]
     assert ids[:2] == ["call_1", "call_1"]
+
+
+def test_a_part_of_an_unknown_kind_is_written_as_it_was_though_its_annotations_say_nothing() -> None:
+    part = {"type": "note", "annotations": [], "detail": "auto"}
+    item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "So."}, part]}
+    document = Rows([*sample("session-events.jsonl")[:1], {"timestamp": "T", "type": "response_item", "payload": item}])
+    (written,) = payloads(CODEX.lift(document), "response_item")
+    assert written["content"] == item["content"]

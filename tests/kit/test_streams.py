@@ -195,25 +195,6 @@ def test_any_transcript_interleaved_in_any_way_assembles_to_itself(
     assert facts(dialect.lift(interleaved(name, rows, random.Random(seed)))) == facts(dialect.lift(rows))
 
 
-# ---------------------------------------------------------------- what one of them alone has
-
-
-def test_calls_of_gemini_without_ids_in_two_events_get_different_ids() -> None:
-    rows = [{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}}]} for _ in range(2)]
-    parts = dialects.get("gemini-stream").lift(Rows(rows)).messages[0].parts
-    assert [part.id for part in parts if isinstance(part, ToolCall)] == ["call_1", "call_2"]
-
-
-def test_a_signed_text_of_gemini_is_neither_joined_nor_cut() -> None:
-    parts = [{"text": "one "}, {"text": "two", "thoughtSignature": "c2ln"}, {"text": " three"}]
-    rows = [{"candidates": [{"content": {"role": "model", "parts": [part]}}]} for part in parts]
-    dialect = dialects.get("gemini-stream")
-    transcript = dialect.lift(Rows(rows))
-    assert [part.text for part in transcript.messages[0].parts if isinstance(part, Text)] == ["one ", "two", " three"]
-    texts = [row["candidates"][0]["content"]["parts"] for row in lowered(transcript, dialect, 1)]
-    assert {"text": "two", "thoughtSignature": "c2ln"} in [part for one in texts for part in one]
-
-
 @every_stream
 def test_an_error_in_mid_stream_is_kept_with_its_words(name: str) -> None:
     broken = Message("assistant", [Text("Once upon")], stop_reason="error", error="the server is tired")
@@ -241,10 +222,6 @@ def test_convert_cuts_a_stream_and_lays_it_out_as_wished() -> None:
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     texts = [row["delta"]["text"] for row in rows if row.get("delta", {}).get("type") == "text_delta"]
     assert texts == ["Let", " me", " lo", "ok:", " 天気", "."]
-
-
-def test_convert_writes_a_stream_as_server_sent_events_with_their_names() -> None:
-    assert run("convert", SAMPLE, "--to", "anthropic-stream").stdout.startswith(b"event: message_start\ndata: {")
 
 
 def test_convert_cuts_no_document_and_writes_none_as_a_stream() -> None:

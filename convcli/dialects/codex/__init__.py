@@ -24,7 +24,9 @@ from convcli.dialects.codex.lifting import lift
 from convcli.dialects.codex.rows import EVENT, ITEM, META, NAME, TURN, USAGE, is_known, is_paginated, rows_of
 from convcli.dialects.codex.writing import write_session
 from convcli.families.openai.calls import is_custom
+from convcli.families.responses.facts import OF_ITEMS, REASONS
 from convcli.families.responses.parts import RESULTS
+from convcli.kit.lacking import FUNCTION_ONLY, MESSAGE, fields
 from convcli.kit.objects import Native
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -109,6 +111,10 @@ RULES = (
     arguments.not_filled(),
 )
 
+LACKS = FUNCTION_ONLY | MESSAGE - {"message.createdAt", "message.usage"}
+LACKS |= frozenset(f"message.{name}" for name in ("grouping", "cost", "provider", "weight", "label", "parentCallId"))
+LACKS |= fields("title updatedAt head toolChoice settings tool_result.status image.name")
+
 DIALECT = Dialect(
     name=NAME,
     title="Codex CLI",
@@ -121,42 +127,15 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
-    lacks=frozenset(
-        (
-            "title",
-            "updatedAt",
-            "head",
-            "toolChoice",
-            "settings",
-            "tool.title",
-            "tool.strict",
-            "tool.outputSchema",
-            "tool.annotations",
-            "message.grouping",
-            "message.id",
-            "message.parentId",
-            "message.name",
-            "message.stopReason",
-            "message.error",
-            "message.cost",
-            "message.provider",
-            "message.weight",
-            "message.label",
-            "message.parentCallId",
-            "tool_result.status",
-        )
-    ),
+    lacks=LACKS,
     reasons={
-        "reasoning": "the Responses API takes back only reasoning of its own",
         "refusal": "the program skips a message with a refusal: it is written as a text",
-        "audio": "the program shows a model texts and images",
-        "video": "the program shows a model texts and images",
+        **{name: REASONS[name] for name in ("reasoning", "message.grouping", "tool_result.isError")},
+        **dict.fromkeys(("audio", "video"), "the program shows a model texts and images"),
         "document": "the program skips a message with a file",
         "image": "an image is a URL or data, in words of the user and in results",
-        "image.name": "images have no name",
         "image.mediaType": "a URL with data names their type",
         "message.role": "a session has one text of the system, in its header: others are of the developer",
-        "message.grouping": "answers that follow on each other are one",
         "message.createdAt": "every row has a time: that of the row before it, or 1970",
         "message.model": "the model of an answer is that of the row before it that names one",
         "message.replaces": "a compaction replaces all that was before it",
@@ -166,16 +145,15 @@ DIALECT = Dialect(
         "toolChoice": "a session does not say which tools may be called",
         "settings": "a session has no settings of the request",
         "tool.parameters": "the program refuses a tool without a schema",
-        "tool.name": "names of tools are those that the Responses API takes",
-        "tool_call.name": "names of tools are those that the Responses API takes",
+        **dict.fromkeys(("tool.name", "tool_call.name"), "names of tools are those that the Responses API takes"),
         "tool_call.id": "every call has an id that the Responses API takes",
         "text": "instructions in the header are one text",
         "message.usage": "a count of zero is no count",
         "tool_result.value": "an output holds texts and images",
-        "tool_result.isError": "an output has no field for a failure",
         "event": "a session has rows only for events of its own",
     },
     places={
+        **OF_ITEMS,
         "id": ("#", "@", "id"),
         "createdAt": ("#", "@", "timestamp"),
         "cwd": ("#", "@", "cwd"),
@@ -183,25 +161,9 @@ DIALECT = Dialect(
         "extras.headerRow": ("#",),
         "extras.messageRow": ("..", "..", ".."),
         "extras.row": ("..",),
-        "extras.item": ("..", ".."),
         "message.createdAt": ("..", "timestamp"),
-        "message.model": ("model",),
-        "message.usage": ("usage",),
         **{f"message.usage.{ours}": ("usage", *theirs) for theirs, ours in USAGE.items()},
-        "text.metadata.itemId": ("..", "..", "id"),
-        "reasoning.metadata.itemId": ("id",),
-        "reasoning.metadata.encryptedContent": ("encrypted_content",),
-        "reasoning.text": ("content",),
-        "tool_call.metadata.itemId": ("id",),
-        "tool_call.id": ("call_id",),
-        "tool_call.arguments": ("arguments",),
-        "tool_call.rawArguments": ("arguments",),
-        "tool_result.metadata.itemId": ("id",),
-        "tool_result.toolCallId": ("call_id",),
-        "tool_result.value": ("output",),
         "tool.parameters": ("inputSchema",),
     },
-    envelope=frozenset(
-        ("header", "headerRow", "row", "messageRow", "status", "internal_chat_message_metadata_passthrough")
-    ),
+    envelope=fields("header headerRow row messageRow status internal_chat_message_metadata_passthrough"),
 )

@@ -7,55 +7,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.codex.rows import (
-    NAME,
-    ROW,
-    USAGE,
-    as_stated,
-    closes,
-    failed_ids,
-    in_compaction,
-    is_message,
-    model_of,
-    own_row,
-    rows_of,
-)
+import convcli.dialects.codex.rows as rows
+from convcli.dialects.codex.rows import NAME, in_compaction, own_row
 from convcli.dialects.codex.writing import gone, write_rows
-from convcli.families.responses.fitting import (
-    IDS,
-    NAMES,
-    followed_reasoning,
-    not_emptied,
-    own_items,
-    takes_output,
-    takes_part,
-)
+from convcli.families.responses import fitting as service
 from convcli.families.responses.parts import RESULTS
+from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
 from convcli.kit.objects import carried_by
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.results import has_failed, separate_results
-from convcli.kit.sessions import (
-    active_branch,
-    events,
-    row_of_event,
-    timed,
-    with_models,
-    with_rows,
-    with_session_id,
-)
 from convcli.kit.values import read_arguments
-from convcli.model.transcript import (
-    Media,
-    Message,
-    Part,
-    Text,
-    ToolCall,
-    ToolDefinition,
-    ToolResult,
-    Transcript,
-)
+from convcli.model.transcript import Media, Message, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -69,8 +33,8 @@ def _sound_events(messages: list[Message]) -> list[Message]:
         native = own_row(message)
         if native is None:
             return True
-        row = rows_of([{}, native])[1]
-        return (is_sound and index in back) or not is_message(row.kind, row.payload)
+        row = rows.rows_of([{}, native])[1]
+        return (is_sound and index in back) or not rows.is_message(row.kind, row.payload)
 
     return shared(messages, [one if keeps(index, one) else None for index, one in enumerate(messages)])
 
@@ -94,48 +58,42 @@ def _role(message: Message, *, is_first: bool) -> Message:
     return message if len(texts) == 1 else replace(message, parts=[Text("\n\n".join(texts))])
 
 
-def _part(part: Part, _: Message) -> Part | None:
-    if isinstance(part, ToolCall) and part.raw_arguments is not None and "type" not in carried_by(part.extras, NAME):
-        arguments, raw = read_arguments(part.raw_arguments)
-        same = raw == part.raw_arguments and arguments == part.arguments
-        return part if same else replace(part, arguments=arguments, raw_arguments=raw)
-    return _image(part) if isinstance(part, Media) else part
+def _arguments(call: ToolCall, _: Message) -> ToolCall:
+    """What is JSON is read, but of a custom tool, whose input is free text."""
+    if call.raw_arguments is None or "type" in carried_by(call.extras, NAME):
+        return call
+    arguments, raw = read_arguments(call.raw_arguments)
+    same = raw == call.raw_arguments and arguments == call.arguments
+    return call if same else replace(call, arguments=arguments, raw_arguments=raw)
 
 
 def _image(media: Media) -> Media | None:
     """An image with its data or a URL; a file would cost the whole message."""
-    return media if media.type == "image" and (media.data is not None or media.url) else None
-
-
-def _images(result: ToolResult) -> ToolResult:
-    if result.kind != "multimodal":
-        return result
-    value = shared(result.value, [_image(part) if isinstance(part, Media) else part for part in result.value])
-    return result if value is result.value else replace(result, value=value)
+    return service.takes_media(media) if media.type == "image" and (media.data is not None or media.url) else None
 
 
 def _failures(transcript: Transcript) -> Transcript:
     """A failure is told by the row of an event or by the value itself; any other is written into the text."""
-    failed = failed_ids(own_row(message) for message in transcript.messages)
+    failed = rows.failed_ids(own_row(message) for message in transcript.messages)
 
     def fits(result: ToolResult) -> ToolResult:
-        is_stated = has_failed(as_stated(replace(result, kind="text"), failed)) if result.kind == "error" else False
-        is_stated = is_stated or (result.kind == "multimodal" and result.tool_call_id in failed)
-        expressed = None if is_stated else RESULTS.express(result)
-        if expressed is not None:
-            kind: Any = expressed[0]
-            result = replace(result, kind=kind, value=expressed[1], is_error=None)
-        elif result.is_error and not is_stated:
-            result = replace(result, is_error=None)
-        return as_stated(result, failed)
+        bare = replace(result, kind="text" if result.kind == "error" else result.kind, is_error=None)
+        is_stated = result.kind != "text" and has_failed(rows.as_stated(bare, failed))
+        return rows.as_stated(result if is_stated else _in_text(result), failed)
 
     return on_results(fits)(transcript)
+
+
+def _in_text(result: ToolResult) -> ToolResult:
+    kind, value = RESULTS.express(result) or (result.kind, result.value)
+    same = kind == result.kind and not result.is_error
+    return result if same else replace(result, kind=kind, value=value, is_error=None)
 
 
 def _distinct(transcript: Transcript) -> Transcript:
     """No two calls of one answer share an id; calls of two answers may."""
     answers = ([part.id for part in message.parts if isinstance(part, ToolCall)] for message in transcript.messages)
-    return transcript if all(len(set(ids)) == len(ids) for ids in answers) else distinct_ids(IDS)(transcript)
+    return transcript if all(len(set(ids)) == len(ids) for ids in answers) else distinct_ids(service.IDS)(transcript)
 
 
 def _tool(tool: ToolDefinition) -> ToolDefinition:
@@ -151,10 +109,10 @@ def _answers(messages: list[Message]) -> list[Message]:
     back = gone(messages)
     fitted: list[Message] = []
     for index, message in enumerate(messages):
-        model = (None if index in back else model_of(own_row(message))) or model
+        model = (None if index in back else rows.model_of(own_row(message))) or model
         is_answer, is_turn = message.role == "assistant", not in_compaction(message)
         model = message.model or model if is_answer and is_turn else model
-        counts = {name: count for name, count in (message.usage or {}).items() if count and name in USAGE.values()}
+        counts = {name: count for name, count in (message.usage or {}).items() if count and name in rows.USAGE.values()}
         facts = (model if is_answer else None), (counts or None) if is_answer and is_turn else None
         same = facts == (message.model, message.usage)
         fitted.append(message if same else replace(message, model=facts[0], usage=facts[1]))
@@ -168,7 +126,7 @@ def _joined(messages: list[Message]) -> list[Message]:
     for message in messages:
         native = own_row(message)
         last = None if answer is None else fitted[answer]
-        if native is not None and not closes(native):
+        if native is not None and not rows.closes(native):
             fitted.append(message)
         elif last is not None and message.role == "assistant" and _is_one(last, message):
             parts = [*last.parts, *message.parts]
@@ -198,12 +156,7 @@ def _instructions_in_header(transcript: Transcript) -> Transcript:
     first = transcript.messages[0] if transcript.messages else None
     if first is None or first.role != "system" or first.created_at == transcript.created_at:
         return transcript
-    timed_first = replace(first, created_at=transcript.created_at)
-    return replace(transcript, messages=[timed_first, *transcript.messages[1:]])
-
-
-def _own_row(message: Message) -> Any:
-    return row_of_event(message, NAME, ROW)
+    return replace(transcript, messages=[replace(first, created_at=transcript.created_at), *transcript.messages[1:]])
 
 
 def _content(transcript: Transcript) -> Any:
@@ -212,20 +165,19 @@ def _content(transcript: Transcript) -> Any:
 
 
 FIT = (
-    active_branch,
-    events(lambda message: own_row(message) is not None),
+    sessions.active_branch,
+    sessions.events(lambda message: own_row(message) is not None),
     separate_results,
     on_messages(_roles),
-    renaming(NAMES, IDS),
+    renaming(service.NAMES, service.IDS),
     _distinct,
     refusals_as_texts,
-    on_parts(takes_part(NAME)),
-    on_parts(_part),
-    on_results(takes_output(NAME)),
-    on_results(_images),
+    service.takes_part(NAME, _image),
+    on_parts(_arguments, "tool_call"),
+    service.takes_output(NAME, _image),
     _failures,
-    not_emptied(own_items(NAME, is_input=True), on_messages(followed_reasoning)),
-    with_models,
+    service.not_emptied(service.own_items(NAME, is_input=True), on_messages(service.followed_reasoning)),
+    sessions.with_models,
     on_each_message(_all_replaced),
     on_messages(_answers),
     on_messages(_joined),
@@ -233,8 +185,8 @@ FIT = (
     functions_only(NAME),
     on_tools(_tool),
     with_parameters(),
-    timed,
+    sessions.timed,
     _instructions_in_header,
-    with_rows(_own_row),
-    with_session_id(_content, lambda id_: UUID.fullmatch(id_) is not None),
+    sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, rows.ROW)),
+    sessions.with_session_id(_content, lambda id_: UUID.fullmatch(id_) is not None),
 )

@@ -4,29 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.codex.rows import (
-    BETWEEN_AGENTS,
-    COMPACTED,
-    ITEM,
-    META,
-    NAME,
-    ROW,
-    WHOLE,
-    Row,
-    as_stated,
-    closes,
-    count_row,
-    failed_ids,
-    is_known,
-    is_message,
-    is_of_answer,
-    model_of,
-    repeated,
-    rows_of,
-    screen,
-    taken_back,
-    usage_of,
-)
+import convcli.dialects.codex.rows as rows
+from convcli.dialects.codex.rows import NAME, Row
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.turns import ItemReader
 from convcli.kit.contexts import LiftContext
@@ -64,11 +43,11 @@ class _Reader:
     def __init__(self, document: Any) -> None:
         self.context = LiftContext(NAME, document)
         self.items = ItemReader(self.context)
-        self.rows = rows_of(document)
-        self.gone = taken_back(self.rows)
-        self.repeats = repeated(self.rows, self.gone)
+        self.rows = rows.rows_of(document)
+        self.gone = rows.taken_back(self.rows)
+        self.repeats = rows.repeated(self.rows, self.gone)
         self.shown = {at: self.rows[i].native["timestamp"] for i, at in self.repeats.items()}
-        self.failed = failed_ids(row.native for row in self.rows)
+        self.failed = rows.failed_ids(row.native for row in self.rows)
         self.model: str | None = None
         self.model_at: Path = ()
         self.answer: Message | None = None
@@ -76,7 +55,7 @@ class _Reader:
         self.total: dict[str, int] = {}
         self.transcript = Transcript(self.context.messages, origin=self.context.origin)
         for i, row in enumerate(self.rows):
-            if i == 0 and row.kind == META:
+            if i == 0 and row.kind == rows.META:
                 self._header(row)
             elif i not in self.repeats:
                 self._row(i, row)
@@ -84,28 +63,28 @@ class _Reader:
     def _row(self, i: int, row: Row) -> None:
         if i in self.gone:
             self._event(row, taken_back=True)
-        elif row.kind == COMPACTED:
+        elif row.kind == rows.COMPACTED:
             self._compacted(row)
-        elif is_message(row.kind, row.payload):
+        elif rows.is_message(row.kind, row.payload):
             self._item(i, row)
         elif not self._states(i, row):
             self._event(row)
 
     def _event(self, row: Row, *, taken_back: bool = False) -> None:
-        if taken_back or closes(row.native):
+        if taken_back or rows.closes(row.native):
             self.items.close()
-        add_event(self.context, row.native, row.place, ROW, taken_back=taken_back)
+        add_event(self.context, row.native, row.place, rows.ROW, taken_back=taken_back)
 
     def _states(self, i: int, row: Row) -> bool:
         """Take what a row states of the answers; is it one that `write` makes of that?"""
-        model, usage = model_of(row.native), usage_of(row.native)
+        model, usage = rows.model_of(row.native), rows.usage_of(row.native)
         if model:
             following = self.rows[i + 1] if i + 1 < len(self.rows) and i + 1 not in self.gone else row
             is_usual = row.payload == {"model": model} and row.is_bare() and model != self.model
             self.model, self.model_at = model, (*row.path, "model")
             self.items.close()
             same_time = following.native.get("timestamp") == row.native.get("timestamp")
-            return is_usual and same_time and is_of_answer(following)
+            return is_usual and same_time and rows.is_of_answer(following)
         answer = self.answer
         if not usage or answer is None or answer.usage is not None:
             return False
@@ -114,7 +93,7 @@ class _Reader:
         self.context.origin.routes[(*self.answer_at, "usage")] = (*row.path, *steps)
         self.items.close()
         is_usual = row.is_bare() and row.native["timestamp"] == answer.created_at
-        return is_usual and exact_json.exact(row.payload, count_row(usage, self.total))
+        return is_usual and exact_json.exact(row.payload, rows.count_row(usage, self.total))
 
     def _header(self, row: Row) -> None:
         transcript, origin, base = self.transcript, self.context.origin, row.payload.get("base_instructions") or {}
@@ -148,7 +127,7 @@ class _Reader:
             self.answer, self.answer_at = message, row.path
             self.context.origin.routes |= {(*row.path, "model"): self.model_at} if self.model else {}
         time, beside = _envelope(row)
-        shown = [self.shown.get((i, n)) for n in range(len(screen(row.payload)))]
+        shown = [self.shown.get((i, n)) for n in range(len(rows.screen(row.payload)))]
         time = time or next((one for one in shown if one is not None), None)
         message.created_at = message.created_at or time
         beside = _timed(beside, time, message.created_at)
@@ -159,10 +138,10 @@ class _Reader:
         else:
             _carry(message.parts[k], beside, "messageRow" if kind_of(row.payload) == "message" else "row")
 
-    def _add(self, item: Native, path: Path, kind: str = ITEM) -> tuple[Message, int]:
-        if kind == BETWEEN_AGENTS or kind_of(item) in WHOLE:
+    def _add(self, item: Native, path: Path, kind: str = rows.ITEM) -> tuple[Message, int]:
+        if kind == rows.BETWEEN_AGENTS or kind_of(item) in rows.WHOLE:
             self.items.close()
-            value = item if kind == ITEM else {"type": kind, "payload": item}
+            value = item if kind == rows.ITEM else {"type": kind, "payload": item}
             self.context.add(Message("user", [Opaque(NAME, value)]), path, [()])
             return self.context.messages[-1], 0
         message, k = self.items.add(_readable(item), path)
@@ -172,7 +151,7 @@ class _Reader:
             part = message.parts[k]
             part.extras = {NAME: {"type": "local_shell_call", **carried_by(part.extras, NAME)}}
         if message.role == "tool":
-            message.parts = [as_stated(message.parts[0], self.failed)]  # type: ignore[arg-type]
+            message.parts = [rows.as_stated(message.parts[0], self.failed)]  # type: ignore[arg-type]
         return message, k
 
     def _compacted(self, row: Row) -> None:
@@ -180,7 +159,7 @@ class _Reader:
         self.items.close()
         start, natives = len(self.context.messages), row.payload.get("replacement_history")
         facts = {key: value for key, value in row.payload.items() if value is not None}
-        if natives and all(map(is_known, natives)):
+        if natives and all(map(rows.is_known, natives)):
             del facts["replacement_history"]
             for k, native in enumerate(natives):
                 self._add(native, (*row.path, "replacement_history", k))
@@ -205,7 +184,7 @@ class _Reader:
 def _envelope(row: Row) -> tuple[str | None, Native]:
     """The time of a row, and what it says beside that and its payload."""
     scratch = Message("event", [])
-    beside = None if row.native is row.payload else ROW.lift(row.native, scratch)
+    beside = None if row.native is row.payload else rows.ROW.lift(row.native, scratch)
     return scratch.created_at, dict(beside or {})
 
 

@@ -177,24 +177,22 @@ def is_paginated(header: Native) -> bool:
 # ---------------------------------------------------------------- facts that rows state
 
 
+def _payload(native: Any, kind: str) -> Native:
+    """The payload of a row of this kind; empty of any other."""
+    payload = native.get("payload") if isinstance(native, dict) and native.get("type") == kind else None
+    return payload if isinstance(payload, dict) else {}
+
+
 def model_of(native: Any) -> str | None:
     """The model of the answers behind this row."""
-    payload = native.get("payload") if isinstance(native, dict) and native.get("type") == TURN else None
-    return payload.get("model") or None if isinstance(payload, dict) else None
+    return _payload(native, TURN).get("model") or None
 
 
 def usage_of(native: Any) -> dict[str, int]:
     """What the answer before this row cost; a count of zero is no count."""
-    payload = native.get("payload") if isinstance(native, dict) else None
-    if not isinstance(payload, dict):
-        return {}
-    is_count = native.get("type") == EVENT and payload.get("type") == "token_count"
-    counts = (payload.get("info") or {}).get("last_token_usage") if is_count else None
-    return known_counts(payload.get("usage") if native.get("type") == "token_usage_record" else counts)
-
-
-def known_counts(counts: Native | None) -> dict[str, int]:
-    """Our counts for those of Codex."""
+    event, counts = _payload(native, EVENT), _payload(native, "token_usage_record").get("usage")
+    if event.get("type") == "token_count":
+        counts = (event.get("info") or {}).get("last_token_usage")
     return {name: count for name, count in take_counts(counts or {}, USAGE)[0].items() if count}
 
 
@@ -207,10 +205,8 @@ def count_row(usage: dict[str, int], total: dict[str, int]) -> Native:
 
 def failed_ids(natives: Iterable[Any]) -> set[str]:
     """The ids of the calls whose failure an event states."""
-    rows = [native for native in natives if isinstance(native, dict) and native.get("type") == EVENT]
-    payloads = [row["payload"] for row in rows if isinstance(row.get("payload"), dict)]
     failed: set[str] = set()
-    for payload in payloads:
+    for payload in (_payload(native, EVENT) for native in natives):
         inner = payload.get("item")
         item, key = (inner, "id") if isinstance(inner, dict) else (payload, "call_id")
         has_error = isinstance(item.get("result"), dict) and "Err" in item["result"]
@@ -242,8 +238,7 @@ def _exit_code(text: str) -> Any:
 
 def is_rollback(native: Any) -> bool:
     """Does the row take turns back?"""
-    payload = native.get("payload") if isinstance(native, dict) and native.get("type") == EVENT else None
-    return isinstance(payload, dict) and payload.get("type") == "thread_rolled_back"
+    return _payload(native, EVENT).get("type") == "thread_rolled_back"
 
 
 def taken_back(rows: list[Row]) -> set[int]:

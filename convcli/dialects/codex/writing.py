@@ -7,34 +7,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
+import convcli.dialects.codex.rows as rows
 from convcli.dialects.codex.lifting import HEADER, SHELL, TOOL, WRITER, sum_of, text_of
-from convcli.dialects.codex.rows import (
-    BESIDE,
-    BETWEEN_AGENTS,
-    COMPACTED,
-    EVENT,
-    ITEM,
-    META,
-    NAME,
-    TURN,
-    WHOLE,
-    beside_of,
-    count_row,
-    in_compaction,
-    is_paginated,
-    is_rollback,
-    model_of,
-    own_row,
-    rows_of,
-    screen,
-    taken_back,
-    usage_of,
-)
+from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
+from convcli.families.responses.parts import AUTO
 from convcli.families.responses.turns import ItemWriter
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, without_keys
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Part, ToolCall, ToolDefinition, ToolResult, Transcript
+
+NUMBERED = Keys("timestamp ordinal")
 
 
 def write_session(transcript: Transcript) -> Rows:
@@ -49,19 +32,16 @@ def write_session(transcript: Transcript) -> Rows:
         messages = messages[1:]
     if transcript.tools is not None:
         content["dynamic_tools"] = [_write_tool(tool) for tool in transcript.tools]
-    head = row(transcript.created_at, META, HEADER.write(transcript, header, **content), carried.get("headerRow"))
-    rows = [head, *write_rows(messages, header)]
-    return Rows([_numbered(i, one) for i, one in enumerate(rows)] if is_paginated(header) else rows)
+    head = row(transcript.created_at, rows.META, HEADER.write(transcript, header, **content), carried.get("headerRow"))
+    natives = [head, *write_rows(messages, header)]
+    if rows.is_paginated(header):
+        natives = [NUMBERED.put({"ordinal": i, **native}, None, sort=True) for i, native in enumerate(natives)]
+    return Rows(natives)
 
 
 def row(time: str | None, kind: str, payload: Native, beside: Native | None = None) -> Native:
     """A row: its time, unless another is carried, its type and its payload."""
     return {"timestamp": time, "type": kind, "payload": payload, **(beside or {})}
-
-
-def _numbered(i: int, native: Native) -> Native:
-    head = {"timestamp": native["timestamp"]} if "timestamp" in native else {}
-    return {**head, "ordinal": i, **native}
 
 
 def _write_tool(tool: ToolDefinition) -> Native:
@@ -71,17 +51,17 @@ def _write_tool(tool: ToolDefinition) -> Native:
 
 def write_rows(messages: list[Message], header: Native) -> list[Native]:
     """All rows behind the header."""
-    writer = _Writer(messages, not is_paginated(header), gone(messages))
+    writer = _Writer(messages, not rows.is_paginated(header), gone(messages))
     return [native for index in range(len(messages)) for native in writer.rows(index)]
 
 
 def gone(messages: list[Message]) -> set[int]:
     """The indexes of messages whose rows the user has taken back."""
-    if not any(is_rollback(own_row(message)) for message in messages):
+    if not any(rows.is_rollback(rows.own_row(message)) for message in messages):
         return set()
     writer = _Writer(messages, False, set())
-    rows = [(index, native) for index in range(len(messages)) for native in writer.rows(index)]
-    return {rows[i][0] for i in taken_back(rows_of([native for _, native in rows]))}
+    natives = [(index, native) for index in range(len(messages)) for native in writer.rows(index)]
+    return {natives[i][0] for i in rows.taken_back(rows.rows_of([native for _, native in natives]))}
 
 
 class _Writer:
@@ -89,7 +69,7 @@ class _Writer:
 
     def __init__(self, messages: list[Message], on_screen: bool, gone: set[int]) -> None:
         self.messages, self.on_screen, self.gone = messages, on_screen, gone
-        self.items = ItemWriter(NAME)
+        self.items = ItemWriter(NAME, bare=True)
         self.model: str | None = None
         self.total: dict[str, int] = {}
         self.stated = self._stated_usage()
@@ -100,18 +80,18 @@ class _Writer:
         usage: dict[str, int] = {}
         for index in range(len(self.messages) - 1, -1, -1):
             message = self.messages[index]
-            if message.role == "assistant" and not in_compaction(message):
+            if message.role == "assistant" and not rows.in_compaction(message):
                 stated[index], usage = usage, {}
             elif index not in self.gone:
-                usage = usage_of(own_row(message)) or usage
+                usage = rows.usage_of(rows.own_row(message)) or usage
         return stated
 
     def rows(self, index: int) -> list[Native]:
         """The rows of a message; those of a compaction share that of the first."""
         message = self.messages[index]
-        own = own_row(message)
+        own = rows.own_row(message)
         if own is not None:
-            self.model = model_of(own) or self.model if index not in self.gone else self.model
+            self.model = rows.model_of(own) or self.model if index not in self.gone else self.model
             return [own]
         if message.replaces is not None:
             following = self.messages[index + 1 :]
@@ -119,36 +99,36 @@ class _Writer:
         return [] if _goes_on(message) else self._turn(message, self.stated.get(index))
 
     def _turn(self, message: Message, stated: dict[str, int] | None) -> list[Native]:
-        rows: list[Native] = []
+        natives: list[Native] = []
         if message.role == "assistant" and message.model and message.model != self.model:
             self.model = message.model
-            rows.append(row(message.created_at, TURN, {"model": self.model}))
+            natives.append(row(message.created_at, rows.TURN, {"model": self.model}))
         for n, (item, part) in enumerate(self._items(message)):
-            beside = dict(beside_of(message if n == 0 or part is None else part))
+            beside = dict(rows.beside_of(message if n == 0 or part is None else part))
             time, shown = beside.pop("timestamp", message.created_at), beside.pop("shown", [])
-            is_item = item.get("type") != BETWEEN_AGENTS
-            kind, payload = (ITEM, item) if is_item else (BETWEEN_AGENTS, item["payload"])
-            rows.append(row(time, kind, payload, beside))
-            events = screen(item) if self.on_screen else []
+            is_item = item.get("type") != rows.BETWEEN_AGENTS
+            kind, payload = (rows.ITEM, item) if is_item else (rows.BETWEEN_AGENTS, item["payload"])
+            natives.append(row(time, kind, payload, beside))
+            events = rows.screen(item) if self.on_screen else []
             times = [*shown, *[None] * len(events)]
-            rows += [row(own or time, EVENT, event) for own, event in zip(times, events, strict=False)]
+            natives += [row(own or time, rows.EVENT, event) for own, event in zip(times, events, strict=False)]
         if message.usage:
             self.total = sum_of(self.total, message.usage)
-            count = count_row(message.usage, self.total)
-            rows += [] if stated == message.usage else [row(message.created_at, EVENT, count)]
-        return rows
+            count = rows.count_row(message.usage, self.total)
+            natives += [] if stated == message.usage else [row(message.created_at, rows.EVENT, count)]
+        return natives
 
     def _compacted(self, messages: list[Message]) -> Native:
         items = [item for message in messages for item, _ in self._items(message)]
-        beside = dict(beside_of(messages[0]))
+        beside = dict(rows.beside_of(messages[0]))
         facts = beside.pop("compacted", {})
         payload = {"message": text_of(messages[-1]), "replacement_history": items, **facts}
-        return row(messages[0].created_at, COMPACTED, payload, beside)
+        return row(messages[0].created_at, rows.COMPACTED, payload, beside)
 
     def _items(self, message: Message) -> list[tuple[Native, Part | None]]:
         """The items of a message, each with the part of the message that it begins with."""
         part = message.parts[0] if len(message.parts) == 1 else None
-        if isinstance(part, Opaque) and message.role == "user" and part.value.get("type") in WHOLE:
+        if isinstance(part, Opaque) and message.role == "user" and part.value.get("type") in rows.WHOLE:
             return [(part.value, part)]
         bare = [_as_text(_without_row(part)) for part in message.parts]
         parts = {id(one): part for one, part in zip(bare, message.parts, strict=True)}
@@ -159,12 +139,11 @@ class _Writer:
 
 
 def _goes_on(message: Message) -> bool:
-    return message.replaces is None and in_compaction(message)
+    return message.replaces is None and rows.in_compaction(message)
 
 
 def _without_row(record: Any) -> Any:
-    carried = {key: value for key, value in carried_by(record.extras, NAME).items() if key not in BESIDE}
-    return replace(record, extras=extras_of(NAME, carried))
+    return replace(record, extras=without_keys(record.extras, NAME, *rows.BESIDE))
 
 
 def _as_text(part: Any) -> Any:
@@ -173,21 +152,18 @@ def _as_text(part: Any) -> Any:
 
 
 def _as_codex(item: Native, part: Part | None) -> Native:
-    """The item as Codex writes it: content is a list, and what says nothing is not there."""
+    """The item as Codex writes it."""
     is_shell = isinstance(part, ToolCall) and carried_by(part.extras, NAME).get("type") == "local_shell_call"
     if is_shell and part.name == SHELL and part.raw_arguments is None:  # type: ignore[union-attr]
         call = {key: value for key, value in item.items() if key not in ("name", "arguments")}
         status = item.get("status", "completed")
         return {**call, "type": "local_shell_call", "status": status, "action": part.arguments}  # type: ignore[union-attr]
-    if kind_of(item) == "message" and isinstance(item["content"], str):
-        kind = "output_text" if item["role"] == "assistant" else "input_text"
-        item = {**item, "content": [{"type": kind, "text": item["content"]}] if item["content"] else []}
     for key in ("content", "output"):
         if isinstance(item.get(key), list) and kind_of(item) != "reasoning":
-            item = {**item, key: [_as_part(one) for one in item[key]]}
+            item = {**item, key: [_without_detail(one) for one in item[key]]}
     return item
 
 
-def _as_part(part: Native) -> Native:
-    nothing = {"annotations": [], "detail": "auto"}
-    return {key: value for key, value in part.items() if key not in nothing or value != nothing[key]}
+def _without_detail(part: Native) -> Native:
+    says_nothing = part.get("detail") == AUTO and "image_url" in part
+    return {key: value for key, value in part.items() if key != "detail"} if says_nothing else part

@@ -18,24 +18,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.openai_responses.request import (
-    MEMBERS,
-    lift_choice,
-    lift_settings,
-    lift_tools,
-    write_choice,
-    write_settings,
-    write_tools,
-)
+from convcli.dialects.openai_responses import request
 from convcli.dialects.openai_responses.rules import RULES
 from convcli.families.openai.request import named_format
+from convcli.families.responses.facts import ENVELOPE, LACKING, OF_REQUESTS, OF_RESPONSES, PLACES, REASONS
 from convcli.families.responses.fitting import as_input, as_response
 from convcli.families.responses.parts import RESULTS
-from convcli.families.responses.places import PLACES
 from convcli.families.responses.response import lift_response, write_response
 from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Message, Text, Transcript
@@ -46,17 +39,14 @@ REQUEST = Keys(
     "model instructions input tools tool_choice parallel_tool_calls temperature top_p max_output_tokens reasoning text "
     "stream"
 )
-ITEM_TYPES = frozenset(
-    (
-        "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "reasoning",
-        "item_reference", "web_search_call", "file_search_call", "computer_call", "computer_call_output",
-        "code_interpreter_call", "image_generation_call", "local_shell_call", "local_shell_call_output", "shell_call",
-        "shell_call_output", "apply_patch_call", "apply_patch_call_output", "mcp_call", "mcp_list_tools",
-        "mcp_approval_request", "mcp_approval_response", "tool_search_call", "tool_search_output", "compaction",
-    )
-)  # fmt: skip
-PART_TYPES = frozenset(("input_text", "output_text", "input_image", "input_file"))
-ENVELOPES = frozenset(("payload", "message", "messages", "record_type", "event", "delta", "data", "cwd"))
+ITEM_TYPES = fields(
+    "function_call function_call_output custom_tool_call custom_tool_call_output reasoning item_reference "
+    "web_search_call file_search_call computer_call computer_call_output code_interpreter_call image_generation_call "
+    "local_shell_call local_shell_call_output shell_call shell_call_output apply_patch_call apply_patch_call_output "
+    "mcp_call mcp_list_tools mcp_approval_request mcp_approval_response tool_search_call tool_search_output compaction"
+)
+PART_TYPES = fields("input_text output_text input_image input_file")
+ENVELOPES = fields("payload message messages record_type event delta data cwd")
 """Keys of rows around items, in logs and streams."""
 ROLES = frozenset(("system", "developer", "user", "assistant"))
 OWN = ("instructions", "max_output_tokens", "text", "tools", "tool_choice", "previous_response_id", "prompt")
@@ -131,14 +121,14 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
         context.add(Message("user", [Text(asked)] if asked else []), ("input",), [()])
     else:
         ItemReader(context).all(asked or [], ("input",))
-    choice, carried_choice = lift_choice(native)
-    settings, carried_settings = lift_settings(native)
+    choice, beside_choice = request.lift_choice(native)
+    settings, carried_settings = request.lift_settings(native)
     return context.transcript(
         model=native.get("model") or None,
-        tools=lift_tools(native, context),
+        tools=request.lift_tools(native, context),
         tool_choice=choice,
         settings=settings or None,
-        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried_choice, **carried_settings}),
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **beside_choice, **carried_settings}),
     )
 
 
@@ -164,10 +154,10 @@ def _write_request(transcript: Transcript, writer: ItemWriter) -> Native:
         native["instructions"] = instructions
         messages = messages[1:]
     native["input"] = writer.all(messages)
-    native |= write_tools(transcript, NAME)
-    native |= write_choice(transcript.tool_choice, carried)
-    native |= write_settings(transcript, carried)
-    beside = {key: value for key, value in carried.items() if key not in (*MEMBERS, "tool_choice")}
+    native |= request.write_tools(transcript, NAME)
+    native |= request.write_choice(transcript.tool_choice, carried)
+    native |= request.write_settings(transcript, carried)
+    beside = {key: value for key, value in carried.items() if key not in (*request.MEMBERS, "tool_choice")}
     return REQUEST.put(native, beside)
 
 
@@ -178,32 +168,18 @@ def _instructions(message: Message) -> str | None:
     return part.text or None if is_bare else None  # type: ignore[union-attr]
 
 
-INPUT = (*as_input(NAME), named_format)
+INPUT = (*as_input(NAME), request.carried_choice(NAME), named_format)
 FIT = {"request": INPUT, "list": INPUT, "response": as_response(NAME)}
 
-LACKING = frozenset(
-    (
-        "title", "cwd", "updatedAt", "head", "tool.title", "tool.annotations",
-        "message.grouping", "message.id", "message.parentId", "message.createdAt", "message.name", "message.model",
-        "tool_result.isError", "tool_result.status", "settings.topK", "settings.stop", "settings.seed",
-        "settings.presencePenalty", "settings.frequencyPenalty",
-    )
-)  # fmt: skip
-OF_RESPONSES = frozenset(("id", "createdAt", "message.stopReason", "message.usage", "message.error"))
-OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
+WITHOUT = LACKING | fields(
+    "tool.title tool.annotations settings.topK settings.stop settings.seed settings.presencePenalty "
+    "settings.frequencyPenalty"
+)
 LACKS = {
-    "request": LACKING | OF_RESPONSES,
-    "list": LACKING | OF_RESPONSES | OF_REQUESTS | {"model", "extras"},
-    "response": LACKING | OF_REQUESTS,
+    "request": WITHOUT | OF_RESPONSES,
+    "list": WITHOUT | OF_RESPONSES | OF_REQUESTS | {"model", "extras"},
+    "response": WITHOUT | OF_REQUESTS,
 }
-
-ENVELOPE = frozenset(
-    (
-        "background", "billing", "completed_at", "created_at", "events", "incomplete_details", "logprobs", "metadata",
-        "object", "output_text", "prompt_cache_key", "prompt_cache_retention", "request", "safety_identifier",
-        "service_tier", "status", "store", "tool_usage", "usage", "user",
-    )
-)  # fmt: skip
 
 DIALECT = Dialect(
     name=NAME,
@@ -220,13 +196,8 @@ DIALECT = Dialect(
     conventions=(RESULTS,),
     lacks=LACKS,
     reasons={
-        "reasoning": "the Responses API takes back only reasoning of its own",
-        "message.grouping": "answers that follow on each other are one",
+        **REASONS,
         "message.error": "only a response has an error",
-        "message.id": "items have ids of their own",
-        "message.parentId": "items have no parent",
-        "message.name": "items have no name",
-        "message.createdAt": "items have no time",
         "message.model": "items have no model of their own",
         "message.usage": "only a response has usage",
         "message.stopReason": "only a response says why it ended",
@@ -235,7 +206,6 @@ DIALECT = Dialect(
         "settings.seed": "the Responses API has no seed",
         "settings.presencePenalty": "the Responses API has no penalties",
         "settings.frequencyPenalty": "the Responses API has no penalties",
-        "tool_result.isError": "an output has no field for a failure",
         "image.detail": "auto is the detail of an image that says nothing of it",
         "audio": "the Responses API takes no audio",
         "video": "the Responses API takes no video",

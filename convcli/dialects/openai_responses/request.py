@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.families.responses.parts import object_in
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys
 from convcli.kit.settings import Setting, Settings
+from convcli.model.dialect import Pass
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
-from convcli.wire import exact_json
 
 TOOL = Keys("type name description parameters strict output_schema")
 
@@ -56,31 +58,15 @@ def _write_tool(tool: ToolDefinition, dialect: str) -> Native:
     return TOOL.put(native, carried)
 
 
-def lift_choice(native: Native) -> tuple[ToolChoice | None, Native]:
-    """The tool choice, and what must be carried since the intermediate format cannot say it."""
-    value = native.get("tool_choice") or None
-    choice = _lift_choice(value)
-    is_whole = value is None or (choice is not None and exact_json.exact(_write_choice(choice), value))
-    return choice, {} if is_whole else {"tool_choice": value}
-
-
 def _lift_choice(native: Any) -> ToolChoice | None:
-    if not isinstance(native, dict):
-        choice: ToolChoice | None = native
-        return choice
+    if isinstance(native, str):
+        return native
     if native["type"] in ("function", "custom"):
         return {"name": native["name"]}
     if native["type"] != "allowed_tools":
         return None
     names = [tool.get("name") for tool in native["tools"]]
     return {"names": names} if names and all(isinstance(name, str) for name in names) else None
-
-
-def write_choice(choice: ToolChoice | None, carried: Native) -> Native:
-    """`tool_choice`: what was carried of it where that still says the same."""
-    if "tool_choice" in carried and _lift_choice(carried["tool_choice"]) == choice:
-        return {"tool_choice": carried["tool_choice"]}
-    return {} if choice is None else {"tool_choice": _write_choice(choice)}
 
 
 def _write_choice(choice: ToolChoice) -> Any:
@@ -90,6 +76,32 @@ def _write_choice(choice: ToolChoice) -> Any:
         return {"type": "function", "name": choice["name"]}
     tools = [{"type": "function", "name": name} for name in choice["names"]]
     return {"type": "allowed_tools", "mode": "required", "tools": tools}
+
+
+CHOICE = Settings({"tool_choice": Setting("tool_choice", _lift_choice, _write_choice, partial=True)})
+
+
+def lift_choice(native: Native) -> tuple[ToolChoice | None, Native]:
+    """The tool choice, and what must be carried since the intermediate format cannot say it."""
+    settings, carried = CHOICE.lift(native)
+    return settings.get("tool_choice"), carried
+
+
+def write_choice(choice: ToolChoice | None, carried: Native) -> Native:
+    """`tool_choice`: what was carried of it where that still says the same."""
+    return CHOICE.write({"tool_choice": choice}, carried)
+
+
+def carried_choice(owner: str) -> Pass:
+    """What is carried of a choice only where it still says the same."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        value = carried_by(transcript.extras, owner).get("tool_choice")
+        if value is None or _lift_choice(value) == transcript.tool_choice:
+            return transcript
+        return replace(transcript, extras=without_keys(transcript.extras, owner, "tool_choice"))
+
+    return fits
 
 
 # ---------------------------------------------------------------- settings

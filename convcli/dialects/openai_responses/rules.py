@@ -6,20 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.families.openai.calls import is_custom
-from convcli.families.responses.fitting import IDS, NAMES
+from convcli.families.responses.fitting import IDS, LONGEST_ID, NAMES, PREFIXES
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
 from convcli.validation.survey import Survey, for_requests
 
-PREFIXES = {
-    "message": "msg",
-    "function_call": "fc",
-    "reasoning": "rs",
-    "custom_tool_call": "ctc",
-    "web_search_call": "ws",
-}
-MOST_LONG = 64
 ANSWERS = ("output_text", "refusal")
 ASKED = ("user", "system", "developer")
 CHAINED = ("previous_response_id", "conversation")
@@ -49,8 +41,8 @@ def _known_ids(survey: Survey) -> Iterator[Breach]:
         at = NodeRef(steps=(*path, "id"))
         if not id_.startswith(prefix):
             yield Breach("bad-item-id", at, f"the id of a {_kind(item)} begins with {prefix}")
-        elif len(id_) > MOST_LONG:
-            yield Breach("bad-item-id", at, f"an id has at most {MOST_LONG} characters; found {len(id_):,}")
+        elif len(id_) > LONGEST_ID:
+            yield Breach("bad-item-id", at, f"an id has at most {LONGEST_ID} characters; found {len(id_):,}")
         if id_ in seen:
             yield Breach("duplicate-item-id", at, "another item has this id too")
         seen.add(id_)

@@ -23,13 +23,14 @@ from msgspec.structs import replace
 
 from convcli.dialects.openai_responses_stream.assembling import ENDS, FIELDS, INDEX, PARTS, TEXTS, Answer
 from convcli.dialects.openai_responses_stream.rules import RULES
+from convcli.families.responses.facts import ENVELOPE, LACKING, OF_REQUESTS, PLACES, REASONS
 from convcli.families.responses.fitting import as_response
 from convcli.families.responses.items import COMPLETED, OUTPUTS, kind_of
 from convcli.families.responses.parts import RESULTS
-from convcli.families.responses.places import PLACES
 from convcli.families.responses.response import last_answer, lift_response, write_response
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
+from convcli.kit.lacking import MEDIA
 from convcli.kit.objects import Native
 from convcli.kit.streams import fragments
 from convcli.model.dialect import Clue, Dialect, Options
@@ -157,13 +158,6 @@ GROWS = {"message": _parts, "reasoning": _parts, "function_call": _field, "custo
 """By the type of an item, the events by which it grows."""
 
 
-LACKING = frozenset(
-    (
-        "title", "cwd", "updatedAt", "head", "tools", "tool", "toolChoice", "settings", "message.grouping",
-        "message.id", "message.parentId", "message.createdAt", "message.name", "message.model",
-        "tool_result.isError", "tool_result.status",
-    )
-)  # fmt: skip
 ANNOTATED = [f"{part}/{key}" for part in ("annotation", "part/annotations/*", "item/content/*/annotations/*")
              for key in ("type", "url", "title", "start_index", "end_index")]  # fmt: skip
 REPEATED = f"""
@@ -189,52 +183,25 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
-    lacks=LACKING,
+    lacks=LACKING | OF_REQUESTS,
     repeats=frozenset(f"/*/{place}" for place in REPEATED),
     reasons={
+        **REASONS,
+        **dict.fromkeys(OF_REQUESTS, "a stream holds the answer, not what was asked"),
+        **dict.fromkeys(MEDIA, "an answer holds no media"),
         "message": "a stream holds the turns since the last question",
-        "message.grouping": "answers that follow on each other are one",
         "message.role": "a stream holds the turns of the assistant and their results",
-        "message.id": "items have ids of their own",
-        "message.parentId": "items have no parent",
-        "message.name": "items have no name",
-        "message.createdAt": "items have no time",
         "message.model": "the model is that of the whole response",
         "message.usage": "the counts are those of the whole response",
         "message.stopReason": "only the response as a whole says why it ended, and it always does",
         "message.error": "only the response as a whole has an error",
-        "reasoning": "the Responses API takes back only reasoning of its own",
-        "tools": "a stream holds the answer, not what was asked",
-        "tool": "a stream holds the answer, not what was asked",
-        "toolChoice": "a stream holds the answer, not what was asked",
-        "settings": "a stream holds the answer, not what was asked",
         "title": "a response has no title",
         "cwd": "a response does not name a directory",
         "createdAt": "a response has whole seconds",
         "updatedAt": "a response has only the time at which it began",
         "head": "a response is no tree",
-        "event": "no model ever saw this row",
-        "tool_result.isError": "an output has no field for a failure",
         "tool_result.status": "an output has no such state",
-        "image": "an answer holds no media",
-        "audio": "an answer holds no media",
-        "video": "an answer holds no media",
-        "document": "an answer holds no media",
     },
     places=PLACES,
-    envelope=frozenset(
-        (
-            "events",
-            "background",
-            "billing",
-            "completed_at",
-            "metadata",
-            "object",
-            "request",
-            "service_tier",
-            "status",
-            "store",
-            "usage",
-        )
-    ),
+    envelope=ENVELOPE,
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from convcli.families.responses.items import kind_of
 from convcli.kit import streams
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Native
 from convcli.kit.streams import Growing, Slots
 from convcli.model.transcript import Path
@@ -94,13 +95,10 @@ DEFAULTS: dict[str, Native] = {
 """What an item has whose beginning is missing."""
 
 
-EVENT_KEYS = frozenset(
-    (
-        "type", "sequence_number", "response_id", "item_id", "output_index", "content_index", "summary_index",
-        "annotation_index", "item", "part", "response", "delta", "text", "refusal", "arguments", "input", "logprobs",
-        "annotation", "error", "code", "message", "param", "obfuscation",
-    )
-)  # fmt: skip
+EVENT_KEYS = fields(
+    "type sequence_number response_id item_id output_index content_index summary_index annotation_index item part "
+    "response delta text refusal arguments input logprobs annotation error code message param obfuscation"
+)
 """The keys of events that say something of a response or where in it."""
 
 

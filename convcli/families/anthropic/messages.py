@@ -14,6 +14,7 @@ from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.sessions import add_event, row_of_event
+from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Part, Path, Spots, Text
 
 ROLES = frozenset(("user", "assistant", "system"))
@@ -21,13 +22,7 @@ MESSAGE = Keys("id role model content stop_reason stop_sequence usage", carried=
 BARE = ("role", "content")
 """The keys of nearly all messages."""
 
-FINISH = {
-    "end_turn": "stop",
-    "max_tokens": "length",
-    "tool_use": "tool_calls",
-    "pause_turn": "pause",
-    "refusal": "refusal",
-}
+FINISH = pairs("end_turn=stop max_tokens=length tool_use=tool_calls pause_turn=pause refusal=refusal")
 FINISH_OF = {ours: theirs for theirs, ours in FINISH.items()}
 VERBATIM = frozenset(("stop_sequence", "model_context_window_exceeded"))
 """Stop reasons of the vendor that are the same word on both sides."""

@@ -8,7 +8,8 @@ are lent: `owner` is the name under which a dialect carries extras and opaque pa
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import NoneType
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -19,28 +20,18 @@ from convcli.families.responses.parts import AUTO, RESULTS, object_in
 from convcli.families.responses.turns import is_content
 from convcli.kit.fitting import functions_only, without
 from convcli.kit.objects import carried_by, extras_of
-from convcli.kit.passes import on_messages, on_parts, on_results, on_tools, shared
+from convcli.kit.passes import PartPass, on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
 from convcli.kit.results import expressed, separate_results
+from convcli.kit.sessions import events
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
-from convcli.model.transcript import (
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
-    ToolDefinition,
-    ToolResult,
-    Transcript,
-)
+from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
 
 NAMES, IDS = identifiers(128), Alphabet("", "", 64)
 """Of tools and of calls."""
-PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+PREFIXES = {"message": "msg", "reasoning": "rs", "web_search_call": "ws"}
+PREFIXES |= {"function_call": "fc", "custom_tool_call": "ctc"}
 """How the ids of items begin; the service refuses others."""
 LONGEST_ID = 64
 UNTYPED = "application/octet-stream"
@@ -49,19 +40,15 @@ UNTYPED = "application/octet-stream"
 # ---------------------------------------------------------------- messages
 
 
-def line_of(owner: str) -> Pass:
+def line_of(owner: str) -> tuple[Pass, Pass]:
     """Of a tree only the active branch, and of the events only those that are items."""
+    marks = events(lambda event: bool(event.parts) and all(_is_mark(part, owner) for part in event.parts))
+    return on_branch, marks
 
-    def is_kept(message: Message) -> bool:
-        return message.role != "event" or (bool(message.parts) and all(_is_mark(part, owner) for part in message.parts))
 
-    def fits(transcript: Transcript) -> Transcript:
-        messages = branch(transcript)
-        kept = shared(messages, [message if is_kept(message) else None for message in messages])
-        is_linear = kept is transcript.messages and transcript.head is None
-        return transcript if is_linear else replace(transcript, messages=kept, head=None)
-
-    return fits
+def on_branch(transcript: Transcript) -> Transcript:
+    """Of a tree only the active branch, with its events."""
+    return transcript if transcript.head is None else replace(transcript, messages=branch(transcript), head=None)
 
 
 def _is_mark(part: Part, owner: str) -> bool:
@@ -69,33 +56,14 @@ def _is_mark(part: Part, owner: str) -> bool:
     return is_object and part.value.get("type") in MARKS  # type: ignore[union-attr]
 
 
-def answered(messages: list[Message]) -> list[Message]:
-    """What a response holds: the turns of the assistant and the results between them."""
-    return shared(messages, [message if message.role in ANSWERED else None for message in messages])
-
-
-ANSWERED = ("assistant", "tool", "event")
+answered = on_each_message(lambda message: message if message.role in ("assistant", "tool", "event") else None)
+"""What a response holds: the turns of the assistant and the results between them."""
 
 
 # ---------------------------------------------------------------- parts
 
 
-def takes_part(owner: str) -> Callable[[Part, Message], Part | None]:
-    """A part as the service takes it in a message of its role."""
-
-    def fits(part: Part, message: Message) -> Part | None:
-        if isinstance(part, Opaque):
-            return part if part.dialect == owner else None
-        if isinstance(part, Media):
-            return None if message.role == "assistant" else _media(part)
-        if isinstance(part, (ToolCall, Reasoning, Refusal)) and message.role != "assistant":
-            return None
-        return part
-
-    return fits
-
-
-def _media(media: Media) -> Media | None:
+def takes_media(media: Media) -> Media | None:
     """An image or a file, of which only data has a type; the service lists audio no more."""
     if media.type not in ("image", "document") or (media.data is None and not media.url and media.file_id is None):
         return None
@@ -109,25 +77,42 @@ def _media(media: Media) -> Media | None:
     return media if fitted == media else fitted
 
 
-def takes_output(owner: str) -> Callable[[ToolResult], ToolResult]:
-    """A result with those texts, images and files that an output can hold."""
+MediaFit: TypeAlias = Callable[[Media], Media | None]
+
+
+def takes_part(owner: str, media: MediaFit = takes_media) -> PartPass:
+    """Parts as the service takes them in messages of their roles; `media` says which it takes."""
+
+    def fits(part: Part, message: Message) -> Part | None:
+        if isinstance(part, Opaque):
+            return part if part.dialect == owner else None
+        if isinstance(part, Media):
+            return None if message.role == "assistant" else media(part)
+        if part.type in ("tool_call", "reasoning", "refusal") and message.role != "assistant":
+            return None
+        return part
+
+    return on_parts(fits)
+
+
+def takes_output(owner: str, media: MediaFit = takes_media) -> PartPass:
+    """Results with those texts, images and files that an output can hold."""
+
+    def of_output(part: Part) -> Part | None:
+        fitted = media(part) if isinstance(part, Media) else part
+        is_own = isinstance(fitted, Opaque) and fitted.dialect == owner
+        if fitted is None or not (is_own or isinstance(fitted, (Text, Media))):
+            return None
+        bare = replace(fitted, metadata=None, extras=extras_of(owner, carried_by(part.extras, owner)))
+        return fitted if fitted == bare else bare
 
     def fits(result: ToolResult) -> ToolResult:
         if result.kind != "multimodal":
             return result
-        parts = shared(result.value, [_of_output(part, owner) for part in result.value])
+        parts = shared(result.value, list(map(of_output, result.value)))
         return result if parts is result.value else replace(result, value=parts)
 
-    return fits
-
-
-def _of_output(part: Part, owner: str) -> Part | None:
-    fitted = _media(part) if isinstance(part, Media) else part
-    is_known = isinstance(fitted, (Text, Media)) or (isinstance(fitted, Opaque) and fitted.dialect == owner)
-    if fitted is None or not is_known:
-        return None
-    only_its_own = replace(fitted, metadata=None, extras=extras_of(owner, carried_by(part.extras, owner)))
-    return fitted if fitted == only_its_own else only_its_own
+    return on_results(fits)
 
 
 # ---------------------------------------------------------------- items
@@ -286,8 +271,7 @@ def echoed(owner: str) -> Pass:
         if not repeated:
             return transcript
         beside = {key: value for key, value in carried.items() if key not in repeated}
-        request = {**object_in(carried, "request"), **repeated}
-        beside["request"] = {key: request[key] for key in response.RESPONSE.sorted(request)}
+        beside["request"] = {**object_in(carried, "request"), **repeated}
         return replace(transcript, extras={**(transcript.extras or {}), owner: beside})
 
     return fits
@@ -296,31 +280,26 @@ def echoed(owner: str) -> Pass:
 # ---------------------------------------------------------------- all of it
 
 
-def _known_schema(tool: ToolDefinition) -> ToolDefinition:
-    is_written = tool.output_schema is None or isinstance(tool.output_schema, dict)
-    return tool if is_written else replace(tool, output_schema=None)
+_known_schemas = on_tools(
+    lambda tool: tool if isinstance(tool.output_schema, (dict, NoneType)) else replace(tool, output_schema=None)
+)
 
 
 def _items(owner: str, *, is_input: bool) -> tuple[Pass, ...]:
-    return (
-        on_parts(takes_part(owner)),
-        on_results(takes_output(owner)),
-        expressed(RESULTS),
-        own_items(owner, is_input=is_input),
-    )
+    return takes_part(owner), takes_output(owner), expressed(RESULTS), own_items(owner, is_input=is_input)
 
 
 def as_input(owner: str) -> tuple[Pass, ...]:
     """Messages as items of a request."""
     return (
         renaming(NAMES, IDS),
-        line_of(owner),
+        *line_of(owner),
         distinct_ids(IDS),
         separate_results,
         on_messages(no_empty_beside),
         not_emptied(*_items(owner, is_input=True), on_messages(followed_reasoning)),
         functions_only(owner),
-        on_tools(_known_schema),
+        _known_schemas,
     )
 
 
@@ -328,8 +307,8 @@ def as_response(owner: str, *, always: bool = False) -> tuple[Pass, ...]:
     """Messages as the items of a response; `always`: it says that it has ended."""
     return (
         renaming(NAMES, IDS),
-        line_of(owner),
-        on_messages(answered),
+        *line_of(owner),
+        answered,
         distinct_ids(IDS),
         separate_results,
         *_items(owner, is_input=False),

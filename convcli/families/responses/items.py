@@ -17,13 +17,10 @@ from convcli.wire import exact_json
 
 REASONING = Keys("type id summary content encrypted_content status", carried="status")
 OUTPUT = Keys("type id call_id name namespace caller status output", carried="namespace caller status")
+OF_CALLS = "namespace status caller async"
 CALLS = {
-    "function_call": Keys(
-        "type id call_id namespace name arguments status caller async", carried="namespace status caller async"
-    ),
-    "custom_tool_call": Keys(
-        "type id call_id namespace name input status caller async", carried="namespace status caller async"
-    ),
+    kind: Keys(f"type id call_id namespace name {body} status caller async", carried=OF_CALLS)
+    for kind, body in (("function_call", "arguments"), ("custom_tool_call", "input"))
 }
 OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
 MARKS = frozenset(("additional_tools", "configuration_update", "compaction_trigger"))

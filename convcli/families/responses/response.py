@@ -9,32 +9,35 @@ from __future__ import annotations
 from itertools import dropwhile, takewhile
 
 from convcli.families.openai import request as common
-from convcli.families.responses.parts import carried_beside, object_in
+from convcli.families.responses.parts import object_in
 from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.lacking import fields
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope
+from convcli.kit.settings import Setting
 from convcli.kit.values import epoch_of_time, time_of_epoch
 from convcli.model.transcript import Message, Part, ToolCall, Transcript
 from convcli.wire import exact_json
 
-RESPONSE = Keys(
+ORDER = (
     "id object created_at status background billing completed_at error frequency_penalty incomplete_details "
     "instructions max_output_tokens max_tool_calls model moderation output parallel_tool_calls presence_penalty "
     "previous_response_id conversation prompt prompt_cache_key prompt_cache_retention reasoning safety_identifier "
     "service_tier store temperature text tool_choice tools tool_usage top_logprobs top_p truncation usage user "
-    "metadata output_text",
-    carried="background billing completed_at frequency_penalty instructions max_output_tokens max_tool_calls "
-    "moderation parallel_tool_calls presence_penalty previous_response_id conversation prompt prompt_cache_key "
-    "prompt_cache_retention reasoning safety_identifier service_tier store temperature text tool_choice tools "
-    "tool_usage top_logprobs top_p truncation user metadata output_text",
+    "metadata output_text"
 )
-ECHO = frozenset(
-    (
-        "frequency_penalty", "instructions", "max_output_tokens", "max_tool_calls", "parallel_tool_calls",
-        "presence_penalty", "previous_response_id", "conversation", "prompt", "reasoning", "request", "temperature",
-        "text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation",
-    )
-)  # fmt: skip
+SECONDS = Setting("created_at", lambda at: time_of_epoch(at) if isinstance(at, int) else None, epoch_of_time)
+RESPONSE = Envelope(
+    ORDER,
+    {"id": "id", "model": "model", "created_at": SECONDS},
+    content="object status error incomplete_details output usage",
+)
+ECHO = fields(
+    "frequency_penalty instructions max_output_tokens max_tool_calls parallel_tool_calls presence_penalty "
+    "previous_response_id conversation prompt reasoning request temperature text tool_choice tools top_logprobs top_p "
+    "truncation"
+)
 """What a response repeats of its request; carried together, under `request`."""
 DEFAULTS = {"parallel_tool_calls": True, "tool_choice": "auto"}
 """What a response says of a request that said nothing."""
@@ -49,20 +52,13 @@ def lift_response(native: Native, context: LiftContext) -> Transcript:
     """The transcript of what a model answered; why it ended is on the last answer."""
     context.origin.form = "response"
     ItemReader(context).all(native["output"], ("output",))
-    carried = carried_beside(DEFAULTS, RESPONSE, native)
-    request = {key: carried[key] for key in RESPONSE.sorted(carried) if key in ECHO}
-    carried = {key: value for key, value in carried.items() if key not in ECHO}
-    created = native.get("created_at")
-    created_at = time_of_epoch(created) if isinstance(created, int) else None
-    if created is not None and created_at is None:
-        carried["created_at"] = created
-    carried |= _lift_end(native, context)
-    return context.transcript(
-        id=native.get("id") or None,
-        model=native.get("model") or None,
-        created_at=created_at,
-        extras=extras_of(context.dialect, {**carried, **({"request": request} if request else {})}),
-    )
+    transcript = context.transcript()
+    carried = RESPONSE.lift(native, transcript) or {}
+    carried = {key: value for key, value in carried.items() if not exact_json.exact(value, DEFAULTS.get(key))}
+    request = {key: carried.pop(key) for key in list(carried) if key in ECHO}
+    carried |= {**_lift_end(native, context), **({"request": request} if request else {})}
+    transcript.extras = extras_of(context.dialect, carried)
+    return transcript
 
 
 def _lift_end(native: Native, context: LiftContext) -> Native:
@@ -101,9 +97,7 @@ def read_stop_reason(native: Native, parts: list[Part]) -> str | None:
 
 def write_response(transcript: Transcript, dialect: str) -> Native:
     """The response with every answer in it, and the results between them."""
-    native: Native = {**NOTHING, "id": transcript.id, "object": "response", "model": transcript.model}
-    native["created_at"] = None if transcript.created_at is None else epoch_of_time(transcript.created_at)
-    native = {key: value for key, value in native.items() if value is not None or key in NOTHING}
+    native: Native = {**NOTHING, **DEFAULTS, "object": "response"}
     native["output"] = ItemWriter(dialect, answered=True).all(transcript.messages)
     carried = carried_by(transcript.extras, dialect)
     answer = last_answer(transcript.messages)
@@ -111,7 +105,7 @@ def write_response(transcript: Transcript, dialect: str) -> Native:
     if answer is not None and (answer.usage or carried_by(answer.extras, dialect).get("usage")):
         native["usage"] = common.write_usage(answer, dialect, USAGE)
     beside = {key: value for key, value in carried.items() if key not in ("request", *END)}
-    return RESPONSE.put({**native, **DEFAULTS}, {**object_in(carried, "request"), **beside}, sort=True)
+    return RESPONSE.write(transcript, {**native, **object_in(carried, "request"), **beside})
 
 
 def last_answer(messages: list[Message]) -> Message | None:
@@ -143,7 +137,7 @@ def end_of(answer: Message, carried: Native) -> Native:
     if answer.error is not None:
         native["error"] = {"code": "server_error", "message": answer.error}
     exact = {**native, **{key: carried[key] for key in END if key in carried}}
-    if object_in(exact, "error").get("message") != answer.error:
+    if (object_in(exact, "error").get("message") or None) != answer.error:
         exact |= {"error": native.get("error")}
     if read_stop_reason(exact, answer.parts) != answer.stop_reason:
         exact |= {"status": native.get("status"), "incomplete_details": native.get("incomplete_details")}

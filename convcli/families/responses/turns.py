@@ -117,14 +117,15 @@ def _spots(native: Native) -> list[Path]:
 class ItemWriter:
     """The items of messages. `answered`: as a response holds them, with all that it says of the content of a message.
 
-    Elsewhere the content of one text is a string. `firsts` are the parts with which the items begin, None for an item
+    Elsewhere the content of one text is a string, unless items are `bare`: with lists, and without what says nothing.
+    `firsts` are the parts with which the items begin, None for an item
     of an empty message.
     """
 
-    __slots__ = ("_answered", "_calls", "_dialect", "_draft", "firsts", "items")
+    __slots__ = ("_answered", "_bare", "_calls", "_dialect", "_draft", "firsts", "items")
 
-    def __init__(self, dialect: str, *, answered: bool = False) -> None:
-        self._dialect, self._answered = dialect, answered
+    def __init__(self, dialect: str, *, answered: bool = False, bare: bool = False) -> None:
+        self._dialect, self._answered, self._bare = dialect, answered, bare
         self.items: list[Native] = []
         self.firsts: list[Part | None] = []
         self._draft: Native | None = None
@@ -180,13 +181,14 @@ class ItemWriter:
         if draft is None:
             return
         content = draft["content"]
-        if not content or (len(content) == 1 and not self._answered and _is_bare(content[0])):
+        is_text = len(content) == 1 and not self._answered and _is_bare(content[0])
+        if (is_text or not content) and not self._bare:
             draft["content"] = content[0]["text"] if content else ""
         self.items.append(draft)
 
     def _annotated(self, part: Native) -> Native:
         """Text of the assistant has annotations, and in a response log probabilities, be it none."""
-        if part.get("type") != "output_text":
+        if part.get("type") != "output_text" or self._bare:
             return part
         return {**part, "annotations": [], **({"logprobs": []} if self._answered else {}), **part}
 

@@ -1,0 +1,55 @@
+"""What documents of the Responses API say of a transcript: where it stands, and what they have no place for."""
+
+from __future__ import annotations
+
+from convcli.families.responses.response import USAGE
+from convcli.kit.lacking import MESSAGE, SESSION, TOOLS, fields
+from convcli.model.transcript import Path
+
+OF_ITEMS: dict[str, Path] = {
+    "extras.item": ("..", ".."),
+    "text.metadata.itemId": ("..", "..", "id"),
+    "refusal.metadata.itemId": ("..", "..", "id"),
+    "reasoning.metadata.itemId": ("id",),
+    "reasoning.text": ("content",),
+    "tool_call.metadata.itemId": ("id",),
+    "tool_call.id": ("call_id",),
+    "tool_call.rawArguments": ("arguments",),
+    "tool_result.metadata.itemId": ("id",),
+    "tool_result.toolCallId": ("call_id",),
+    "tool_result.value": ("output",),
+}
+"""Where facts of parts stand, in whatever holds items."""
+PLACES: dict[str, Path] = {
+    **OF_ITEMS,
+    "createdAt": ("created_at",),
+    "settings.reasoningEffort": ("reasoning", "effort"),
+    "settings.responseFormat": ("text", "format"),
+    "extras.usage": ("..", "..", "usage"),
+    "extras.request": (),
+    "message.stopReason": ("..", "..", "status"),
+    "message.error": ("..", "..", "error", "message"),
+    "message.usage": ("..", "..", "usage"),
+    **{f"message.usage.{ours}": ("..", "..", "usage", *theirs) for theirs, ours in USAGE.items()},
+}
+
+OF_RESPONSES = fields("id createdAt message.stopReason message.usage message.error")
+OF_REQUESTS = TOOLS | {"toolChoice", "settings"}
+LACKING = (SESSION | MESSAGE) - OF_RESPONSES
+LACKING |= fields("message.grouping message.model tool_result.isError tool_result.status")
+"""What neither a request nor a response has."""
+
+REASONS = {
+    "reasoning": "the Responses API takes back only reasoning of its own",
+    "message.grouping": "answers that follow on each other are one",
+    "message.id": "items have ids of their own",
+    "message.parentId": "items have no parent",
+    "message.name": "items have no name",
+    "message.createdAt": "items have no time",
+    "tool_result.isError": "an output has no field for a failure",
+}
+
+ENVELOPE = fields(
+    "background billing completed_at created_at events incomplete_details logprobs metadata object output_text "
+    "prompt_cache_key prompt_cache_retention request safety_identifier service_tier status store tool_usage usage user"
+)
