@@ -124,7 +124,7 @@ def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[d
         elif value is not None:
             rest[key] = value
     rank = {path[0]: at for at, path in enumerate(table)}
-    return usage, dict(sorted(rest.items(), key=lambda item: rank.get(item[0], len(rank))))
+    return usage, dict(sorted(rest.items(), key=lambda item: rank.get(item[0], len(table))))
 
 
 def put_counts(usage: dict[str, int], rest: Native, table: Mapping[tuple[str, ...], str]) -> Native:

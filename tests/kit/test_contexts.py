@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from convcli.kit.contexts import LiftContext
+from typing import Any
+
+from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import Native
-from convcli.model.transcript import Message, Spots, Text
+from convcli.model.transcript import Message, Spots, Text, Transcript
 
 
 def lift_one(native: Native, context: LiftContext) -> tuple[Message, Spots]:
@@ -46,3 +48,24 @@ def test_two_contexts_share_no_messages() -> None:
     one.add(Message("user", []), ())
     assert two.messages == []
     assert two.origin.places == []
+
+
+def test_a_list_a_request_and_an_answer_are_told_apart() -> None:
+    def lift(document: Any) -> Transcript:
+        context = LiftContext("some-format", document)
+        is_answer = "answer" in document
+        return lift_forms(document, context, lift_one, lift_request, lift_answer, is_answer=is_answer)
+
+    def lift_request(native: Native, context: LiftContext) -> Transcript:
+        return context.transcript(model=native["model"])
+
+    def lift_answer(native: Native, context: LiftContext) -> Transcript:
+        return context.transcript(id=native["answer"])
+
+    items = [{"text": "a"}]
+    request = lift({"messages": items, "model": "m"})
+    assert [(lifted.origin.form, lifted.origin.places[0][0]) for lifted in (request, lift(items)) if lifted.origin] == [
+        ("request", ("messages", 0)),
+        ("list", (0,)),
+    ]
+    assert (request.model, lift({"answer": "x"})) == ("m", Transcript([], id="x"))

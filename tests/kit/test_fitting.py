@@ -158,3 +158,11 @@ def test_a_leading_instruction_is_one_text() -> None:
     assert fitting.bare_system([Message("system", []), user("x")]) == [user("x")]
     assert fitting.bare_text(user("x")) == "x"
     assert fitting.bare_text(user("x", name="n")) == ""
+
+
+@pytest.mark.parametrize(("single", "forms"), [(False, ["response", "response"]), (True, ["response", "request"])])
+def test_only_what_a_model_answered_is_a_response(single: bool, forms: list[str]) -> None:
+    form_of = fitting.response_if_answered(single=single)
+    answer = Message("assistant", [Text("A")], stop_reason="stop")
+    assert [form_of(Transcript([answer] * number)) for number in (1, 2)] == forms
+    assert form_of(Transcript([user("Hi"), answer])) == "request"

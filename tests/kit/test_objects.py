@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from convcli.kit.objects import Keys, carried_by, extras_of, merge, says_something
+from convcli.kit.objects import Keys, carried_by, extras_of, merge, messages_in, says_something
 from tests import strategies
 
 KEYS = Keys("id role content cost", carried="cost")
@@ -66,3 +66,10 @@ def test_no_value_is_lost_between_known_and_carried_keys(native: dict[str, Any])
     assert {key: value for key, value in put.items() if key not in blank} == {
         key: value for key, value in native.items() if key not in blank
     }
+
+
+def test_the_messages_of_a_document_are_its_objects_with_the_keys_that_are_asked_for() -> None:
+    messages = [{"role": "user"}, {"role": "tool", "content": ""}]
+    assert messages_in({"messages": messages}, "role") is messages_in(messages) is messages
+    assert [messages_in(document) for document in ({}, {"messages": {}}, "x", [messages])] == [None] * 4
+    assert messages_in(messages, "role", "content") is None

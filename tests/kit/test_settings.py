@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convcli.kit.settings import Setting, Settings
+from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.model.transcript import Transcript
 
 EFFORTS = {"low": "LOW", "high": "HIGH"}
@@ -105,3 +105,11 @@ def test_writing_what_was_read_gives_the_same_values(native: dict[str, Any]) -> 
     written = TABLE.write(settings, carried)
     assert TABLE.lift(written) == (settings, carried)
     assert {str(value) for value in native.values()} == {str(value) for value in written.values()}
+
+
+def test_settings_in_snake_case_have_our_names() -> None:
+    assert in_snake_case("stop top_p parallel_tool_calls") == {
+        "stop": "stop",
+        "top_p": "topP",
+        "parallel_tool_calls": "parallelToolCalls",
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from convcli.kit.values import pairs, paths, read_arguments, write_arguments
+from convcli.kit.values import pairs, paths, put_counts, read_arguments, take_counts, write_arguments
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,16 @@ def test_text_that_is_no_object_keeps_itself_beside_its_best_reading(
 def test_raw_arguments_are_written_as_they_were() -> None:
     assert write_arguments({"a": 1}, None) == '{"a":1}'
     assert write_arguments({}, '{"a": ') == '{"a": '
+
+
+COUNTS = {("in",): "inputTokens", ("out", "all"): "outputTokens", ("out", "thought"): "reasoningTokens"}
+
+
+def test_counts_are_whole_numbers_however_they_are_written_and_the_rest_stands_in_the_order_of_the_table() -> None:
+    usage, others = take_counts({"price": 1, "out": {"all": 3, "cut": 2}, "in": 7.0}, COUNTS)
+    assert usage == {"outputTokens": 3, "inputTokens": 7}
+    assert list(others.items()) == [("out", {"cut": 2}), ("price", 1)]
+    assert put_counts(usage, others, COUNTS) == {"in": 7, "out": {"all": 3, "cut": 2}, "price": 1}
 
 
 def test_a_table_is_written_as_pairs_and_its_paths_as_steps() -> None:

@@ -44,7 +44,7 @@ from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import LETTERS, WORD, Alphabet, renaming
 from convcli.kit.settings import Setting, Settings, in_snake_case
-from convcli.kit.values import put_counts, take_counts
+from convcli.kit.values import pairs, put_counts, take_counts
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
@@ -92,22 +92,8 @@ SETTINGS = Settings(
     }
 )
 CHOICES = {"REQUIRED": "required", "NONE": "none"}
-FINISH: dict[str, str] = {
-    "COMPLETE": "stop",
-    "STOP_SEQUENCE": "stop",
-    "MAX_TOKENS": "length",
-    "TOOL_CALL": "tool_calls",
-    "ERROR": "error",
-    "TIMEOUT": "error",
-}
-FINISH_OF = {
-    "stop": "COMPLETE",
-    "length": "MAX_TOKENS",
-    "tool_calls": "TOOL_CALL",
-    "error": "ERROR",
-    "aborted": "ERROR",
-    "content_filter": "ERROR",
-}
+FINISH = pairs("COMPLETE=stop STOP_SEQUENCE=stop MAX_TOKENS=length TOOL_CALL=tool_calls ERROR=error TIMEOUT=error")
+FINISH_OF = pairs("stop=COMPLETE length=MAX_TOKENS tool_calls=TOOL_CALL error=ERROR aborted=ERROR content_filter=ERROR")
 COUNTS: common.Counts = {
     ("tokens", "input_tokens"): "inputTokens",
     ("tokens", "output_tokens"): "outputTokens",

@@ -118,8 +118,8 @@ the message itself says under one of these names."""
 
 def beside(carried: Native | None) -> Native:
     """What is carried of a message, apart from what stands around it."""
-    own = {key: carried[key] for key in AROUND_MESSAGE if key in carried} if carried else {}
-    return {**_others(carried or {}), **({"message": own} if own else {})}
+    inner = {key: carried[key] for key in AROUND_MESSAGE if key in carried} if carried else {}
+    return {**_others(carried or {}), **({"message": inner} if inner else {})}
 
 
 def of_message(carried: Native) -> Native:

@@ -49,7 +49,7 @@ def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
     kind = native.get("type") or "function"
     inner = native.get(kind)
     named = inner.get("name") if isinstance(inner, dict) else native.get("name")
-    return ToolDefinition(named if isinstance(named, str) else str(kind), extras={dialect: {"tool": native}})
+    return ToolDefinition(named if named and isinstance(named, str) else str(kind), extras={dialect: {"tool": native}})
 
 
 def write_tool(tool: ToolDefinition, dialect: str, *, strict: bool = True) -> Native | None:

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from convcli.families.openai import request as common
 from convcli.families.openai.messages import CONTENT_TYPES
+from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, LiftOne
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.passes import on_each_message
 from convcli.kit.values import epoch_of_time, time_of_epoch
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Text, Transcript
@@ -133,21 +133,13 @@ def created_in_seconds(transcript: Transcript) -> Transcript:
 
 
 def known_finish(answers: Answers, kept: Collection[str] = ()) -> Pass:
-    """A stop reason that the vendor has no word for is an ordinary stop, unless it is `kept`."""
+    """A stop reason that the vendor has no word for is an ordinary stop, unless it is `kept` or its word is carried."""
 
-    def fits(message: Message) -> Message:
-        reason = message.stop_reason
-        if (
-            reason is None
-            or reason in kept
-            or "finish_reason" in carried_by(message.extras, answers.dialect).get("choice", {})
-        ):
-            return message
-        written = answers.finish_of.get(reason, "stop")
-        ours = answers.finish.get(written, written)
-        return message if ours == reason else replace(message, stop_reason=ours)
+    def is_kept(message: Message) -> bool:
+        choice = carried_by(message.extras, answers.dialect).get("choice", {})
+        return message.stop_reason in kept or "finish_reason" in choice
 
-    return on_each_message(fits)
+    return fitting.known_finish(answers.finish, answers.finish_of, "stop", is_kept)
 
 
 def joined_text(message: Message) -> Message:

@@ -4,38 +4,30 @@ from __future__ import annotations
 
 from convcli.families.openai.request import SETTINGS, USAGE
 from convcli.kit.lacking import TOOLS, fields
+from convcli.kit.values import paths
 from convcli.model.transcript import Path
 
 UP: Path = ("..", "..", "..")
 """From the message of a choice to the response."""
 
-CALLS: dict[str, Path] = {
-    "toolChoice": ("tool_choice",),
-    "tool.name": ("function", "name"),
-    "tool.parameters": ("function", "parameters"),
-    "tool_call.name": ("function", "name"),
-    "tool_call.arguments": ("function", "arguments"),
-    "tool_call.rawArguments": ("function", "arguments"),
-    "tool_result.toolCallId": ("..", "tool_call_id"),
-    "message.stopReason": ("..", "finish_reason"),
-}
+CALLS: dict[str, Path] = paths(
+    "toolChoice=tool_choice tool.name=function/name tool.parameters=function/parameters tool_call.name=function/name "
+    "tool_call.arguments=function/arguments tool_call.rawArguments=function/arguments "
+    "tool_result.toolCallId=../tool_call_id message.stopReason=../finish_reason"
+)
 """Where all of them have it."""
 
 PLACES: dict[str, Path] = {
     **CALLS,
-    "createdAt": ("created",),
     **{f"settings.{ours}": (theirs,) for theirs, ours in SETTINGS.items()},
-    "settings.stop": ("stop",),
-    "settings.responseFormat": ("response_format",),
-    "extras.choice": ("..",),
-    "tool.description": ("function", "description"),
-    "tool.strict": ("function", "strict"),
+    **paths(
+        "createdAt=created settings.stop=stop settings.responseFormat=response_format extras.choice=.. "
+        "tool.description=function/description tool.strict=function/strict image.detail=image_url/detail "
+        "document.name=file/filename message.error=error/message"
+    ),
     "extras.tool": (),
-    "image.detail": ("image_url", "detail"),
-    "document.name": ("file", "filename"),
     "message.usage": (*UP, "usage"),
     **{f"message.usage.{ours}": (*UP, "usage", *theirs) for theirs, ours in USAGE.items()},
-    "message.error": ("error", "message"),
     "extras.usage": (*UP, "usage"),
 }
 
