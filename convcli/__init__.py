@@ -8,9 +8,9 @@
         print(loss.kind, loss.where, loss.why)
 
 Documents are JSON values (`dict`, `list`). `convert` is `lift`, to the records of the intermediate format
-(`Transcript`, `Message`, `ToolCall`, `ToolResult`, `ToolDefinition`), and `lower`, from them to a dialect; `read`
-lifts all documents of a file, and `validate` says what is wrong with one. Nothing here prints: losses and findings
-are returned, with the place in the document as a JSON Pointer.
+(`Transcript`, `Message`, `ToolCall`, `ToolResult`, `ToolDefinition`), and `lower`, which fits them to what a dialect
+takes and writes them; `read` lifts all documents of a file, and `validate` says what is wrong with one. Nothing here
+prints: losses and findings are returned, with the place in the document as a JSON Pointer.
 
 Errors are `ConvcliError`: `ContentError` for what cannot be read or recognised, `RefusedError` for what does not pass
 its schema, `JobError` for an unknown dialect or a missing file. All have a `code` that `convcli explain` explains.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -63,3 +67,13 @@ def all_of(terminal: int) -> bytes:
             said += piece
     os.close(terminal)
     return said
+
+
+def on_terminal(words: list[str], columns: int, surroundings: dict[str, str]) -> tuple[int, str]:
+    """Run a command whose streams are a terminal of this width: its exit code and what it wrote there."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings) as process:
+        os.close(theirs)
+        said = all_of(ours)
+    return process.returncode, said.decode()

@@ -63,14 +63,16 @@ def jobs(function: F) -> F:
     return option(function)
 
 
-def processes(asked: int, screen: Screen) -> int:
-    """How many processes work where so many are asked for."""
-    if asked == 1:
+def processes(asked: int, paths: Iterable[str], screen: Screen) -> int:
+    """How many processes work on these inputs where so many are asked for."""
+    from convcli.jobs import inputs as files
+
+    if asked == 1 or sum(map(size_of, paths)) < files.WORTH:
         return 1
     from convcli.jobs import workers
 
-    if not workers.available():
-        screen.tell("note: one process does all the work, since this system cannot fork it\n")
+    if not workers.can_start():
+        screen.tell("note: one process does all the work, since this system cannot start others for it\n")
         return 1
     return asked or workers.cores()
 

@@ -20,7 +20,7 @@ from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.files.outputs import Output
-    from convcli.jobs.converting import Job, LossFile, RestoreFile, Sinks, Summary
+    from convcli.jobs.converting import Job, LossFile, Sinks, Summary
     from convcli.jobs.inputs import InputFile
     from convcli.proof.reasons import Loss
 
@@ -114,29 +114,27 @@ class _Converting:
         self.screen, self.arguments = screen, arguments
         self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
         self.total: Summary | None = None
-        self.outputs = set[str]()
 
     def run(self) -> int:
         """Convert all inputs. Everything that can be wrong with the job is found before the first is read."""
         from convcli.files.outputs import open_output
         from convcli.jobs import inputs
-        from convcli.jobs.converting import LossFile, RestoreFile
+        from convcli.jobs.converting import Folder, LossFile
 
         job = self._job()
-        self.processes = _shared.processes(self.arguments.jobs, self.screen)
         self.files = inputs.find(self.arguments.paths)
-        self.is_input = {os.path.realpath(file.path) for file in self.files}
         paths = [file.path for file in self.files]
+        name = None if self.arguments.source is None else self.arguments.source.name
+        self.processes = _shared.processes(self.arguments.jobs, paths, self.screen)
+        self._opened = partial(inputs.opened, dialect=name, duplicate_keys=self.arguments.duplicate_keys)
+        self.folder = Folder(self.arguments.out_dir or "", paths, force=self.arguments.force)
         output = self._only_output(paths)
         self.losses: LossFile | None = None
         if self.arguments.losses is not None:
             self.losses = LossFile(open_output(self.arguments.losses, force=self.arguments.force, inputs=paths))
-        self.records: RestoreFile | None = None
+        self.records: Output | None = None
         if self.arguments.restore_file is not None:
-            self.records = RestoreFile(
-                open_output(self.arguments.restore_file, force=self.arguments.force, inputs=paths)
-            )
-            job = job._replace(restore=self.records)
+            self.records = open_output(self.arguments.restore_file, force=self.arguments.force, inputs=paths)
         try:
             with self.screen.progress(sum(map(_shared.size_of, paths))) as self.progress:
                 self._all(job, output)
@@ -198,21 +196,19 @@ class _Converting:
         """Convert one input after the other, or side by side those whose outputs no other one can have."""
         from convcli.jobs.converting import Sinks
 
-        sinks, apart = Sinks(self._loss if self._asks_for_losses() else None, self.printer.finding), self._apart()
+        apart, restore = self._apart(), None if self.records is None else self.records.write
+        sinks = Sinks(self._loss if self._asks_for_losses() else None, self.printer.finding, restore)
         if len(apart) < 2:
             for file in self.files:
                 self._one(file, partial(self._converted, file, job, output, sinks, self.processes))
             return
-        from convcli.jobs import parallel, workers
-
-        def work(number: int, spooled: workers.Emit) -> Result:
-            return self._converted(apart[number], job, None, Sinks(sinks.loss and spooled, spooled))
+        from convcli.jobs import parallel
 
         chosen = set(apart)
-        with workers.forked(work, len(apart), self.processes) as all_done:
+        with parallel.convert_files(apart, self._opened, self.folder, job, sinks, self.processes) as each:
             for file in self.files:
                 if file in chosen:
-                    self._one(file, partial(parallel.replayed, next(all_done), sinks))
+                    self._one(file, partial(parallel.replayed, next(each), sinks))
                 else:
                     self._one(file, partial(self._converted, file, job, None, sinks))
 
@@ -220,11 +216,14 @@ class _Converting:
         return self.losses is not None or self.arguments.fail_on_loss is not None
 
     def _apart(self) -> list[InputFile]:
-        """Files whose names without suffixes differ from those of all others, if several processes work."""
+        """Files whose names without suffixes differ from those of all others, if several processes can read them."""
         if self.processes == 1 or self.arguments.out_dir is None:
             return []
-        names = Counter(_stem(file) for file in self.files)
-        return [file for file in self.files if names[_stem(file)] == 1 and file.path != "-"]
+        from convcli.jobs.converting import stem
+        from convcli.jobs.workers import can_read
+
+        names = Counter(map(stem, self.files))
+        return [file for file in self.files if names[stem(file)] == 1 and can_read(file.path)]
 
     def _one(self, file: InputFile, result: Callable[[], Result]) -> None:
         """Count in what comes of an input."""
@@ -242,14 +241,11 @@ class _Converting:
                 self.total.add(summary)
 
     def _converted(self, file: InputFile, job: Job, output: Output | None, sinks: Sinks, processes: int = 1) -> Result:
-        from convcli.jobs import inputs
-
-        source_name = None if self.arguments.source is None else self.arguments.source.name
-        with inputs.opened(file.path, source_name, duplicate_keys=self.arguments.duplicate_keys) as source:
+        with self._opened(file.path) as source:
             self.progress.watch(partial(getattr, source, "bytes_read"))
 
             def output_for(suffix: str) -> Output:
-                return output if output is not None else self._output_in_folder(file, suffix)
+                return output if output is not None else self.folder.output(file, suffix)
 
             if processes == 1:
                 from convcli.jobs.converting import convert
@@ -258,22 +254,6 @@ class _Converting:
             from convcli.jobs import parallel
 
             return parallel.convert(source, job, output_for, sinks, processes), source.grew
-
-    def _output_in_folder(self, file: InputFile, suffix: str) -> Output:
-        from convcli.files.outputs import cannot_write, open_output
-        from convcli.jobs.inputs import without_packing
-
-        old = os.path.splitext(without_packing(file.relative))[1]
-        keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
-        path = os.path.join(self.arguments.out_dir or "", _stem(file) + (old if keeps else suffix))
-        if path in self.outputs or os.path.realpath(path) in self.is_input - {os.path.realpath(file.path)}:
-            raise JobError("same-output", f"{path} is another input, or the output of one", help="convert it by itself")
-        self.outputs.add(path)
-        try:
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        except OSError as error:
-            raise cannot_write(path, error) from None
-        return open_output(path, force=self.arguments.force, inputs=[file.path])
 
     def _loss(self, loss: Loss) -> None:
         if self.losses is not None:
@@ -297,10 +277,3 @@ class _Converting:
                 self.codes.add(error.exit_code)
         if self.total is not None:
             self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr)))
-
-
-def _stem(file: InputFile) -> str:
-    """What the name of its output begins with."""
-    from convcli.jobs.inputs import without_packing
-
-    return os.path.splitext(without_packing(file.relative))[0]

@@ -127,9 +127,8 @@ class _Inspecting:
 
         longest = None if self.arguments.whole or self.arguments.form == "html" else overview.LONGEST
         if self.arguments.number is not None:
-            self.screen.show(
-                message.shown(transcript, _checked(transcript, self.arguments.number), self.arguments.form)
-            )
+            number, view = _checked(transcript, self.arguments.number), tables.View(_shared.width(), self.screen.out)
+            self.screen.show(message.shown(transcript, number, self.arguments.form, view))
             return
         title = message.title(_row(document, transcript))
         if self.arguments.tool_rows:

@@ -35,5 +35,5 @@ def command(screen: Screen, name: str | None, lists: bool) -> int:
     elif name is None:
         raise JobError("usage", "which schema?", help="convcli schema --list")
     else:
-        screen.show([exact_json.write(schemas.schema(name), indent=True).decode() + "\n"])
+        screen.show([screen.out.json(exact_json.write(schemas.schema(name), indent=True).decode()) + "\n"])
     return 0

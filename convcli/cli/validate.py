@@ -13,13 +13,13 @@ from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import DIALECT, CodeList, format_of
 from convcli.model.dialect import Dialect
-from convcli.model.errors import DONE, UNACCEPTABLE, ContentError
+from convcli.model.errors import DONE, UNACCEPTABLE
 from convcli.report import formats
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.jobs.config import Configuration
-    from convcli.jobs.inputs import InputFile
+    from convcli.jobs.inputs import Input, InputFile
     from convcli.jobs.judging import JudgingOptions, Verdict
     from convcli.model.findings import Finding
 
@@ -130,7 +130,7 @@ class _Validating:
 
     def _verdicts(self, files: Sequence[InputFile]) -> Iterator[Verdict]:
         """The verdicts on one file after the other, or on many side by side."""
-        processes = _shared.processes(self.arguments.jobs, self.screen)
+        processes = _shared.processes(self.arguments.jobs, (path for path, _ in files), self.screen)
         judged = self._side_by_side if processes > 1 and len(files) > 1 else self._each
         with self.screen.progress(sum(_shared.size_of(path) for path, _ in files)) as self.progress:
             for path, verdicts in judged(files, processes):
@@ -142,32 +142,32 @@ class _Validating:
         return ((path, self._judged(path, processes)) for path, _ in files)
 
     def _side_by_side(self, files: Sequence[InputFile], processes: int) -> Iterator[tuple[str, Iterator[Verdict]]]:
+        """Only this process can read pipes, and what the caller has opened for it."""
         from convcli.jobs import parallel, workers
 
-        def work(number: int, emit: workers.Emit) -> None:
-            for verdict in self._judged(files[number].path):
-                emit(verdict)
-
-        with workers.forked(work, len(files), processes) as all_done:
-            for (path, _), done in zip(files, all_done, strict=True):
-                yield path, parallel.verdicts(done)
+        apart = {path for path, _ in files if workers.can_read(path)}
+        tasks = [self._task(path) for path, _ in files if path in apart]
+        with parallel.judge_files(tasks, processes) as each:
+            for path, _ in files:
+                yield path, parallel.verdicts(next(each)) if path in apart else self._judged(path)
 
     def _judged(self, path: str, processes: int = 1) -> Iterator[Verdict]:
-        from convcli.jobs import inputs
-        from convcli.jobs.judging import Verdict, finding_of, judge
+        from convcli.jobs.judging import judge_file
 
-        try:
-            with inputs.opened(path, self._dialect(path), duplicate_keys=self.arguments.duplicate_keys) as source:
-                self.progress.watch(partial(getattr, source, "bytes_read"))
-                if processes == 1:
-                    yield from judge(source, self._options(path))
-                else:
-                    from convcli.jobs import parallel
+        return judge_file(*self._task(path), partial(self._watched, processes))
 
-                    yield from parallel.judge(source, self._options(path), processes)
-        except ContentError as error:
-            if self._options(path).wants(error.code):
-                yield Verdict(error.file, error.line, "", [finding_of(error)])
+    def _watched(self, processes: int, source: Input, options: JudgingOptions) -> Iterator[Verdict]:
+        self.progress.watch(partial(getattr, source, "bytes_read"))
+        if processes == 1:
+            from convcli.jobs.judging import judge
+
+            return judge(source, options)
+        from convcli.jobs import parallel
+
+        return parallel.judge(source, options, processes)
+
+    def _task(self, path: str) -> tuple[str, str | None, Any, JudgingOptions]:
+        return path, self._dialect(path), self.arguments.duplicate_keys, self._options(path)
 
     def _dialect(self, path: str) -> str | None:
         return self.configuration.dialect(path) if self.arguments.source is None else self.arguments.source.name

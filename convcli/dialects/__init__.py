@@ -19,8 +19,10 @@ entry point in the group `convcli.dialects` that gives a `Dialect`.
 
 from __future__ import annotations
 
+import copyreg
 import pkgutil
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
@@ -62,6 +64,14 @@ def _plugin(name: str) -> object:
         if entry.name == name:
             return entry.load()
     raise unknown("dialect", name, names(), "convcli dialects lists them all")
+
+
+def _by_name(dialect: Dialect) -> tuple[Callable[[str], Dialect], tuple[str]]:
+    """A dialect is functions, some of which cannot be pickled; another process has the same under the same name."""
+    return get, (dialect.name,)
+
+
+copyreg.pickle(Dialect, _by_name)
 
 
 class _Registry(ModuleType):

@@ -18,25 +18,22 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.anthropic import blocks as common
-from convcli.families.anthropic import policy
-from convcli.families.anthropic.blocks import Blocks, WriteBlock, kind_of
-from convcli.families.anthropic.facts import Facts
-from convcli.families.anthropic.messages import lift_system
-from convcli.families.anthropic.places import PLACES, REASONS
+from convcli.families.anthropic import places, policy
+from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of, lift_bare_image, write_bare_image
+from convcli.families.anthropic.facts import Documents, Facts
 from convcli.kit import fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
+from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Pass
 from convcli.model.transcript import Media, Text, ToolCall, Transcript
 from convcli.validation.rules import links, turns
 
 NAME = "cline"
-SIGNATURE = "signature", "thoughtSignature"
-"""Of Gemini, on texts and calls: the key, and the name in metadata."""
-IMAGE = Keys("type data mediaType")
+SIGNATURE = "thoughtSignature"
+"""Of Gemini, on texts and calls: the name of their `signature` in metadata."""
 SUMMARY = Setting("replaces", lambda value: "all" if value is True else None, lambda value: value == "all" or None)
 KINDS = {"compaction_summary": "all", "compaction": "all"}
 KIND = Setting("replaces", KINDS.get, {"all": "compaction_summary"}.get, partial=True)
@@ -57,13 +54,9 @@ SESSION = Facts(
     {(name,): name for name in ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")},
 )
 HEADER = "version updated_at agent sessionId taskType origin"
-DOCUMENT = Envelope(
-    f"{HEADER} messages system_prompt",
-    {"sessionId": "id", "updated_at": "updated_at"},
-    content="messages system_prompt",
-)
+HEADED = {"sessionId": "id", "updated_at": "updated_at"}
 COMPACTION = "conversation_id source_message_count source_prefix_hash source_last_message_key"
-ROO = "isSummary condenseId condenseParent isTruncationMarker truncationId truncationParent"
+ROO = lacking.fields("isSummary condenseId condenseParent isTruncationMarker truncationId truncationParent")
 ROLES = {"reasoning": ("assistant",), "tool_call": ("assistant",)}
 
 
@@ -81,14 +74,10 @@ def detect(document: Any) -> Clue | None:
 
 
 def _mark(native: Native) -> Clue | None:
-    info, metrics = (
-        {**value} if isinstance(value := native.get(key), dict) else {} for key in ("modelInfo", "metrics")
-    )
-    if (
-        {"modelId", "providerId"} & info.keys()
-        or isinstance(metrics.get("tokens"), dict)
-        or native.keys() & ROO.split()
-    ):
+    info, metrics = native.get("modelInfo"), native.get("metrics")
+    names_model = isinstance(info, dict) and not info.keys().isdisjoint(("modelId", "providerId"))
+    counts = isinstance(metrics, dict) and isinstance(metrics.get("tokens"), dict)
+    if names_model or counts or native.keys() & ROO:
         return Clue(97, "models, counts or summaries beside the content")
     time, content = native.get("ts"), native.get("content")
     if not isinstance(time, int) or time < 10**11 or not isinstance(content, (str, list)):
@@ -97,40 +86,20 @@ def _mark(native: Native) -> Clue | None:
     return Clue(96 if has_answers else 70 if isinstance(content, list) else 45, "times in milliseconds")
 
 
-def _lift_image(blocks: Blocks, native: Native, context: LiftContext) -> Media | None:
-    if "source" in native:
-        return common.lift_media(blocks, native, context)
-    data, media_type = native["data"], native.get("mediaType") or None
-    return Media("image", data=data, media_type=media_type, extras=blocks.extras(IMAGE, native))
-
-
-def _write_image(blocks: Blocks, media: Media) -> Native | None:
-    """A session has the data in the block itself."""
-    if media.type != "image" or media.data is None or "source" in blocks.carried(media):
-        return common.write_media(blocks, media)
-    return {"type": "image", "data": media.data, "mediaType": media.media_type, **blocks.carried(media)}
-
-
-READERS = {kind: common.reads_metadata(common.READERS[kind], *SIGNATURE) for kind in ("text", "tool_use")}
-WRITERS: dict[type, WriteBlock] = {
-    kind: common.writes_metadata(common.WRITERS[kind], *SIGNATURE) for kind in (Text, ToolCall)
-}
-BLOCKS = Blocks(NAME, {**common.READERS, **READERS, "image": _lift_image}, {**common.WRITERS, **WRITERS}, lists="data")
-TASKS = TASK.turns(BLOCKS)
-SESSIONS = SESSION.turns(BLOCKS._replace(writers={**BLOCKS.writers, Media: _write_image}, names=True))
+BLOCKS = Blocks(NAME, {**READERS, "image": lift_bare_image}, WRITERS, lists="data").with_metadata(
+    "signature", SIGNATURE, text=Text, tool_use=ToolCall
+)
+DOCUMENTS = Documents(
+    TASK.turns(BLOCKS),
+    SESSION.turns(BLOCKS._replace(writers={**BLOCKS.writers, Media: write_bare_image}, names=True)),
+    Envelope(f"{HEADER} messages system_prompt", HEADED, content="messages system_prompt"),
+    "system_prompt",
+)
 
 
 def lift(document: Any) -> Transcript:
     """The transcript of a task or of a session."""
-    context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        TASKS.lift_each(document, (), context)
-        return context.transcript()
-    lift_system(document.get("system_prompt"), "system_prompt", context, BLOCKS)
-    SESSIONS.lift_each(document["messages"], ("messages",), context)
-    transcript = context.transcript()
-    transcript.extras = extras_of(NAME, DOCUMENT.lift(document, transcript))
-    return transcript
+    return DOCUMENTS.lift(document, LiftContext(NAME, document))
 
 
 def form_of(transcript: Transcript) -> str:
@@ -140,12 +109,7 @@ def form_of(transcript: Transcript) -> str:
 
 def write(transcript: Transcript, options: Options) -> Any:
     """A task, or a session with a leading instruction as its `system_prompt`."""
-    messages = transcript.messages
-    if options.form == "task":
-        return TASKS.write(messages)
-    system = fitting.bare_text(messages[0]) if messages and messages[0].role == "system" else ""
-    content = {"messages": SESSIONS.write(messages[bool(system) :]), **({"system_prompt": system} if system else {})}
-    return DOCUMENT.write(transcript, carried_by(transcript.extras, NAME), **content)
+    return DOCUMENTS.write(transcript, headed=options.form == "session")
 
 
 def _with_version(transcript: Transcript) -> Transcript:
@@ -154,7 +118,7 @@ def _with_version(transcript: Transcript) -> Transcript:
     return transcript if is_own else replace(transcript, extras={**(transcript.extras or {}), NAME: {"version": 1}})
 
 
-GEMINI = policy.only_metadata(SIGNATURE[1])
+GEMINI = policy.only_metadata(SIGNATURE)
 MESSAGES: tuple[Pass, ...] = (
     sessions.active_branch,
     sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
@@ -163,12 +127,10 @@ MESSAGES: tuple[Pass, ...] = (
     *policy.taken_parts(BLOCKS, roles=ROLES, text=GEMINI, reasoning=policy.signed_or_plain),
     passes.on_parts(lambda call, _: GEMINI(call), "tool_call"),
 )
-NO_INSTRUCTIONS = passes.on_each_message(lambda one: None if one.role in turns.INSTRUCTIONS else one)
-LACKS = (
-    (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.CALL_ONLY | lacking.MESSAGE | lacking.METADATA)
-    - {"id", "updatedAt", "message.id", "message.createdAt", "message.usage"}
-    - {"text.metadata", "reasoning.metadata", "tool_call.metadata"}
-) | {"audio", "video", "image.name", "image.detail", "document.detail", "reasoning.summary"}
+NO_INSTRUCTIONS = passes.on_each_message(lambda message: None if message.role in turns.INSTRUCTIONS else message)
+LACKS = (places.LACKS | lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - lacking.fields(
+    "id updatedAt message.id message.createdAt message.usage text.metadata tool_call.metadata tool_result.name"
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -200,7 +162,7 @@ DIALECT = Dialect(
     lacks={"task": LACKS | {"id", "updatedAt", "tool_result.name"}, "session": LACKS},
     has=frozenset(("message.cost", "message.provider", "message.replaces")),
     reasons={
-        **REASONS,
+        **places.REASONS,
         **dict.fromkeys(("message", "text"), "Cline brings its own instructions"),
         "model": "each answer names its model",
         "metadata": "only signatures of Anthropic and Gemini have a place",
@@ -210,14 +172,12 @@ DIALECT = Dialect(
         **dict.fromkeys(("image", "document"), "media are those of Anthropic's API"),
     },
     places={
-        **PLACES,
+        **places.PLACES,
         **{f"message.usage.{name}": ("metrics", *path) for f in (SESSION, TASK) for path, name in f.counts.items()},
-        **{f"message.{name}": ("modelInfo", key) for key, name in (("modelId", "model"), ("providerId", "provider"))},
-        "id": ("sessionId",),
-        "message.createdAt": ("ts",),
-        "message.usage": ("metrics",),
-        "message.cost": ("metrics", "cost"),
-        "message.replaces": ("isSummary",),
+        **paths(
+            "message.model=modelInfo/modelId message.provider=modelInfo/providerId message.createdAt=ts id=sessionId "
+            "message.usage=metrics message.cost=metrics/cost message.replaces=isSummary"
+        ),
     },
-    envelope=frozenset(f"{HEADER} {COMPACTION}".split()),
+    envelope=lacking.fields(f"{HEADER} {COMPACTION}"),
 )

@@ -16,53 +16,17 @@ Quirks
 
 from __future__ import annotations
 
-from typing import Any
-
-from convcli.families.google import detect as recognising
-from convcli.families.google import document as documents
-from convcli.families.google import places
-from convcli.families.google.fitting import fit
+from convcli.families.google.detect import recognise
+from convcli.families.google.dialect import dialect
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, names
-from convcli.families.google.rules import rules
-from convcli.model.dialect import Clue, Dialect, Options
-from convcli.model.transcript import Transcript
 from convcli.validation.rules import turns
 
 SERVICE = Service("gemini", "google", "models/", names(64), has=ONLY_GEMINI, lacks=ONLY_VERTEX)
 
-
-def detect(document: Any) -> Clue | None:
-    """By contents, candidates or parts with the fields of Google; Vertex AI must show marks of its own."""
-    return recognising.recognise(document)
-
-
-def lift(document: Any) -> Transcript:
-    """The transcript of a request, a response or a list of contents."""
-    return documents.lift(document, SERVICE)
-
-
-def write(transcript: Transcript, options: Options) -> Any:
-    """A request, a response or a list of contents."""
-    return documents.write(transcript, options, SERVICE)
-
-
-DIALECT = Dialect(
-    name=SERVICE.name,
-    title="the Gemini API",
-    specification="Gemini API, generateContent v1beta; Python SDK google-genai 3.3.0; read 2026-11-20",
-    framings=("document", "records"),
-    forms=("request", "response", "list"),
-    detect=detect,
-    lift=lift,
-    fit=fit(SERVICE),
-    write=write,
-    form_of=lambda transcript: documents.form_of(transcript, SERVICE.owner),
-    rules=rules(SERVICE, turns.results_in_roles("user", "function")),
-    conventions=places.CONVENTIONS,
-    lacks=places.LACKS_BY_FORM,
-    reasons=places.LOSSES,
-    places=places.PLACES,
-    envelope=places.ENVELOPE,
-    repeats=places.REPEATS,
-    family=SERVICE.owner,
+DIALECT = dialect(
+    SERVICE,
+    "the Gemini API",
+    "Gemini API, generateContent v1beta; Python SDK google-genai 3.3.0; read 2026-11-20",
+    recognise,  # Vertex AI must show marks of its own
+    turns.results_in_roles("user", "function"),
 )

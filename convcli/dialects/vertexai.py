@@ -16,15 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.families.google import detect as recognising
-from convcli.families.google import document as documents
-from convcli.families.google import places
-from convcli.families.google.fitting import fit
+from convcli.families.google.detect import recognise
+from convcli.families.google.dialect import dialect
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, names, snake
-from convcli.families.google.rules import ROLES_ARE_NAMED, rules
+from convcli.families.google.rules import ROLES_ARE_NAMED
 from convcli.kit.objects import Native
-from convcli.model.dialect import Clue, Dialect, Options
-from convcli.model.transcript import Transcript
+from convcli.model.dialect import Clue
 from convcli.validation.rules import turns
 
 SERVICE = Service(
@@ -34,20 +31,10 @@ SERVICE = Service(
 
 def detect(document: Any) -> Clue | None:
     """By marks that the Gemini API does not have; without one it is only possible."""
-    if recognising.recognise(document) is None:
+    if recognise(document) is None:
         return None
     mark = mark_of_vertex(document)
     return Clue(95, mark) if mark is not None else Clue(20, "the shapes of the Gemini API")
-
-
-def lift(document: Any) -> Transcript:
-    """The transcript of a request, a response or a list of contents."""
-    return documents.lift(document, SERVICE)
-
-
-def write(transcript: Transcript, options: Options) -> Any:
-    """A request, a response or a list of contents."""
-    return documents.write(transcript, options, SERVICE)
 
 
 # ---------------------------------------------------------------- marks
@@ -97,23 +84,11 @@ def _contents(document: Any) -> list[Native]:
     return _objects(document, "contents") + [item for one in candidates for item in _objects(one, "content")]
 
 
-DIALECT = Dialect(
-    name=SERVICE.name,
-    title="Vertex AI",
-    specification="aiplatform v1 discovery document, revision 20261106; read 2026-11-20",
-    framings=("document", "records"),
-    forms=("request", "response", "list"),
-    detect=detect,
-    lift=lift,
-    fit=fit(SERVICE),
-    write=write,
-    form_of=lambda transcript: documents.form_of(transcript, SERVICE.owner),
-    rules=rules(SERVICE, turns.results_in_roles("user"), ROLES_ARE_NAMED),
-    conventions=places.CONVENTIONS,
-    lacks=places.LACKS_BY_FORM,
-    reasons=places.LOSSES,
-    places=places.PLACES,
-    envelope=places.ENVELOPE,
-    repeats=places.REPEATS,
-    family=SERVICE.owner,
+DIALECT = dialect(
+    SERVICE,
+    "Vertex AI",
+    "aiplatform v1 discovery document, revision 20261106; read 2026-11-20",
+    detect,
+    turns.results_in_roles("user"),
+    ROLES_ARE_NAMED,
 )

@@ -71,6 +71,10 @@ class Source:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process, which reads ranges only."""
+        return {**self.__dict__, "_chunks": iter(())}
+
     @property
     def plain_size(self) -> int:
         """The bytes of the file, if it can be read in ranges; else 0."""
@@ -99,14 +103,15 @@ class Source:
                 raise record.error
         return Rows([record.value for record in rows], [record.line for record in rows]), raw
 
-    def records(self, start: int = 0, stop: int | None = None) -> Iterator[Record]:
+    def records(self, start: int = 0, stop: int | None = None, newlines: int | None = None) -> Iterator[Record]:
         """The records of JSON Lines, one at a time; bad lines are records with an error. Blank lines are skipped.
 
-        With a byte range, those whose line begins in it, for plain regular files only (else JobError).
+        With a byte range, those whose line begins in it, for plain regular files only (else JobError); `newlines` is
+        how many there are before the last byte in front of it, where somebody has counted them already.
         Raises ContentError `line-too-long`, after which nothing can be read.
         """
         readable = start > 0
-        for number, offset, text, ended in self._lines_between(start, stop):
+        for number, offset, text, ended in self._lines_between(start, stop, newlines):
             raw = text.removesuffix(b"\r")
             if raw.strip(_BLANK):
                 record = Record(number, offset, offset + len(text), raw)
@@ -133,11 +138,15 @@ class Source:
             record.torn = bool(record.error) and readable and (_is_cut(record, origin) or _DONE.startswith(record.raw))
             yield record
 
-    def _lines_between(self, start: int, stop: int | None) -> Iterator[Line]:
+    def newlines(self, start: int, stop: int) -> int:
+        """How many newlines there are in a range of bytes."""
+        return sum(chunk.count(b"\n") for chunk in self._file.chunks(start, stop))
+
+    def _lines_between(self, start: int, stop: int | None, newlines: int | None) -> Iterator[Line]:
         if not start and stop is None:
             return split_lines(self._chunks, self._max_line)
         begin = max(start - 1, 0)
-        before = sum(chunk.count(b"\n") for chunk in self._file.chunks(0, begin))
+        before = self.newlines(0, begin) if newlines is None else newlines
         lines = split_lines(self._file.chunks(begin), self._max_line, begin, before + 1)
         if start:  # the rest of the line before, or just its newline, belongs to the range before
             next(lines, None)

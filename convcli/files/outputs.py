@@ -19,7 +19,6 @@ from convcli.model.errors import ConvcliError, JobError, OutputError
 
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _CHUNK = 1 << 20
-_PIECE = 1 << 17
 _IN_MEMORY = 4 << 20
 UNNAMED = getattr(os, "O_TMPFILE", 0)
 _NO_UNNAMED = (EOPNOTSUPP, EISDIR, EINVAL)
@@ -31,15 +30,8 @@ class Output(Protocol):
 
     name: str
 
-    @property
-    def folder(self) -> str | None:
-        """Where pieces of them can be kept until they are complete; None for anywhere."""
-
     def write(self, data: bytes) -> None:
         """Take more bytes. Raises OutputError."""
-
-    def append(self, part: Spool) -> None:
-        """Take all bytes of a part. Raises OutputError."""
 
     def commit(self) -> None:
         """Let everything appear. Raises OutputError, or JobError when the target has come into being meanwhile."""
@@ -72,60 +64,6 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
     return _Replacement(path, _mode(target, inputs), target is not None, force)
 
 
-class Spool:
-    """Bytes without a name that one process writes and another reads: nothing is left of them when both have ended."""
-
-    def __init__(self, folder: str | None = None, name: str = "a temporary file") -> None:
-        from tempfile import TemporaryFile  # slow to import, and only needed for several processes
-
-        self.folder, self.name = folder, name
-        try:
-            self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
-        except OSError as error:
-            raise cannot_write(self.name, error) from None
-        self._pieces: list[bytes] = []
-        self._waiting = self.size = 0
-
-    def fileno(self) -> int:
-        """Its descriptor, which both processes have."""
-        return self._file.fileno()
-
-    def write(self, data: bytes) -> None:
-        self._pieces.append(data)
-        self._waiting += len(data)
-        self.size += len(data)
-        if self._waiting >= _CHUNK:
-            self.commit()
-
-    def append(self, part: Spool) -> None:
-        for data in part.pieces():
-            self.write(data)
-
-    def commit(self) -> None:
-        """Let the other process see all that was written."""
-        data, self._pieces, self._waiting = b"".join(self._pieces), [], 0
-        try:
-            _write_all(self._file.fileno(), data)
-        except OSError as error:
-            raise cannot_write(self.name, error) from None
-
-    def discard(self) -> None:
-        self._file.close()
-
-    def read(self, start: int, size: int) -> bytes:
-        """So many bytes, fewer only at the end."""
-        data = os.pread(self._file.fileno(), size, start)
-        while len(data) < size and (more := os.pread(self._file.fileno(), size - len(data), start + len(data))):
-            data += more
-        return data
-
-    def pieces(self, start: int = 0) -> Iterator[bytes]:
-        """All bytes from a place on."""
-        while data := self.read(start, _PIECE):
-            start += len(data)
-            yield data
-
-
 def cannot_write(name: str, error: OSError) -> OutputError:
     """What the user is told when the system refuses to write."""
     return OutputError("cannot-write", f"cannot write {name}: {error.strerror or 'the system does not say why'}")
@@ -137,7 +75,7 @@ class _Replacement:
     def __init__(self, name: str, mode: int, is_there: bool, force: bool) -> None:
         self.name, self._mode, self._is_there, self._force = name, mode, is_there, force
         self._target = os.path.realpath(name)
-        self.folder = os.path.dirname(self._target)
+        self._directory = os.path.dirname(self._target)
         self._file = self._folder = -1
         self._temporary = ""
         self._pieces: list[bytes] = []
@@ -151,14 +89,6 @@ class _Replacement:
                 self._drain()
             except OSError as error:
                 raise cannot_write(self.name, error) from None
-
-    def append(self, part: Spool) -> None:
-        try:
-            self._drain()
-            for data in part.pieces(_copied(part.fileno(), self._file)):
-                _write_all(self._file, data)
-        except OSError as error:
-            raise cannot_write(self.name, error) from None
 
     def commit(self) -> None:
         try:
@@ -190,13 +120,13 @@ class _Replacement:
         if self._file < 0:
             self._open()
         data, self._pieces, self._size = b"".join(self._pieces), [], 0
-        _write_all(self._file, data)
+        write_all(self._file, data)
 
     def _open(self) -> None:
-        self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        self._folder = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
         if UNNAMED and os.path.isdir("/proc/self/fd"):
             try:
-                self._file = os.open(self.folder, os.O_WRONLY | UNNAMED, self._mode)
+                self._file = os.open(self._directory, os.O_WRONLY | UNNAMED, self._mode)
                 return
             except OSError as error:
                 if error.errno not in _NO_UNNAMED:
@@ -241,8 +171,6 @@ class _Replacement:
 class _Through:
     """Standard output (no path), a pipe or a device: gathered in memory or in a nameless file, and then copied."""
 
-    folder = None
-
     def __init__(self, name: str, path: str) -> None:
         self.name, self._path = name, path
         self._pieces: list[bytes] = []
@@ -257,10 +185,6 @@ class _Through:
                 self._drain()
             except OSError as error:
                 raise cannot_write("a temporary file", error) from None
-
-    def append(self, part: Spool) -> None:
-        for data in part.pieces():
-            self.write(data)
 
     def commit(self) -> None:
         try:
@@ -308,21 +232,11 @@ class _Through:
         yield from self._pieces
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
     """The system may take fewer bytes at a time than it is given."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
-
-
-def _copied(source: int, target: int) -> int:
-    """The bytes that the system itself has copied to the end of the target: all, or none where it does not do that."""
-    at = 0
-    if hasattr(os, "copy_file_range"):
-        with suppress(OSError):
-            while more := os.copy_file_range(source, target, 1 << 30, at):
-                at += more
-    return at
 
 
 # --- what stands at the target ---------------------------------------------------------------------------------------

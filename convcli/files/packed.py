@@ -7,7 +7,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from convcli.model.errors import ContentError, JobError
 
@@ -42,6 +42,21 @@ def _unreadable(name: str, error: Exception) -> JobError:
     return JobError("unreadable-input", f"cannot read it: {getattr(error, 'strerror', None) or error}", file=name)
 
 
+class Descriptor(NamedTuple):
+    """The descriptor of an open file. Pickled for a process that is being started, it is one of the same file there."""
+
+    number: int
+
+    def __reduce__(self) -> Any:
+        from multiprocessing.reduction import DupFd
+
+        return _received, (DupFd(self.number),)
+
+
+def _received(sent: Any) -> Descriptor:
+    return Descriptor(sent.detach())
+
+
 class CountedFile:
     """The bytes as stored, counted, and for a regular file no more than it had when it was opened."""
 
@@ -50,6 +65,13 @@ class CountedFile:
         self._size = _regular_size(file) if owned else None
         head = self.peek(6)
         self.packer = next((packer for magic, packer in _PACKERS.items() if head.startswith(magic)), "")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process, which reads ranges: not by name, which may be that of another file by now."""
+        return {**self.__dict__, "_file": Descriptor(self._file.fileno())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _file=open(state["_file"].number, "rb", buffering=0))  # noqa: SIM115
 
     def peek(self, size: int) -> bytes:
         while len(self._head) < size and (more := self._take(size - len(self._head))):

@@ -6,16 +6,17 @@ to keep going. What has to be told on the way goes to two functions, one for los
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 
 from convcli.engine import conversion
-from convcli.engine.restore import RestoreRecord, record
+from convcli.engine.restore import record
 from convcli.files.framing import LAYOUTS, Framing, encoded
-from convcli.files.outputs import Output, Spool
-from convcli.jobs.inputs import Document, Input, Item
+from convcli.files.outputs import Output, cannot_write, open_output
+from convcli.jobs.inputs import Document, Input, InputFile, Item, without_packing
 from convcli.jobs.judging import finding_of, torn
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -42,7 +43,6 @@ class Job(NamedTuple):
     options: Options = conversion.BY_DEFAULT
     keep_going: bool = False
     fail_on: Level | None = None
-    restore: RestoreFile | None = None
     framing: Framing | None = None
 
     def fails_on(self, loss: Loss) -> bool:
@@ -102,10 +102,12 @@ class Summary(msgspec.Struct):
 
 
 class Sinks(NamedTuple):
-    """Where losses and findings go as they come; `loss` is None where it is enough that losses are counted."""
+    """Where losses, findings and lines of the restore file go as they come; `loss` is None where it is enough that
+    losses are counted."""
 
     loss: Callable[[Loss], None] | None
     finding: Callable[[Finding], None]
+    restore: Callable[[bytes], None] | None = None
 
 
 def label(loss: Loss) -> str:
@@ -209,18 +211,21 @@ class InputConversion:
             self.sinks.finding(finding)
         if step.is_read and self._is_acceptable():
             self._write(step.document)
-            if self.job.restore is not None:
-                self.job.restore.add(record(step.original, step.document, self.source.dialect, self.job.target))
+            if self.sinks.restore is not None:
+                kept = record(step.original, step.document, self.source.dialect, self.job.target)
+                self.sinks.restore(exact_json.write_line(kept))
 
-    def join(self, summary: Summary, written: Spool, kept: Spool) -> None:
-        """Count in what came of a further part of the input, and take what was written and kept of it."""
+    def sinks_of_more(self) -> Sinks:
+        """Where a further part of the input goes: nothing is restored of an output that does not appear."""
+        return self.sinks if self._is_acceptable() else self.sinks._replace(restore=None)
+
+    def join(self, summary: Summary, written: Iterable[bytes]) -> None:
+        """Count in what came of a further part of the input, and take what was written of it."""
         self.summary.add(summary)
-        if self._is_acceptable():
-            if summary.transcripts:
-                self._output = self._output or self._output_for(".jsonl")
-                self._output.append(written)
-            if self.job.restore is not None:
-                self.job.restore.append(kept)
+        if self._is_acceptable() and summary.transcripts:
+            self._output = self._output or self._output_for(".jsonl")
+            for piece in written:
+                self._output.write(piece)
 
     def finish(self) -> None:
         """Let the output appear if all is well."""
@@ -258,27 +263,31 @@ def _suffix(document: Any, job: Job, source: Input) -> str:
     return ".jsonl" if source.layout == "jsonl" and not source.is_whole else ".json"
 
 
-class RestoreFile:
-    """Restore records, one a line, in the order of the documents."""
+class Folder:
+    """A tree of outputs like that of the inputs, none of which is replaced."""
 
-    def __init__(self, output: Output) -> None:
-        self._output = output
+    def __init__(self, path: str, inputs: Iterable[str], *, force: bool = False) -> None:
+        self.path, self.force = path, force
+        self._inputs, self._outputs = frozenset(map(os.path.realpath, inputs)), set[str]()
 
-    def add(self, kept: RestoreRecord) -> None:
-        """Write one record."""
-        self._output.write(exact_json.write_line(kept))
+    def output(self, file: InputFile, suffix: str) -> Output:
+        """The output for an input. Raises JobError when it is another input, or the output of another."""
+        old = os.path.splitext(without_packing(file.relative))[1]
+        keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
+        path = os.path.join(self.path, stem(file) + (old if keeps else suffix))
+        if path in self._outputs or os.path.realpath(path) in self._inputs - {os.path.realpath(file.path)}:
+            raise JobError("same-output", f"{path} is another input, or the output of one", help="convert it by itself")
+        self._outputs.add(path)
+        try:
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        return open_output(path, force=self.force, inputs=[file.path])
 
-    def append(self, part: Spool) -> None:
-        """Write the records of a part."""
-        self._output.append(part)
 
-    def commit(self) -> None:
-        """Let the file appear."""
-        self._output.commit()
-
-    def discard(self) -> None:
-        """Give it up."""
-        self._output.discard()
+def stem(file: InputFile) -> str:
+    """What the name of the output for an input begins with."""
+    return os.path.splitext(without_packing(file.relative))[0]
 
 
 class LossFile:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from itertools import chain
@@ -38,8 +38,18 @@ SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 MOST_UNREADABLE = 64
 """Lines that cannot be read before the first that can: beyond that, nobody would call it JSON Lines."""
-LEAST_RANGE = 4 << 20
-"""Bytes of a file that are worth a process of their own."""
+RANGE = 1 << 20
+"""Bytes of a file that a process reads at a time."""
+WORTH = 8 << 20
+"""Bytes that take longer than it takes to start processes for them."""
+
+
+class Range(NamedTuple):
+    """Bytes `start` to `stop` of a file, and how many newlines are before the last byte in front of them."""
+
+    start: int
+    stop: int
+    newlines: int
 
 
 class Document(msgspec.Struct):
@@ -209,7 +219,7 @@ class Input:
     def __init__(self, path: str, source: Source, among: list[Dialect], *, is_named: bool) -> None:
         self.name, self._source = source.name, source
         self._items, self._head, self.at = _read(source), list[Record](), 0
-        self.read_elsewhere: Callable[[], int] = lambda: 0
+        self.read_elsewhere = 0
         values = self._look_ahead()
         self._lines = source.framing != "json"
         reading = choose(values, among, source.framing, self._is_one_line(), is_named)
@@ -217,6 +227,10 @@ class Input:
         self.layout: Framing = source.framing
         if not self._lines and without_packing(path).lower().endswith((".jsonl", ".ndjson")) and self._is_one_line():
             self.layout = "jsonl"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process, which reads parts only."""
+        return {**self.__dict__, "_items": iter(()), "_head": []}
 
     def __iter__(self) -> Iterator[Item]:
         records = chain(self._head, self._items)
@@ -230,18 +244,26 @@ class Input:
     @property
     def bytes_read(self) -> int:
         """How many bytes of the file, as it is stored, were read, here or by other processes."""
-        return max(self._source.bytes_read, self.read_elsewhere())
+        return max(self._source.bytes_read, min(self.read_elsewhere, self._source.plain_size))
 
-    def ranges(self, most: int) -> list[tuple[int, int]]:
-        """The bytes of the file in at most so many ranges of about the same size; none if they do not pay."""
-        size = self._source.plain_size if self.layout == "jsonl" and self._lines and not self.is_whole else 0
-        count = min(most, size // LEAST_RANGE)
-        return [(size * i // count, size * (i + 1) // count) for i in range(count)] if count > 1 else []
+    @property
+    def is_large(self) -> bool:
+        """Does it pay that several processes read its ranges, and can they?"""
+        can = self.layout == "jsonl" and self._lines and not self.is_whole
+        return can and self._source.plain_size >= WORTH
 
-    def part(self, start: int, stop: int) -> Input:
+    def ranges(self) -> Iterator[Range]:
+        """All bytes of the file, range by range."""
+        counted = newlines = 0
+        for start in range(0, self._source.plain_size, RANGE):
+            counted, before = max(start - 1, 0), counted
+            newlines += self._source.newlines(before, counted)
+            yield Range(start, min(start + RANGE, self._source.plain_size), newlines)
+
+    def part(self, place: Range) -> Input:
         """What begins in a range of bytes, as it is when all is read; processes may read the parts at the same time."""
         part = copy(self)
-        part._head, part._items = [], self._source.records(start, stop)
+        part._items = self._source.records(*place)
         return part
 
     def _look_ahead(self) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -11,15 +11,16 @@ from msgspec.structs import replace
 
 from convcli.engine import conversion, pipeline
 from convcli.jobs.choosing import CERTAIN
-from convcli.jobs.inputs import Document, Input, Skipped
+from convcli.jobs.inputs import Document, Input, Skipped, opened
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
-from convcli.model.errors import ConvcliError, RefusedError
+from convcli.model.errors import ContentError, ConvcliError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.validation import verdict
 from convcli.validation.survey import Purpose
 from convcli.wire import pointers
+from convcli.wire.strict_json import DuplicateKeys
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -59,6 +60,22 @@ def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator
         if wanted and line <= 1:
             wanted[0] = _doubted(wanted[0], source)
         yield Verdict(source.name, line, source.dialect.name, wanted)
+
+
+def judge_file(
+    path: str,
+    dialect: str | None,
+    duplicate_keys: DuplicateKeys,
+    options: JudgingOptions,
+    judged: Callable[[Input, JudgingOptions], Iterator[Verdict]] = judge,
+) -> Iterator[Verdict]:
+    """The verdicts on a file; that nothing of it can be read is one too."""
+    try:
+        with opened(path, dialect, duplicate_keys=duplicate_keys) as source:
+            yield from judged(source, options)
+    except ContentError as error:
+        if options.wants(error.code):
+            yield Verdict(error.file, error.line, "", [finding_of(error)])
 
 
 SHAPE = frozenset(("wrong-type", "missing-key", "unknown-value", "not-allowed", "too-few"))

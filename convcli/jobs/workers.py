@@ -1,76 +1,91 @@
 """The same work in several processes, and what comes of it in order, as if one process had done it all.
 
-Processes are forked, so a work may be any function. What it tells on the way goes through a file without a name:
-neither side keeps it in memory, and nothing is left behind, however a process ends.
+Processes begin anew and are no copies of this one, which not every system bears; so everything that crosses is pickled.
+What a task tells goes through a file without a name: neither side keeps it in memory, and nothing is left behind,
+however a process ends.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from selectors import EVENT_READ, DefaultSelector
-from struct import Struct
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from threading import Thread
-from traceback import format_exc
-from types import FrameType
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
-from convcli.files.outputs import Spool
-from convcli.model.errors import ConvcliError, OutputError
+from convcli.files.outputs import cannot_write, write_all
+from convcli.files.packed import Descriptor
+from convcli.model.errors import OutputError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import SpawnContext
+    from multiprocessing.process import BaseProcess
 
 Emit: TypeAlias = Callable[[Any], None]
-Work: TypeAlias = Callable[[int, Emit], Any]
-"""Does the task of a number, tells things on the way, and gives a value. All of them must survive pickling."""
+Work: TypeAlias = Callable[[Any, Emit], Any]
+"""Does a task, tells things on the way, and gives a value. It, the task and all that it tells must survive pickling."""
 
-AHEAD = 32
-"""Tasks for each process that may be done before their turn: what came of them is kept, but not without bound."""
+AHEAD = 4
+"""Tasks for each process that are under way, or done before their turn: what came of them is kept in a file each."""
+MOST_AHEAD = 128
+"""And for all of them, since a process may have so many files open."""
+TOGETHER = 64
+"""Things told that are pickled together."""
+PATIENCE = 1.0
+"""Seconds after which a process that has died is missed, even if nobody has told of it."""
 GRACE = 10.0
-"""Seconds for a worker to clean up what it was doing when it had to stop."""
+"""Seconds for a process to clean up what it was doing when it had to stop."""
 STOPPING = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _STOPPED = 128
-"""The exit code of a worker that a signal has stopped, less the number of the signal."""
-_TASK, _DONE, _SIZE = Struct(">Q"), Struct(">QQQ"), Struct(">Q")
-
-
-class WorkerError(Exception):
-    """A work has failed with what is no ConvcliError; the text is its traceback."""
+"""The exit code of a process that a signal has stopped, less the number of the signal."""
 
 
 class TaskResult(NamedTuple):
-    """What came of one task: bytes `begin` to `end` of a file are what it told, and then comes its value or error."""
+    """What came of one task, to be read before the next is asked for."""
 
-    spool: Spool
-    begin: int
-    end: int
+    spool: BinaryIO
+    future: Future[Any]
 
     def emitted(self) -> Iterator[Any]:
         """What the work has told, in order, also where it failed later."""
-        at = self.begin
-        while at < self.end:
-            item, at = self._read(at)
-            yield item
+        with open(self.spool.fileno(), "rb", closefd=False) as file:
+            file.seek(0)
+            while file.peek(1):
+                yield from pickle.load(file)
 
     def value(self) -> Any:
-        """What the work gave. Raises what it raised, WorkerError for what is no ConvcliError and no MemoryError."""
-        value, _ = self._read(self.end)
-        if isinstance(value, Exception):
-            raise value
-        return value
-
-    def _read(self, at: int) -> tuple[Any, int]:
-        (size,) = _SIZE.unpack(self.spool.read(at, _SIZE.size))
-        at += _SIZE.size
-        return pickle.loads(self.spool.read(at, size)), at + size
+        """What the work gave. Raises what it raised."""
+        return self.future.result()
 
 
-def available() -> bool:
-    """Can processes be forked here? The libraries of macOS do not bear it."""
-    return hasattr(os, "fork") and sys.platform != "darwin"
+def can_start() -> bool:
+    """Can processes be started here? Not where the system has no semaphores, as in some containers."""
+    try:
+        from multiprocessing.resource_tracker import ensure_running
+
+        with _starting():
+            ensure_running()
+        with _starting():  # again, since what was started has let signals through
+            _context().Lock()
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _context() -> SpawnContext:
+    """Every process begins with an interpreter of its own: the libraries of macOS do not bear to be forked, and the
+    server of `forkserver` imports what it finds, which need not be this version of the program."""
+    from multiprocessing import get_context
+
+    return get_context("spawn")
 
 
 def cores() -> int:
@@ -78,165 +93,206 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def can_read(path: str) -> bool:
+    """Can another process open it as well? Pipes and descriptors are here only."""
+    return os.path.isfile(path) and not os.path.abspath(path).startswith(("/dev/", "/proc/"))
+
+
 @contextmanager
-def forked(work: Work, count: int, processes: int) -> Iterator[Iterator[TaskResult]]:
-    """What comes of the tasks from 0 to below `count`, in order, done by so many processes; none outlives the block.
+def all_done(work: Work, tasks: Iterable[Any], processes: int) -> Iterator[Iterator[TaskResult]]:
+    """What comes of the tasks, in order, done by so many processes; none of them outlives the block.
 
     Raises OutputError `worker-died` when one was killed; a signal that asks one of them to stop is meant for all.
     """
-    tasks, task_writer = os.pipe()
-    workers: list[_Worker] = []
+    pool = _Pool(work, min(processes, MOST_AHEAD))
     try:
-        for _ in range(min(processes, count)):
-            _start(workers, work, tasks, task_writer)
-        yield _in_order(workers, count, task_writer)
+        yield pool.in_order(tasks)
+        pool.executor.shutdown()
     finally:
-        os.close(task_writer)  # for the workers the sign that it is over
-        os.close(tasks)
-        for worker in workers:
-            worker.end()
+        pool.stop()
 
 
-# --- in the parent ---------------------------------------------------------------------------------------------------
+class _Pool:
+    """Processes, the files into which tasks tell, one for each that is under way, and a pipe that closes at the end."""
 
+    def __init__(self, work: Work, processes: int) -> None:
+        from concurrent.futures import ProcessPoolExecutor
 
-class _Worker:
-    """A process, the file that it tells into, and the pipe on which it says what is done."""
+        context = _context()
+        self._spools = [_spool() for _ in range(min(AHEAD * processes, MOST_AHEAD))]
+        self._workers: set[BaseProcess] = set()
+        with _starting():
+            over, self._over = context.Pipe(duplex=False)
+            begin = work, [Descriptor(spool.fileno()) for spool in self._spools], over, gc.get_threshold()
+            self.executor = ProcessPoolExecutor(processes, context, _begin, begin)
 
-    def __init__(self, process: int, results: int, spool: Spool) -> None:
-        self.process, self.results, self.spool = process, results, spool
+    def in_order(self, tasks: Iterable[Any]) -> Iterator[TaskResult]:
+        running: deque[TaskResult] = deque()
+        for number, task in enumerate(tasks):
+            if len(running) == len(self._spools):
+                yield self._done(running.popleft())
+            slot = number % len(self._spools)
+            running.append(TaskResult(self._spools[slot], self._submitted(slot, task)))
+        while running:
+            yield self._done(running.popleft())
 
-    def done(self) -> tuple[int, TaskResult]:
-        """The number of a task that is done, and what came of it. Raises OutputError when the process is no more."""
-        message = os.read(self.results, _DONE.size)
-        if not message:
-            raise self._died()
-        number, begin, end = _DONE.unpack(message)
-        return number, TaskResult(self.spool, begin, end)
+    def stop(self) -> None:
+        """Stop what is still being done, and wait until nothing of it is left."""
+        self._over.close()
+        self.executor.shutdown(cancel_futures=True)
+        for spool in self._spools:
+            spool.close()
+
+    def _submitted(self, slot: int, task: Any) -> Future[Any]:
+        from concurrent.futures import BrokenExecutor
+        from multiprocessing import active_children
+
+        try:
+            with _starting():
+                future = self.executor.submit(_do, slot, task)
+        except BrokenExecutor:
+            raise self._died() from None
+        self._workers.update(active_children())
+        return future
+
+    def _done(self, result: TaskResult) -> TaskResult:
+        """The same when the task is done. The executor does not see that a process dies while it starts another."""
+        from concurrent.futures import BrokenExecutor
+        from multiprocessing.connection import wait
+
+        while True:
+            try:
+                error = result.future.exception(PATIENCE)
+            except TimeoutError:
+                if wait([worker.sentinel for worker in self._workers], 0):
+                    raise self._died() from None
+            else:
+                if isinstance(error, BrokenExecutor):
+                    raise self._died()
+                return result
 
     def _died(self) -> OutputError:
-        code = os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
-        self.process = 0
+        """Why there is no result: the others were stopped when the first was missed."""
+        self.stop()
+        stopped = _STOPPED + signal.SIGTERM
+        codes = [worker.exitcode for worker in self._workers if worker.exitcode]
+        code = next((code for code in codes if code != stopped), stopped)
         if code - _STOPPED in STOPPING:
             signal.raise_signal(code - _STOPPED)
-        if code == OutputError.exit_code:
-            return OutputError("cannot-write", f"cannot write {self.spool.name}")
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         return OutputError("worker-died", f"a process that worked for this one {how}", help="-j 1 needs less memory")
 
-    def end(self) -> None:
-        """Wait until nothing of it is left; it knows that it is over."""
-        if self.process:
-            os.waitpid(self.process, 0)
-            self.process = 0
-        os.close(self.results)
-        self.spool.discard()
 
+def _spool() -> BinaryIO:
+    from tempfile import TemporaryFile
 
-def _in_order(workers: list[_Worker], count: int, task_writer: int) -> Iterator[TaskResult]:
-    assigned, early = 0, dict[int, TaskResult]()
-    with DefaultSelector() as selector:
-        for worker in workers:
-            selector.register(worker.results, EVENT_READ, worker)
-        for wanted in range(count):
-            while assigned < min(count, wanted + AHEAD * len(workers)):
-                os.write(task_writer, _TASK.pack(assigned))
-                assigned += 1
-            while wanted not in early:
-                early.update(key.data.done() for key, _ in selector.select())
-            yield early.pop(wanted)
-
-
-def _start(workers: list[_Worker], work: Work, tasks: int, task_writer: int) -> None:
-    """Signals wait until the process is known to those who must end it."""
-    spool = Spool()
-    results, result_writer = os.pipe()
-    signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     try:
-        process = os.fork()
-        if not process:
-            os.close(task_writer)
-            os.close(results)
-            _live(work, tasks, result_writer, spool)
-        workers.append(_Worker(process, results, spool))
+        return TemporaryFile(buffering=0)
+    except OSError as error:
+        raise cannot_write("a temporary file", error) from None
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """What starts now hears no signal until it can obey it, and takes no module from the folder where we are."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
-        os.close(result_writer)
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-# --- in the child ----------------------------------------------------------------------------------------------------
+# --- in another process ----------------------------------------------------------------------------------------------
 
 
-class _StoppedError(BaseException):
-    """A signal asked the process to stop; it is its argument."""
+class _Worker:
+    """What a process does, and where it emits."""
+
+    def __init__(self, work: Work, spools: Sequence[Descriptor]) -> None:
+        self._work, self._spools, self._is_busy = work, spools, False
+
+    def do(self, slot: int, task: Any) -> Any:
+        """Do a task and give its value. Raises what the work raises, or OutputError when it cannot be heard."""
+        try:
+            self._is_busy = True
+            spool = _Batches(self._spools[slot].number)
+            try:
+                value = self._work(task, spool.emit)
+            finally:
+                spool.flush()
+            self._is_busy = False
+            return value
+        except SystemExit as stopped:
+            os._exit(stopped.args[0])
+        except BaseException:
+            self._is_busy = False
+            raise
+
+    def obey_signals(self) -> None:
+        """What the program ignores, as after nohup, is ignored; but SIGTERM always ends the work."""
+        for number in STOPPING:
+            if number == signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._stop)
+
+    def _stop(self, number: int, _: object) -> None:
+        if not self._is_busy:
+            os._exit(_STOPPED + number)
+        for other in STOPPING:  # let nothing disturb the cleaning up
+            signal.signal(other, signal.SIG_IGN)
+        sys.exit(_STOPPED + number)
 
 
-class _FullError(BaseException):
-    """The spool cannot be written, so there is no way to tell anything."""
+class _Batches:
+    """What a task emits, some at a time: a pickle says of equal things only once what they are."""
+
+    def __init__(self, spool: int) -> None:
+        self._spool, self._items = spool, list[Any]()
+        os.ftruncate(spool, 0)
+        os.lseek(spool, 0, os.SEEK_SET)
+
+    def emit(self, item: Any) -> None:
+        self._items.append(item)
+        if len(self._items) == TOGETHER:
+            self.flush()
+
+    def flush(self) -> None:
+        items, self._items = self._items, []
+        try:
+            write_all(self._spool, pickle.dumps(items, pickle.HIGHEST_PROTOCOL))
+        except OSError as error:
+            os.ftruncate(self._spool, 0)  # half a batch cannot be read
+            raise cannot_write("a temporary file", error) from None
 
 
-def _live(work: Work, tasks: int, result_writer: int, spool: Spool) -> NoReturn:
-    """The life of a worker: it ends when its parent does, and after a signal when all is cleaned up."""
-    try:
-        _obey_signals()
-        Thread(target=_watch_parent, args=[tasks], daemon=True).start()
-        while task := os.read(tasks, _TASK.size):
-            (number,) = _TASK.unpack(task)
-            begin = spool.size
-            value = _outcome(work, number, spool)
-            end = spool.size
-            _write(spool, value)
-            spool.commit()
-            os.write(result_writer, _DONE.pack(number, begin, end))
-    except _StoppedError as stopped:
-        os._exit(_STOPPED + stopped.args[0])
-    except _FullError:
-        os._exit(OutputError.exit_code)
-    except BaseException:
-        os._exit(1)
-    os._exit(0)
+_workers: list[_Worker] = []
+"""What this process is, where it is one of a pool."""
 
 
-def _obey_signals() -> None:
-    """What the parent ignores, as after nohup, is ignored; but SIGTERM ends the work when the parent has."""
-    stopped: list[int] = []
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        if not stopped:  # let nothing disturb the cleaning up
-            stopped.append(number)
-            raise _StoppedError(number)
-
-    for number in STOPPING:
-        if number == signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, stop)
+def _begin(work: Work, spools: Sequence[Descriptor], over: Connection, threshold: tuple[int, int, int]) -> None:
+    """In a new process, which has heard no signal so far."""
+    gc.set_threshold(*threshold)
+    worker = _Worker(work, spools)
+    _workers[:] = [worker]
+    worker.obey_signals()
+    Thread(target=_watch, args=[over], daemon=True).start()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
 
 
-def _watch_parent(tasks: int) -> None:
-    """Only the parent holds the other end of the pipe, so it breaks when the parent is through, or was killed. A signal
-    can come just before a call that blocks, which then never ends: so there is a limit."""
-    from select import poll  # not everywhere, and neither is fork
+def _do(slot: int, task: Any) -> Any:
+    return _workers[0].do(slot, task)
 
-    pipe = poll()
-    pipe.register(tasks, 0)
-    pipe.poll()
+
+def _watch(over: Connection) -> None:
+    """Only the program holds the other end of the pipe, so it breaks when the program gives up, or was killed. A signal
+    can come just before a call that blocks, which then never ends: so there is a limit."""
+    with suppress(EOFError, OSError):
+        over.recv_bytes()
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE)
     os._exit(1)
-
-
-def _outcome(work: Work, number: int, spool: Spool) -> Any:
-    try:
-        return work(number, lambda item: _write(spool, item))
-    except (ConvcliError, MemoryError) as error:
-        return error.with_traceback(None)
-    except Exception:
-        return WorkerError(format_exc())
-
-
-def _write(spool: Spool, item: Any) -> None:
-    data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
-    try:
-        spool.write(_SIZE.pack(len(data)) + data)
-    except OutputError:
-        raise _FullError from None

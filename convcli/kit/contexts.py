@@ -45,3 +45,24 @@ class LiftContext:
 
 LiftOne: TypeAlias = Callable[[Native, LiftContext], tuple[Message, Spots]]
 """Lifts one item of a list of messages: the message, and where its parts stand relative to it."""
+
+
+def lift_forms(
+    document: Any,
+    context: LiftContext,
+    lift_one: LiftOne,
+    lift_request: Callable[[Native, LiftContext], Transcript],
+    lift_answer: Callable[[Native, LiftContext], Transcript],
+    *,
+    is_answer: bool,
+) -> Transcript:
+    """A bare list of messages, a request with `messages`, or what a service answered."""
+    if isinstance(document, list):
+        context.origin.form = "list"
+        context.each(document, (), lift_one)
+        return context.transcript()
+    if is_answer:
+        return lift_answer(document, context)
+    context.origin.form = "request"
+    context.each(document["messages"], ("messages",), lift_one)
+    return lift_request(document, context)

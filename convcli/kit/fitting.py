@@ -213,3 +213,16 @@ def last_definitions(transcript: Transcript) -> Transcript:
     tools = transcript.tools or []
     last = {tool.name: tool for tool in tools}
     return transcript if len(last) == len(tools) else replace(transcript, tools=list(last.values()))
+
+
+def response_if_answered(form: str = "response", *, single: bool = False) -> Callable[[Transcript], str]:
+    """Names the form of a transcript: a response when it holds only what a model answered, else a request.
+
+    `single`: a response holds one answer.
+    """
+
+    def form_of(transcript: Transcript) -> str:
+        is_answer = is_response(transcript) and not (single and len(active(transcript)) > 1)
+        return form if is_answer else "request"
+
+    return form_of

@@ -90,3 +90,11 @@ def merge(base: Native, more: Native) -> Native:
         mine = out.get(key)
         out[key] = merge(mine, value) if isinstance(mine, dict) and isinstance(value, dict) else value
     return out
+
+
+def messages_in(document: Any, *keys: str) -> list[Native] | None:
+    """The messages of a request or of a bare list, which all have these keys; None for any other document."""
+    messages = document.get("messages") if isinstance(document, dict) else document
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        return None
+    return messages if all(key in message for message in messages for key in keys) else None

@@ -43,7 +43,7 @@ def on_each_message(fits: Callable[[Message], Message | None]) -> Pass:
 
 
 PartFit: TypeAlias = Callable[[Any, Message], Part | None]
-"""A part, with its message, as the target takes it; None takes it out."""
+"""A part, with its message, as the target takes it; None takes it out. It may be asked twice."""
 
 
 class PartPass:
@@ -103,6 +103,16 @@ PART_TYPES = ("text", "reasoning", "refusal", *MEDIA, "tool_call", "tool_result"
 def on_parts(fits: PartFit, *types: str) -> PartPass:
     """A pass that looks at one part at a time, with its message; of these types, or of any. None takes it out."""
     return PartPass((frozenset(types or PART_TYPES), fits))
+
+
+def on_each_part(fits: Callable[[Part], Part]) -> Pass:
+    """A pass that looks at every part once, in order: for what counts or remembers, as names that must differ do."""
+
+    def fitted(message: Message) -> Message:
+        parts = shared(message.parts, [fits(part) for part in message.parts])
+        return message if parts is message.parts else replace(message, parts=parts)
+
+    return on_each_message(fitted)
 
 
 def on_results(fits: Callable[[ToolResult], ToolResult]) -> PartPass:

@@ -157,24 +157,24 @@ def joined_turns(messages: list[Message]) -> list[Message]:
             turn = turn if message.role == "event" else None
             joined.append(message)
         elif turn is None or turn.stop_reason == "error":
-            turn = replace(message, parts=_joined_texts(message.parts))
+            turn = replace(message, parts=[])
+            _add_parts(turn, message.parts)
             if turn.parts or turn.stop_reason == "error":
                 joined.append(turn)
             else:
                 turn = None
         else:
-            turn.parts = _joined_texts([*turn.parts, *message.parts])
+            _add_parts(turn, message.parts)
             turn.extras = merge(turn.extras or {}, message.extras or {}) or None
             turn.stop_reason, turn.error = message.stop_reason, message.error
     return messages if joined == messages else joined
 
 
-def _joined_texts(parts: Sequence[Part]) -> list[Part]:
-    joined: list[Part] = []
+def _add_parts(turn: Message, parts: Sequence[Part]) -> None:
+    """More parts of a turn that is being joined; a text goes on with the one before it, and an empty one is none."""
     for part in parts:
-        last = joined[-1] if joined else None
+        last = turn.parts[-1] if turn.parts else None
         if isinstance(part, Text) and isinstance(last, Text):
-            joined[-1] = Text(last.text + part.text)
+            turn.parts[-1] = Text(last.text + part.text)
         elif not isinstance(part, Text) or part.text:
-            joined.append(Text(part.text) if isinstance(part, Text) else part)
-    return joined
+            turn.parts.append(Text(part.text) if isinstance(part, Text) else part)

@@ -6,6 +6,7 @@ the carried value is written only where it still says that reading: an edited se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -100,6 +101,11 @@ class Settings:
     def places(self, *prefix: str) -> dict[str, tuple[str, ...]]:
         """Where each setting stands."""
         return {f"settings.{name}": (*prefix, key) for name, key in self._first.items()}
+
+
+def in_snake_case(keys: str) -> dict[str, str]:
+    """Settings that the vendor calls as we do, but in snake case."""
+    return {key: re.sub("_(.)", lambda match: match[1].upper(), key) for key in keys.split()}
 
 
 def _setting(one: str | Setting) -> Setting:

@@ -8,7 +8,18 @@ from typing import Any
 
 from convcli.kit.objects import Native, merge
 from convcli.model.errors import ContentError
+from convcli.model.transcript import Path
 from convcli.wire import exact_json
+
+
+def pairs(table: str) -> dict[str, str]:
+    """A table of names and values that is written as `name=value name=value`."""
+    return dict(pair.split("=", 1) for pair in table.split())
+
+
+def paths(table: str) -> dict[str, Path]:
+    """A table of names and paths, whose steps are written as `name=step/step`."""
+    return {name: tuple(path.split("/")) for name, path in pairs(table).items()}
 
 
 def read_arguments(text: str) -> tuple[dict[str, Any], str | None]:
@@ -95,12 +106,15 @@ def milliseconds_of_time(time: str | None) -> int | None:
 
 
 def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[dict[str, int], Native]:
-    """Counts of tokens by their path in the vendor's object, and the rest of that object without nulls."""
+    """Counts of tokens by their path in the vendor's object, and the rest of that object without nulls.
+
+    The rest stands in the order of the table, in which it is written. A count may be written as 17.0.
+    """
     usage: dict[str, int] = {}
     rest: Native = {}
     for key, value in native.items():
-        if (key,) in table and isinstance(value, int):
-            usage[table[(key,)]] = value
+        if (key,) in table and (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
+            usage[table[(key,)]] = int(value)
         elif isinstance(value, dict):
             inner, left = take_counts(
                 value, {path[1:]: name for path, name in table.items() if path[0] == key and path[1:]}
@@ -109,7 +123,8 @@ def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[d
             rest |= {key: left} if left else {}
         elif value is not None:
             rest[key] = value
-    return usage, rest
+    rank = {path[0]: at for at, path in enumerate(table)}
+    return usage, dict(sorted(rest.items(), key=lambda item: rank.get(item[0], len(rank))))
 
 
 def put_counts(usage: dict[str, int], rest: Native, table: Mapping[tuple[str, ...], str]) -> Native:

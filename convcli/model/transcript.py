@@ -1,6 +1,6 @@
 """The records of the intermediate format, version 1.
 
-Every dialect is lifted to these records and lowered from them. In JSON their names are camelCase
+Every dialect is lifted to these records and written from them. In JSON their names are camelCase
 (`tool_call_id` is `toolCallId`); `schemas/intermediate.schema.json` describes that form, and a test holds the
 two together. Fields that are `None` are absent. Records are plain values: equality compares everything that the
 source *said*. How the source *spelled* it (key order, `"text"` for one text block) is derived where somebody needs it

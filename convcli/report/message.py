@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.model.transcript import Reasoning, ToolCall, ToolResult, Transcript
+from convcli.report.tables import View
 from convcli.report.text import Paint, count, cut, filled, json_text, safe_text
 from convcli.views.rows import CallPairs, part_text
-from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
 LONGEST_WORD = 40
@@ -17,7 +17,7 @@ LONGEST_LINE = 79
 
 
 def title(row: dict[str, Any]) -> list[str]:
-    """What a row of `overview.by_transcript` says, in few words each: of which file, what it is, and how much."""
+    """What a row of `views.rows.by_transcript` says, in few words each: of which file, what it is, and how much."""
     about = [row["title"], row["dialect"], row["model"], row["id"] and f"id {row['id']}", _dates(row)]
     numbers = [count(row[name], name[:-1]) for name in ("messages", "calls", "errors")]
     numbers += [f"{row['unpaired']:,} unpaired"] if row["unpaired"] else []
@@ -40,11 +40,15 @@ def _dates(row: dict[str, Any]) -> str:
     return begin if begin == end or not end else f"{begin or '?'} to {end}"
 
 
-def shown(transcript: Transcript, number: int, form: str) -> Iterator[str]:
-    """One message: as its record in the intermediate format for `json` and `jsonl`, else as text, nothing cut."""
+def shown(transcript: Transcript, number: int, form: str, view: View) -> Iterator[str]:
+    """One message: as its record in the intermediate format for `json` and `jsonl`, else as text, nothing cut.
+
+    A terminal gets JSON over several lines. Text is never taken for Markdown: that would hide some of it.
+    """
     message = transcript.messages[number]
     if form in ("json", "jsonl"):
-        yield json_text(builtins(message)) + "\n"
+        text = json_text(builtins(message), indent=form == "json" and view.width is not None)
+        yield view.paint.json(text) + "\n"
         return
     more = [message.name, message.model, message.created_at, message.stop_reason, message.error]
     yield safe_text(" · ".join([f"message {number}", message.role, *filter(None, more)])) + "\n"
@@ -52,7 +56,7 @@ def shown(transcript: Transcript, number: int, form: str) -> Iterator[str]:
         yield safe_text(", ".join(f"{name} {value:,}" for name, value in message.usage.items())) + "\n"
     pairs = CallPairs(transcript)
     for part in message.parts:
-        yield f"\n{_heading(part, pairs)}\n" + safe_text(_whole(part), lines=True).rstrip("\n") + "\n"
+        yield f"\n{_heading(part, pairs)}\n" + _whole(part, view.paint).rstrip("\n") + "\n"
 
 
 def _heading(part: Any, pairs: CallPairs) -> str:
@@ -62,12 +66,12 @@ def _heading(part: Any, pairs: CallPairs) -> str:
     return f"-- {part.type}"
 
 
-def _whole(part: Any) -> str:
+def _whole(part: Any, paint: Paint) -> str:
     """JSON values over several lines."""
     if isinstance(part, ToolCall) and part.raw_arguments is None:
-        return exact_json.write(part.arguments, indent=True).decode("utf-8", "backslashreplace")
+        return paint.json(json_text(part.arguments, indent=True))
     if isinstance(part, ToolResult) and part.kind == "data":
-        return exact_json.write(part.value, indent=True).decode("utf-8", "backslashreplace")
+        return paint.json(json_text(part.value, indent=True))
     if isinstance(part, Reasoning) and part.summary:
-        return "\n".join([*part.summary, part.text])
-    return part_text(part)
+        return safe_text("\n".join([*part.summary, part.text]), lines=True)
+    return safe_text(part_text(part), lines=True)

@@ -36,11 +36,11 @@ def _escape(match: re.Match[str]) -> str:
     return short or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
 
 
-def json_text(value: Any) -> str:
-    """The compact JSON text of a value, in which what a terminal could obey is a JSON escape."""
+def json_text(value: Any, *, indent: bool = False) -> str:
+    """The JSON text of a value, compact or over several lines, in which what a terminal could obey is a JSON escape."""
     from convcli.wire import exact_json  # not at the top: errors and help need no JSON
 
-    return _UNSAFE.sub(_json_escape, exact_json.write_text(value))
+    return _UNSAFE.sub(_json_escape, exact_json.write(value, indent=indent).decode())
 
 
 def _json_escape(match: re.Match[str]) -> str:
@@ -100,6 +100,10 @@ def count(number: int, unit: str) -> str:
     return f"{number:,} {unit}{'s' * (number != 1)}"
 
 
+MOST_COLOURED = 1 << 18
+"""Characters of a JSON text that is coloured: a second of work."""
+
+
 class Paint(NamedTuple):
     """How to mark what matters: with colour, or not at all."""
 
@@ -120,6 +124,24 @@ class Paint(NamedTuple):
     def in_colour(self, code: str, text: str) -> str:
         """Text in a colour of the terminal's palette."""
         return self._sgr(code, text)
+
+    def json(self, text: str) -> str:
+        """JSON text with keys, strings, numbers and words in different colours, if it is not too long for a person.
+
+        Only the colours are by rich: what it would print of a value has other numbers, and control characters.
+        """
+        if not self.colour or len(text) > MOST_COLOURED:
+            return text
+        from rich.console import Console
+        from rich.highlighter import JSONHighlighter
+        from rich.text import Text
+
+        console = Console(force_terminal=True, color_system="standard", no_color=False)
+        coloured = Text(text, end="")
+        JSONHighlighter().highlight(coloured)
+        with console.capture() as capture:
+            console.print(coloured, soft_wrap=True, end="")
+        return capture.get()
 
     def _sgr(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text

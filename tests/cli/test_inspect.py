@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 
 from convcli.report import choice, message, tables
 from convcli.report.text import Paint, cells
-from tests.cli_cases import LOSSY, OTHER, run, write
+from tests.cli_cases import LOSSY, OTHER, command, environment, on_terminal, run, write
 
 HOSTILE = (
     "\x1b[31m\x1b]0;owned\x07\u202e<script>alert(1)</script><img src=x onerror=alert(1)>"
@@ -151,6 +151,19 @@ def test_one_message_is_shown_in_full_or_as_its_record(tmp_path: Path) -> None:
     assert rows(source, "--message", 0)["role"] == "user"  # type: ignore[call-overload]
     done = run("inspect", source, "--message", 3)
     assert (done.returncode, b"they go from 0 to 2" in done.stderr) == (2, True)
+
+
+def test_a_terminal_gets_the_record_of_a_message_over_several_lines_and_a_pipe_on_one(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", LOSSY)
+    for form, lines in (("json", 13), ("jsonl", 1)):
+        words = ["inspect", source, "--message", 1, "--output-format", form]
+        piped = run(*words).stdout
+        code, shown = on_terminal(command(*words), 80, environment(TERM="xterm"))
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+        assert (code, piped.count(b"\n"), plain.count("\n")) == (0, 1, lines)
+        assert json.loads(plain) == json.loads(piped)
+        assert "\x1b[" in shown
+        assert on_terminal(command(*words), 80, environment(TERM="xterm", NO_COLOR="1")) == (0, plain)
 
 
 def test_messages_inside_a_message_of_the_source_are_not_counted(tmp_path: Path) -> None:

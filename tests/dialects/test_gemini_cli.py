@@ -79,11 +79,7 @@ def test_a_rewind_to_an_unknown_id_takes_everything_back() -> None:
 def test_a_checkpoint_replaces_all_records() -> None:
     transcript = lifted("log-checkpoint.jsonl")
     said = [(message.role, message.parts[0].text) for message in transcript.messages if message.role != "event"]  # type: ignore[union-attr]
-    assert said == [
-        ("user", "Summary of a long story."),
-        ("assistant", "Understood, and updated."),
-        ("user", "Go on."),
-    ]
+    assert said == [("user", "Summary of a long story."), ("assistant", "Understood, and updated."), ("user", "Go on.")]
     losses = pipeline.lower(transcript, CHAT, source=GEMINI_CLI).losses
     assert told(losses, "branch") == ["/1", "/2"]
     assert told(losses, "event") == ["/3", "/3/$set/messages/1"]

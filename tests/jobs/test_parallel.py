@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,13 @@ from hypothesis import strategies as st
 
 from convcli import dialects
 from convcli.__main__ import main
-from convcli.engine import conversion, pipeline
 from convcli.files.framing import LAYOUTS
 from convcli.jobs import inputs, workers
 from convcli.model.findings import Finding
 from convcli.proof.reasons import MISSING, Loss
-from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, command, environment, write
+from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, WRONG, command, environment, write
 
-pytestmark = pytest.mark.skipif(not workers.available(), reason="processes cannot be forked here")
+pytestmark = pytest.mark.skipif(not workers.can_start(), reason="processes cannot be started here")
 
 NAMED = {"messages": [{"role": "user", "name": "half \ud800", "content": "東京"}]}
 LINES = {
@@ -47,11 +47,14 @@ WAYS = [
     ["--fail-on-loss=content", "--keep-going"],
     ["--restore-file", "restore"],
 ]
+MORE_WAYS = [["--losses", "losses"], ["--fail-on-loss"], ["--keep-going"], ["--restore-file", "restore"]]
 
 
-@pytest.fixture
-def ranges_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "LEAST_RANGE", 1)
+@pytest.fixture(autouse=True)
+def files_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every file is worth several processes, and a range ends within a line or two."""
+    monkeypatch.setattr(inputs, "WORTH", 1)
+    monkeypatch.setattr(inputs, "RANGE", 100)
 
 
 @pytest.fixture
@@ -72,13 +75,12 @@ def called(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
 numbers = iter(range(10**9))
 
 
-@pytest.mark.usefixtures("ranges_of_any_size")
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     names=st.lists(st.sampled_from(list(LINES)), min_size=1, max_size=12),
     end=st.sampled_from(list(ENDS)),
     way=st.sampled_from(WAYS),
-    processes=st.integers(2, 5),
+    processes=st.integers(2, 3),
 )
 def test_a_file_in_ranges_is_converted_as_by_one_process(
     tmp_path: Path, called: Callable[..., Any], names: list[str], end: str, way: list[str], processes: int
@@ -93,18 +95,15 @@ def test_a_file_in_ranges_is_converted_as_by_one_process(
     assert called(folder / "together", *words, "-j", processes) == alone
 
 
-@pytest.mark.usefixtures("ranges_of_any_size")
 @pytest.mark.parametrize("form", ["full", "jsonl", "junit"])
 def test_a_file_in_ranges_is_judged_as_by_one_process(tmp_path: Path, called: Callable[..., Any], form: str) -> None:
     source = write(tmp_path / "in.jsonl", *LINES.values(), *LINES.values(), end=ENDS["torn"])
     words = ["validate", source, "--from", OTHER, "--output-format", form]
     alone = called(tmp_path / "alone", *words)
     assert alone[0] == 1
-    for processes in (2, 3, 7):
-        assert called(tmp_path / str(processes), *words, "-j", processes) == alone
+    assert called(tmp_path / "together", *words, "-j", "3") == alone
 
 
-@pytest.mark.usefixtures("ranges_of_any_size")
 def test_standard_output_gets_the_ranges_in_order(tmp_path: Path, called: Callable[..., Any]) -> None:
     source = write(tmp_path / "in.jsonl", *({"messages": [{"role": "user", "content": f"{n}"}]} for n in range(50)))
     alone = called(tmp_path / "alone", "convert", source, "--to", OWN)
@@ -115,7 +114,6 @@ def test_standard_output_gets_the_ranges_in_order(tmp_path: Path, called: Callab
 WRITTEN_AS_ROWS = [name for name in dialects.names() if LAYOUTS.keys() & set(dialects.get(name).framings)]
 
 
-@pytest.mark.usefixtures("ranges_of_any_size")
 @pytest.mark.parametrize("name", WRITTEN_AS_ROWS)
 def test_a_target_that_holds_one_transcript_is_refused_as_by_one_process(
     tmp_path: Path, called: Callable[..., Any], name: str
@@ -140,14 +138,13 @@ def many(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("way", [["--losses", "losses"], ["--fail-on-loss"], ["--keep-going"]], ids=str)
+@pytest.mark.parametrize("way", MORE_WAYS, ids=str)
 def test_many_files_are_converted_as_by_one_process(tmp_path: Path, called: Callable[..., Any], way: list[str]) -> None:
     source = many(tmp_path / "in")
     words = ["convert", source, "--from", OTHER, "--to", "anthropic", "--out-dir", "out", *way]
     alone = called(tmp_path / "alone", *words)
     assert len(alone[3]) > 3
-    for processes in (2, 5):
-        assert called(tmp_path / str(processes), *words, "-j", processes) == alone
+    assert called(tmp_path / "together", *words, "-j", "3") == alone
 
 
 def test_many_files_are_judged_as_by_one_process(tmp_path: Path, called: Callable[..., Any]) -> None:
@@ -169,10 +166,45 @@ def test_more_files_than_may_be_done_before_their_turn(
     assert called(tmp_path / "together", *words) == alone
 
 
-def test_where_nothing_can_be_forked_one_process_does_it_and_says_so(
+def test_what_only_this_process_has_open_is_read_here(tmp_path: Path) -> None:
+    """Pipes and descriptors mean nothing, or something else, in another process."""
+    long = {"messages": [{"role": "user", "content": "x" * 10_000}]}
+    sources = [write(tmp_path / f"{number}.jsonl", *[long] * 600) for number in range(2)]
+    script = 'exec "$@" <"$0" 3<"$0" 4< <(cat "$0")'
+    words = ["validate", "-", "/dev/fd/3", "/dev/fd/4", *sources, "--from", OTHER, "--output-format", "jsonl"]
+    done = [
+        subprocess.run(
+            ["bash", "-c", script, str(sources[0]), *command(*words, "-j", processes)],
+            capture_output=True,
+            env=environment(),
+            check=False,
+        )
+        for processes in (1, 2)
+    ]
+    assert [one.returncode for one in done] == [0, 0]
+    assert b"3,000 transcripts" in done[0].stderr
+    assert (done[0].stdout, done[0].stderr) == (done[1].stdout, done[1].stderr)
+
+
+def test_no_module_is_taken_from_the_working_directory(
     tmp_path: Path, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "available", lambda: False)
+    source = write(tmp_path / "in.jsonl", *[CLEAN] * 9)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("multiprocessing", "selectors", "struct", "tempfile", "convcli"):
+        (folder / f"{name}.py").write_text("open('owned', 'w')")
+    monkeypatch.chdir(folder)
+    assert main(["convert", str(source), "--to", OWN, "-o", "out", "-j", "2"]) == 0
+    assert not (folder / "owned").exists()
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
+def test_where_no_process_can_be_started_one_does_it_all_and_says_so(
+    tmp_path: Path, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "can_start", lambda: False)
     source = write(tmp_path / "a.json", CLEAN)
     code, _, told, left = called(tmp_path / "out", "convert", source, "--to", OWN, "-o", "b.json", "-j", "2")
     assert code == 0
@@ -180,27 +212,49 @@ def test_where_nothing_can_be_forked_one_process_does_it_and_says_so(
     assert list(left) == ["b.json"]
 
 
+def test_what_is_soon_done_is_done_by_one_process(
+    tmp_path: Path, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "WORTH", 1 << 20)
+    monkeypatch.setattr(workers, "can_start", lambda: pytest.fail("processes were wanted"))
+    source = many(tmp_path / "in")
+    assert called(tmp_path / "out", "validate", source, "--from", OTHER, "-j", "2")[0] == 1
+
+
 # --- faults ----------------------------------------------------------------------------------------------------------
 
 
-def in_workers(fault: Callable[[], None]) -> Callable[..., Any]:
-    """`pipeline.lift` with a fault that only other processes than this one have, and only at the last record."""
-    lift, ours = conversion.lift, os.getpid()
+FAULTY = """
+from convcli.engine import pipeline
+lift = pipeline.lift
 
-    def faulty(document: Any, *more: Any) -> Any:
-        if os.getpid() != ours and document == NAMED:
-            fault()
-        return lift(document, *more)
+def faulty(document, *more):
+    if document == {document!r}:
+        {fault}
+    return lift(document, *more)
 
-    return faulty
+pipeline.lift = faulty
+"""
 
 
-@pytest.mark.usefixtures("ranges_of_any_size")
+@pytest.fixture
+def fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Gives every process that is started from now on a fault, which shows when it converts `NAMED`."""
+
+    def give(statement: str) -> None:
+        folder = tmp_path / "modules"
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(FAULTY.format(document=NAMED, fault=statement))
+        monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{ROOT}")
+
+    return give
+
+
 def test_a_killed_process_is_told_and_nothing_is_written(
-    tmp_path: Path, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, called: Callable[..., Any], fault: Callable[[str], None]
 ) -> None:
     source = write(tmp_path / "in.jsonl", *[CLEAN] * 20, NAMED)
-    monkeypatch.setattr(pipeline, "lift", in_workers(lambda: os.kill(os.getpid(), signal.SIGKILL)))
+    fault("import os; os.kill(os.getpid(), 9)")
     words = ["convert", source, "--to", "anthropic", "-o", "out", "--losses", "losses", "-j", "3"]
     code, _, told, left = called(tmp_path / "folder", *words)
     assert code == 3
@@ -208,15 +262,11 @@ def test_a_killed_process_is_told_and_nothing_is_written(
     assert "out" not in left
 
 
-@pytest.mark.usefixtures("ranges_of_any_size")
 def test_a_bug_in_another_process_is_a_bug_of_ours_and_debug_shows_where(
-    tmp_path: Path, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, called: Callable[..., Any], fault: Callable[[str], None]
 ) -> None:
-    def fail() -> None:
-        raise KeyError("secret")
-
     source = write(tmp_path / "in.jsonl", *[CLEAN] * 20, NAMED)
-    monkeypatch.setattr(pipeline, "lift", in_workers(fail))
+    fault("raise KeyError('secret')")
     words = ["convert", source, "--to", "anthropic", "-o", "out", "-j", "3"]
     code, _, told, left = called(tmp_path / "folder", *words)
     assert (code, left) == (70, {})
@@ -226,59 +276,74 @@ def test_a_bug_in_another_process_is_a_bug_of_ours_and_debug_shows_where(
 
 
 def test_memory_that_runs_out_in_another_process_is_told_as_in_this_one(
-    tmp_path: Path, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, called: Callable[..., Any], fault: Callable[[str], None]
 ) -> None:
-    def fail() -> None:
-        raise MemoryError
-
     sources = [write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", NAMED)]
-    monkeypatch.setattr(pipeline, "lift", in_workers(fail))
+    fault("raise MemoryError")
     code, _, told, left = called(tmp_path / "out", "convert", *sources, "--to", OWN, "--out-dir", ".", "-j", "2")
     assert code == 3
     assert "error[out-of-memory]" in told
     assert list(left) == ["a.json"]
 
 
+LOSS = Loss("invented", "/a", "name", "context", "why", MISSING, {"x": [10**40, "\ud800"]})
+FINDING = Finding("a-code", "error", "m", "/x", "f", notes=("a", "b"))
+
+
+def telling(task: str, emit: workers.Emit) -> Any:
+    emit(LOSS)
+    emit(FINDING)
+    error = inputs.RefusedError([FINDING])
+    error.file = task
+    raise error
+
+
 def test_what_is_told_and_raised_survives_the_way_to_the_other_process() -> None:
-    loss = Loss("invented", "/a", "name", "context", "why", MISSING, {"x": [10**40, "\ud800"]})
-    finding = Finding("a-code", "error", "m", "/x", "f", notes=("a", "b"))
-    error = inputs.RefusedError([finding])
-    error.file = "f"
-
-    def work(number: int, tell: workers.Emit) -> Any:
-        tell(loss)
-        tell(finding)
-        raise error
-
-    with workers.forked(work, 1, 1) as all_done:
+    with workers.all_done(telling, ["f"], 1) as all_done:
         (done,) = all_done
         told = list(done.emitted())
-        assert told == [loss, finding]
+        assert told == [LOSS, FINDING]
         assert told[0].before is MISSING
         with pytest.raises(inputs.RefusedError) as caught:
             done.value()
-    assert (caught.value.findings, caught.value.file, str(caught.value)) == ([finding], "f", "m")
+    assert (caught.value.findings, caught.value.file, str(caught.value)) == ([FINDING], "f", "m")
+
+
+def deaf(task: int, emit: workers.Emit) -> int:
+    signal.pthread_sigmask(signal.SIG_BLOCK, workers.STOPPING)
+    return task
 
 
 def test_workers_end_when_no_signal_can_wake_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """A signal that comes just before a process waits for its next task does not end the waiting either."""
 
-    def work(number: int, tell: workers.Emit) -> int:
-        signal.pthread_sigmask(signal.SIG_BLOCK, workers.STOPPING)
-        return number
-
     def fail(number: int, frame: object) -> None:
         raise AssertionError("the workers have not ended")
 
-    monkeypatch.setattr(workers, "GRACE", 60)
     before = signal.signal(signal.SIGALRM, fail)
     signal.alarm(20)
     try:
-        with workers.forked(work, 3, 3) as all_done:
+        with workers.all_done(deaf, range(3), 3) as all_done:
             assert [done.value() for done in all_done] == [0, 1, 2]
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+def much(task: int, emit: workers.Emit) -> bytes:
+    for _ in range(200):
+        emit(bytes(10_000))
+    return bytes(2_000_000)
+
+
+def test_memory_does_not_grow_with_the_number_of_tasks() -> None:
+    tracemalloc.start()
+    with workers.all_done(much, iter(range(60)), 2) as all_done:
+        for done in all_done:
+            assert sum(map(len, done.emitted())) == len(done.value()) == 2_000_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12_000_000
 
 
 # --- the processes ---------------------------------------------------------------------------------------------------
@@ -300,19 +365,20 @@ def process(large: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     words = command("convert", large, "--from", OTHER, "--to", "anthropic", "-o", tmp_path / "out" / "a", "-j", "2")
     more: Any = {"stderr": subprocess.PIPE, "env": environment(), "start_new_session": True}
     with subprocess.Popen(words, **more) as started:
-        while len(children(started)) < 2:
+        while len(at_work(started)) < 2:
             assert started.poll() is None
             time.sleep(0.02)
-        time.sleep(0.3)
+        time.sleep(0.6)
         yield started
 
 
-def children(process: subprocess.Popen[bytes]) -> list[int]:
+def at_work(process: subprocess.Popen[bytes]) -> list[int]:
+    """The processes that work for the program; another one watches what they share."""
     try:
         text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
     except OSError:
         pytest.skip("there is no list of child processes")
-    return [int(word) for word in text.split()]
+    return [int(word) for word in text.split() if b"spawn_main" in Path(f"/proc/{word}/cmdline").read_bytes()]
 
 
 def has_gone(group: int) -> bool:
@@ -334,7 +400,7 @@ def test_after_a_signal_no_process_and_no_file_is_left(
     if to == "all":
         os.killpg(process.pid, number)
     else:
-        os.kill(process.pid if to == "the program" else children(process)[0], number)
+        os.kill(process.pid if to == "the program" else at_work(process)[0], number)
     assert process.stderr is not None
     assert process.stderr.read() == b""
     assert process.wait(20) == -number

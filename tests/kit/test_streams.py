@@ -195,64 +195,6 @@ def test_any_transcript_interleaved_in_any_way_assembles_to_itself(
     assert facts(dialect.lift(interleaved(name, rows, random.Random(seed)))) == facts(dialect.lift(rows))
 
 
-# ---------------------------------------------------------------- what one of them alone has
-
-
-def chunk(delta: Any, finish: str | None = None) -> Any:
-    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-
-
-def call(index: int | None, id_: str | None, name: str | None, arguments: str) -> Any:
-    numbered = {} if index is None else {"index": index}
-    return chunk({"tool_calls": [{**numbered, "id": id_, "function": {"name": name, "arguments": arguments}}]})
-
-
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        pytest.param(
-            [call(0, "a", "f", "{}"), call(2, None, "g", '{"x"'), call(2, "c", None, ":1}")],
-            [("a", "f", {}), ("c", "g", {"x": 1})],
-            id="a gap between indices and a late id",
-        ),
-        pytest.param(
-            [call(0, "a", "f", '{"x"'), call(0, "a", "f", ":1}")], [("a", "f", {"x": 1})], id="id and name twice"
-        ),
-        pytest.param(
-            [call(0, "a", "f", "{}"), call(0, "b", "f", "{}")], [("a", "f", {}), ("b", "f", {})], id="one index for all"
-        ),
-        pytest.param(
-            [call(None, "a", "f", '{"x"'), call(None, None, None, ":1}"), call(None, "b", "g", "{}")],
-            [("a", "f", {"x": 1}), ("b", "g", {})],
-            id="no index",
-        ),
-        pytest.param(
-            [call(1, "b", "g", "{}"), call(0, "a", "f", "{}")], [("a", "f", {}), ("b", "g", {})], id="late first index"
-        ),
-    ],
-)
-def test_calls_of_chat_completions_are_told_apart(rows: list[Any], expected: list[Any]) -> None:
-    transcript = dialects.get("openai-chat-stream").lift(Rows([*rows, chunk({}, "tool_calls"), "[DONE]"]))
-    parts = transcript.messages[0].parts
-    assert [(part.id, part.name, part.arguments) for part in parts if isinstance(part, ToolCall)] == expected
-
-
-def test_calls_of_gemini_without_ids_in_two_events_get_different_ids() -> None:
-    rows = [{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}}]} for _ in range(2)]
-    parts = dialects.get("gemini-stream").lift(Rows(rows)).messages[0].parts
-    assert [part.id for part in parts if isinstance(part, ToolCall)] == ["call_1", "call_2"]
-
-
-def test_a_signed_text_of_gemini_is_neither_joined_nor_cut() -> None:
-    parts = [{"text": "one "}, {"text": "two", "thoughtSignature": "c2ln"}, {"text": " three"}]
-    rows = [{"candidates": [{"content": {"role": "model", "parts": [part]}}]} for part in parts]
-    dialect = dialects.get("gemini-stream")
-    transcript = dialect.lift(Rows(rows))
-    assert [part.text for part in transcript.messages[0].parts if isinstance(part, Text)] == ["one ", "two", " three"]
-    texts = [row["candidates"][0]["content"]["parts"] for row in lowered(transcript, dialect, 1)]
-    assert {"text": "two", "thoughtSignature": "c2ln"} in [part for one in texts for part in one]
-
-
 @every_stream
 def test_an_error_in_mid_stream_is_kept_with_its_words(name: str) -> None:
     broken = Message("assistant", [Text("Once upon")], stop_reason="error", error="the server is tired")
@@ -280,10 +222,6 @@ def test_convert_cuts_a_stream_and_lays_it_out_as_wished() -> None:
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     texts = [row["delta"]["text"] for row in rows if row.get("delta", {}).get("type") == "text_delta"]
     assert texts == ["Let", " me", " lo", "ok:", " 天気", "."]
-
-
-def test_convert_writes_a_stream_as_server_sent_events_with_their_names() -> None:
-    assert run("convert", SAMPLE, "--to", "anthropic-stream").stdout.startswith(b"event: message_start\ndata: {")
 
 
 def test_convert_cuts_no_document_and_writes_none_as_a_stream() -> None:

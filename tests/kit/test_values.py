@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from convcli.kit.values import read_arguments, write_arguments
+from convcli.kit.values import pairs, paths, read_arguments, write_arguments
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,8 @@ def test_text_that_is_no_object_keeps_itself_beside_its_best_reading(
 def test_raw_arguments_are_written_as_they_were() -> None:
     assert write_arguments({"a": 1}, None) == '{"a":1}'
     assert write_arguments({}, '{"a": ') == '{"a": '
+
+
+def test_a_table_is_written_as_pairs_and_its_paths_as_steps() -> None:
+    assert pairs("a=b c=d=e") == {"a": "b", "c": "d=e"}
+    assert paths("a=b/c d=../e") == {"a": ("b", "c"), "d": ("..", "e")}

@@ -173,7 +173,8 @@ def objections(sample: Sample, target: Dialect) -> Iterator[str]:
     for name, value in vendor.says(document):
         errors = refused(judge(vendor.module, name), value, vendor.exact)
         lacking = bool(written.findings) and all(error["type"] == "missing" for error in errors)
-        quoted = target.owns(source.family or source.name) and within(sample.document, value)
+        is_relative = target.owns(source.family or source.name)
+        quoted = is_relative and all(within(sample.document, object_at(value, error["loc"])) for error in errors)
         if errors and not (lacking or quoted or str(sample) in INCOMPLETE):
             yield f"{sample} {name}: {[(error['loc'], error['type']) for error in errors]}"
 
@@ -185,6 +186,16 @@ def refused(judge: Any, value: Any, exact: bool = True) -> list[Any]:
     except pydantic.ValidationError as error:
         return error.errors(include_url=False, include_input=False)
     return []
+
+
+def object_at(value: Any, place: tuple[Any, ...]) -> Any:
+    """The innermost object on the way to a place; names of types, which pydantic puts between keys, are no step."""
+    innermost = value
+    for step in place:
+        is_step = step in value if isinstance(value, dict) else isinstance(value, list) and isinstance(step, int)
+        value = value[step] if is_step else value
+        innermost = value if isinstance(value, dict) else innermost
+    return innermost
 
 
 def within(document: Any, value: Any) -> bool:

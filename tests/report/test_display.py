@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +14,7 @@ import pytest
 from convcli.__main__ import main
 from convcli.model import codes
 from convcli.report import choice, formats, tables
-from tests.cli_cases import all_of, command, environment, run
+from tests.cli_cases import command, environment, on_terminal, run
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2066\u200b\u2028\U000e0041\ud83d\r\b\x7f[red]x[/red]=1+1 <b>|`日本 👩‍👩‍👧"
 UNSAFE = re.compile(
@@ -139,21 +135,18 @@ def test_on_a_terminal_of_any_width_and_encoding_only_colours_are_sequences(
     folder: Path, columns: int, more: dict[str, str]
 ) -> None:
     good = next(name for name in os.listdir(folder) if name.endswith("good.json"))
-    for words in (["inspect"], ["validate", "--output-format", "table"], ["losses", "--to", "anthropic"]):
+    inspected = ["inspect", "--message", "1"]
+    for words in (
+        ["inspect"],
+        inspected,
+        [*inspected, "--output-format", "json"],
+        ["validate", "--output-format", "table"],
+        ["losses", "--to", "anthropic"],
+    ):
         code, said = on_terminal(command(*words, good), columns, environment(TERM="xterm", **more))
         assert code in (0, 1), said
         assert "Traceback" not in said
         assert tamed(PAINT.sub("", said)) == ""
-
-
-def on_terminal(words: list[str], columns: int, surroundings: dict[str, str]) -> tuple[int, str]:
-    """Run a command whose streams are a terminal of this width: its exit code and what it wrote there."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings) as process:
-        os.close(theirs)
-        said = all_of(ours)
-    return process.returncode, said.decode()
 
 
 REPORTS = [

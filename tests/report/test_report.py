@@ -64,6 +64,41 @@ def test_shown_json_is_the_same_value_without_control_characters() -> None:
     assert json_text(value).isascii()
 
 
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters()), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(JSON_VALUES, st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_coloured_json_is_the_same_text_with_colours_only(value: Any, indent: bool) -> None:
+    text = json_text(value, indent=indent)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", Paint(True).json(text)) == text
+    assert PLAIN.json(text) == text
+
+
+def test_colours_tell_keys_strings_and_numbers_apart_whatever_the_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", "5")
+    coloured = Paint(True).json('{"a b c d": "[red]e", "f": 1.10}')
+    found = {text: code for code, text in re.findall(r"\x1b\[([0-9;]+)m([^{}\x1b]+)\x1b", coloured)}
+    assert list(found) == ['"a b c d"', '"[red]e"', '"f"', "1.10"]
+    assert found['"a b c d"'] == found['"f"']
+    assert len(set(found.values())) == 3
+
+
+def test_json_that_nobody_reads_is_not_coloured() -> None:
+    text = json_text(["x"] * 100_000)
+    assert Paint(True).json(text) == text
+
+
 def test_a_cut_text_fills_no_more_cells_than_asked() -> None:
     assert cut("abcdef", 6) == "abcdef"
     assert cut("abcdefg", 6) == "abcde…"

@@ -24,8 +24,9 @@ from convcli.families.anthropic import policy
 from convcli.families.anthropic import request as common
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
 from convcli.families.anthropic.messages import ROLES, Turns, lift_system, split_system
-from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS
+from convcli.families.anthropic.places import ENVELOPE, LACKS, PLACES, REASONS
 from convcli.families.anthropic.response import lift_response, write_response
+from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, last_answer, roles, without
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
@@ -171,15 +172,9 @@ ANSWER = (
     policy.named_model,
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
-LACKING = frozenset(
-    (
-        "title", "cwd", "createdAt", "updatedAt", "head", "audio", "video", "image.name", "image.detail",
-        "document.detail", "message.name", "message.parentId", "message.createdAt", "message.error",
-        "text.metadata", "image.metadata", "document.metadata", "tool_call.metadata", "tool_result.metadata",
-        "reasoning.summary", "tool_call.rawArguments", "tool_result.name", "tool_result.status",
-        "tool.outputSchema", "tool.title", "tool.annotations",
-    )
-)  # fmt: skip
+LACKING = (LACKS | lacking.SESSION - {"id"} | lacking.FUNCTION_ONLY - {"tool.strict"}) | lacking.fields(
+    "message.name message.parentId message.createdAt message.error"
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -198,13 +193,12 @@ DIALECT = Dialect(
     conventions=(policy.results_of(BLOCKS),),
     lacks={
         "request": LACKING | {"id"},
-        "list": LACKING | {"id", "model", "tool", "tools", "toolChoice", "settings"},
+        "list": LACKING | lacking.REQUEST | lacking.TOOLS | {"id"},
         "response": LACKING,
     },
     reasons={
         **REASONS,
         "reasoning": "Anthropic takes back only thinking that it signed",
-        "text": "the API takes no blank text",
         "message": "a user message must hold something that the API takes",
         "message.role": "Anthropic has the roles user, assistant and system",
         "message.grouping": "the API has one system text",
@@ -217,11 +211,11 @@ DIALECT = Dialect(
         "document": "documents are PDF as base64 or plain text, or come from the web or the Files API, in user turns",
         "audio": "the Messages API takes no audio",
         "video": "the Messages API takes no video",
-        "tool_call.id": "ids are letters, digits, _ and -, unique in the request",
-        "tool_call.name": "names are letters, digits, _ and -, at most 128",
-        "tool_result.toolCallId": "ids are letters, digits, _ and -, unique in the request",
+        **dict.fromkeys(
+            ("tool_call.id", "tool_result.toolCallId"), "ids are letters, digits, _ and -, unique in the request"
+        ),
+        **dict.fromkeys(("tool.name", "tool_call.name"), "names are letters, digits, _ and -, at most 128"),
         "tool": "a tool that another vendor runs",
-        "tool.name": "names are letters, digits, _ and -, at most 128",
         "tool.parameters": "input_schema must have the type object",
         "toolChoice": "a choice is auto, any, none or one tool, and only where there are tools",
         "settings.parallelToolCalls": "it is said in tool_choice, which needs tools",

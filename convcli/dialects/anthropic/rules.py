@@ -31,15 +31,15 @@ def _is_marked(extras: Any) -> bool:
 def _few_marks(survey: Survey) -> Iterator[Breach]:
     marks = list(_marks(survey))
     if len(marks) > MOST_MARKS:
-        said = f"there are {len(marks)} cache_control marks; {MOST_MARKS} are allowed"
-        yield Breach("too-many-cache-marks", marks[MOST_MARKS], said)
+        problem = f"there are {len(marks)} cache_control marks; {MOST_MARKS} are allowed"
+        yield Breach("too-many-cache-marks", marks[MOST_MARKS], problem)
 
 
 def _said_failures(survey: Survey) -> Iterator[Breach]:
     for i, k, result in survey.parts["tool_result"]:
         if (result.kind == "error" or result.is_error) and not result.value and result.kind != "data":
-            said = "a failed result must have content"
-            yield Breach("error-without-content", NodeRef(i, k, field="tool_result.value"), said)
+            problem = "a failed result must have content"
+            yield Breach("error-without-content", NodeRef(i, k, field="tool_result.value"), problem)
 
 
 def _system_between(survey: Survey) -> Iterator[Breach]:
@@ -80,15 +80,15 @@ def _thinks_before_calls(survey: Survey) -> Iterator[Breach]:
         return
     asked = [i for i in line if survey.messages[i].role == "assistant"]
     if asked and not isinstance(next(iter(survey.messages[asked[-1]].parts), None), Reasoning):
-        said = "thinking is enabled, and the turn that called does not begin with thinking"
-        yield Breach("missing-thinking", NodeRef(asked[-1]), said)
+        problem = "thinking is enabled, and the turn that called does not begin with thinking"
+        yield Breach("missing-thinking", NodeRef(asked[-1]), problem)
 
 
 def _forces_no_thought(survey: Survey) -> Iterator[Breach]:
     choice = survey.transcript.tool_choice
     if _thinking(survey) == "enabled" and (choice == "required" or isinstance(choice, dict)):
-        said = "thinking is enabled, and the tool choice forces a call"
-        yield Breach("thinking-with-forced-tool", NodeRef(field="toolChoice"), said)
+        problem = "thinking is enabled, and the tool choice forces a call"
+        yield Breach("thinking-with-forced-tool", NodeRef(field="toolChoice"), problem)
 
 
 def _ends_well(survey: Survey) -> Iterable[Breach]:
@@ -105,8 +105,8 @@ def _calls_before_text(survey: Survey) -> Iterator[Breach]:
         called = False
         for k, part in enumerate(survey.messages[i].parts):
             if called and part.type == "text":
-                said = "text behind a call: some servers that follow this API refuse it"
-                yield Breach("text-after-call", NodeRef(i, k), said, "warning")
+                problem = "text behind a call: some servers that follow this API refuse it"
+                yield Breach("text-after-call", NodeRef(i, k), problem, "warning")
             called = called or isinstance(part, ToolCall)
 
 

@@ -47,10 +47,10 @@ def _turns(messages: list[Any], _: dict[int, str]) -> list[Turn] | None:
         elif content.__class__ is not list or not content:
             return None
         else:
-            found = _asked(content, waiting) if role == "user" else _answered(content, waiting, calls)
-            if found is None:
+            more = _asked(content, waiting) if role == "user" else _answered(content, waiting, calls)
+            if more is None:
                 return None
-            turns += found
+            turns += more
     return turns if _are_allowed(calls) else None
 
 
@@ -64,20 +64,20 @@ def _are_allowed(calls: list[Call]) -> bool:
 def _asked(blocks: list[Any], waiting: set[str]) -> list[Turn] | None:
     """The turns in a message of the user: results, then what the user says."""
     turns: list[Turn] = []
-    said: list[Any] = []
+    parts: list[Any] = []
     for block in blocks:
         if block["type"] != "tool_result":
-            said.append(_part(block))
+            parts.append(_part(block))
             continue
         id_, content = block["tool_use_id"], block["content"]
-        if id_ not in waiting or said or content.__class__ is not str or not content or len(block) != 3:
+        if id_ not in waiting or parts or content.__class__ is not str or not content or len(block) != 3:
             return None
         waiting.remove(id_)
         turns.append((TOOL, id_, content))
-    if said:
-        if waiting or None in said:
+    if parts:
+        if waiting or None in parts:
             return None
-        turns.append(("user", said[0] if len(said) == 1 and said[0].__class__ is str else said))
+        turns.append(("user", parts[0] if len(parts) == 1 and parts[0].__class__ is str else parts))
     return turns
 
 
@@ -127,27 +127,27 @@ def _give(document: Any, turns: list[Turn]) -> Any:
     messages: list[Native] = []
     results: list[Native] | None = None
     for turn in turns if system is None else turns[1:]:
-        role, said = turn[0], turn[1]
+        role, content = turn[0], turn[1]
         if role == TOOL:
             if results is None:
                 results = []
                 messages.append({"role": "user", "content": results})
-            results.append({"type": "tool_result", "tool_use_id": said, "content": turn[2]})
+            results.append({"type": "tool_result", "tool_use_id": turn[1], "content": turn[2]})
             continue
         if role == "user" and results is not None:
-            results += _blocks([said] if said.__class__ is str else said)
+            results += _blocks([content] if content.__class__ is str else content)
         elif len(turn) == 3:
-            text = [] if said is None else [{"type": "text", "text": said}]
+            text = [] if content is None else [{"type": "text", "text": content}]
             messages.append({"role": role, "content": [*text, *_calls(turn[2])]})
         else:
-            messages.append({"role": role, "content": said if said.__class__ is str else _blocks(said)})
+            messages.append({"role": role, "content": content if content.__class__ is str else _blocks(content)})
         results = None
     if document.__class__ is list:
         return messages
-    given = {**document, "messages": messages}
+    filled = {**document, "messages": messages}
     if system is not None:
-        given["system"] = system
-    return given
+        filled["system"] = system
+    return filled
 
 
 def _blocks(parts: list[Any]) -> list[Native]:

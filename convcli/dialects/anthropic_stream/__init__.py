@@ -21,16 +21,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.anthropic_stream.answer import Answer
-from convcli.dialects.anthropic_stream.rules import RULES
+from convcli.dialects.anthropic_stream.rules import ORDERED, RULES
 from convcli.families.anthropic import policy
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
 from convcli.families.anthropic.messages import Turns
-from convcli.families.anthropic.places import ENVELOPE, PLACES
+from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS
 from convcli.families.anthropic.response import lift_response, write_response
-from convcli.kit import streams
+from convcli.kit import lacking, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import without
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, without_keys
 from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
@@ -41,8 +41,6 @@ from convcli.model.transcript import Message, Origin, Part, ToolCall, Transcript
 NAME, SIBLING = "anthropic-stream", "anthropic"
 TURNS = Turns(Blocks(SIBLING, READERS, WRITERS))
 
-BLOCK_KINDS = ("content_block_start", "content_block_delta", "content_block_stop")
-KINDS = frozenset(("message_start", "message_delta", "message_stop", *BLOCK_KINDS))
 FAILURE = "api_error"
 """The type of an error that has none."""
 
@@ -52,8 +50,8 @@ def detect(document: Any) -> Clue | None:
     if not isinstance(document, Rows):
         return None
     kinds = {row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)}
-    if kinds & KINDS:
-        return Clue(95, f"{sorted(kinds & KINDS)[0]} events")
+    if kinds & ORDERED:
+        return Clue(95, f"{min(kinds & ORDERED)} events")
     errors = any(isinstance(row, dict) and isinstance(row.get("error"), dict) for row in document)
     return Clue(60, "an error event") if kinds == {"error"} and errors else None
 
@@ -181,9 +179,8 @@ def _input(block: Native, raw: str | None, size: int) -> tuple[Native, list[Nati
     if not isinstance(block.get("input"), dict):
         return _as_it_is(block, raw, size)
     text = write_arguments(block["input"], raw) if block["input"] or raw is not None else ""
-    return {**block, "input": {}}, [
-        {"type": "input_json_delta", "partial_json": piece} for piece in fragments(text, size)
-    ]
+    pieces: list[Native] = [{"type": "input_json_delta", "partial_json": piece} for piece in fragments(text, size)]
+    return {**block, "input": {}}, pieces
 
 
 def _as_it_is(block: Native, _: str | None, __: int) -> tuple[Native, list[Native]]:
@@ -213,12 +210,10 @@ def _ended(message: Message) -> Message:
 
 def _cut(part: Part, _: Message) -> Part:
     """Marks for the cache are for requests, and an input of no text is that of no pieces."""
-    carried = {key: value for key, value in carried_by(part.extras, SIBLING).items() if key != "cache_control"}
     if isinstance(part, ToolCall) and part.raw_arguments == "" and not part.arguments:
         part = replace(part, raw_arguments=None)
-    if part.extras is None or len(carried) == len(carried_by(part.extras, SIBLING)):
-        return part
-    return replace(part, extras={**part.extras, SIBLING: carried} if carried else None)
+    extras = without_keys(part.extras, SIBLING, "cache_control")
+    return part if extras is part.extras else replace(part, extras=extras)
 
 
 FIT: tuple[Pass, ...] = (
@@ -232,20 +227,15 @@ FIT: tuple[Pass, ...] = (
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
 
-REPEATS = frozenset(
-    (
-        "/*/index", "/*/content_block/signature", "/*/message/usage/output_tokens", "/*/message/usage/input_tokens",
-        "/*/usage/input_tokens",
-    )
-)  # fmt: skip
+REPEATS = lacking.fields(
+    "/*/index /*/content_block/signature /*/message/usage/output_tokens /*/message/usage/input_tokens "
+    "/*/usage/input_tokens"
+)
 """An index is the order of the blocks; what was said so far is said again; cached tokens are added to the input."""
 
-LACKING = frozenset(
-    (
-        "title", "cwd", "createdAt", "updatedAt", "message.name", "message.parentId", "message.createdAt",
-        "text.metadata", "tool_call.metadata", "reasoning.summary",
-    )
-)  # fmt: skip
+LACKING = lacking.SESSION - {"id", "head"} | lacking.fields(
+    "message.name message.parentId message.createdAt text.metadata tool_call.metadata reasoning.summary"
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -263,24 +253,16 @@ DIALECT = Dialect(
     rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",
-        "tools": "a stream holds one answer, not what was asked",
-        "tool": "a stream holds one answer, not what was asked",
-        "toolChoice": "a stream holds one answer, not what was asked",
-        "settings": "a stream holds one answer, not what was asked",
+        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream holds one answer, not what was asked"),
+        **{field: REASONS[field] for field in ("reasoning.summary", "refusal", "text")},
         "reasoning": "Anthropic takes back only thinking that it signed",
-        "reasoning.summary": "thinking has no summary",
-        "refusal": "there is no block for a refusal: its words are written as text",
-        "text": "the API takes no blank text",
+        **dict.fromkeys(lacking.MEDIA, "an answer holds no media"),
         "message.id": "the id is that of the whole stream",
         "message.model": "the model is that of the whole stream",
         "message.name": "an answer has no name",
         "message.stopReason": "a message ends with a stop reason of Anthropic",
         "title": "a message has no title",
         "createdAt": "a message has no time",
-        "image": "an answer holds no media",
-        "audio": "an answer holds no media",
-        "video": "an answer holds no media",
-        "document": "an answer holds no media",
     },
     places=PLACES,
     envelope=ENVELOPE,

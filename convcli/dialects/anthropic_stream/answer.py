@@ -94,10 +94,10 @@ class Answer:
 
     def _end(self, facts: Native, usage: Native | None, place: Path, counts: Path) -> None:
         self.response |= facts
-        said = {key: value for key, value in (usage or {}).items() if value is not None}
-        self.usage |= said
+        known = {key: value for key, value in (usage or {}).items() if value is not None}
+        self.usage |= known
         self.routes |= {(key,): (*place, key) for key, value in facts.items() if value is not None}
-        self.routes |= {("usage", key): (*counts, key) for key in said}
+        self.routes |= {("usage", key): (*counts, key) for key in known}
 
     def _block(self, index: int, native: Native, place: Path) -> None:
         """A block begins; one that begins at an index that is taken is another block."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Native
+from convcli.kit.values import pairs
 from convcli.validation.rules import arguments, events
 from convcli.validation.survey import for_requests
 
@@ -14,9 +16,9 @@ def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
     """The events that cannot stand where they do: `message_start`, blocks that begin, grow and end, the end."""
     message = _Message()
     for at, row in enumerate(rows):
-        said = message.objection(row) if isinstance(row, dict) else ""
-        if said:
-            yield at, said
+        problem = message.objection(row) if isinstance(row, dict) else ""
+        if problem:
+            yield at, problem
 
 
 class _Message:
@@ -39,11 +41,11 @@ class _Message:
             return "the message begins a second time" if again else ""
         if self.has_ended:
             return "the message has ended before"
-        said = "" if self.has_begun else "the message has not begun"
+        problem = "" if self.has_begun else "the message has not begun"
         if kind == "message_stop":
             self.has_ended = True
-            return said or ("a block has not ended" if self.open else "")
-        return said or ("" if kind == "message_delta" else self._block(event, index))
+            return problem or ("a block has not ended" if self.open else "")
+        return problem or ("" if kind == "message_delta" else self._block(event, index))
 
     def _block(self, event: Native, index: int) -> str:
         if event["type"] == "content_block_start":
@@ -60,21 +62,13 @@ class _Message:
         return "" if fits else f"a delta of this type is not for the block with the index {index}"
 
 
-FITTING = {
-    "text_delta": "text",
-    "citations_delta": "text",
-    "input_json_delta": "tool_use",
-    "thinking_delta": "thinking",
-    "signature_delta": "thinking",
-}
+FITTING = pairs(
+    "text_delta=text citations_delta=text input_json_delta=tool_use thinking_delta=thinking signature_delta=thinking"
+)
 """The ends of the types of blocks that a delta makes grow, by its type: there are several kinds of tool_use."""
 
-ORDERED = frozenset(
-    (
-        *("message_start", "message_delta", "message_stop"),
-        *("content_block_start", "content_block_delta", "content_block_stop"),
-    )
-)
+ORDERED = fields("message_start message_delta message_stop content_block_start content_block_delta content_block_stop")
+"""The events that begin, grow or end a message or a block of it."""
 
 RULES = (
     events.ended(),

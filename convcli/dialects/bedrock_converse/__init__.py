@@ -28,11 +28,14 @@ from convcli.dialects.bedrock_converse.messages import lift_blocks, lift_message
 from convcli.dialects.bedrock_converse.policy import FINISH, FINISH_OF
 from convcli.dialects.bedrock_converse.rules import RULES
 from convcli.families.anthropic import policy as shared
+from convcli.families.anthropic.places import LACKS, REASONS
 from convcli.families.anthropic.usage import lift_usage, write_usage
+from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import answers_only, is_response, last_answer, roles, some_tools, without
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.passes import fused
+from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Pass
 from convcli.model.transcript import Message, Transcript
 
@@ -56,9 +59,9 @@ IN_RESPONSES = ("output", "usage", "stopReason")
 
 # ---------------------------------------------------------------- detect
 
-BLOCKS = READERS.keys() - {"text"} | {
-    *("toolResult", "toolAddition", "toolRemoval", "guardContent", "cachePoint", "searchResult"),
-}
+BLOCKS = READERS.keys() - {"text"} | lacking.fields(
+    "toolResult toolAddition toolRemoval guardContent cachePoint searchResult"
+)
 REQUEST_MARKS = ("toolConfig", "inferenceConfig", "guardrailConfig", "additionalModelRequestFields", "modelId")
 
 
@@ -198,16 +201,10 @@ ANSWER: tuple[Pass, ...] = (
     policy.finished,
     without("tools", "tool_choice", "settings", "model"),
 )
-LACKING = frozenset(
-    (
-        "title", "cwd", "createdAt", "updatedAt", "head", "id", "image.name", "image.detail", "document.detail",
-        "audio.name", "audio.detail", "video.name", "video.detail", "message.id", "message.parentId",
-        "message.createdAt", "message.name", "message.model", "message.error", "reasoning.summary", "text.metadata",
-        "tool_call.metadata", "tool_result.metadata", "image.metadata", "document.metadata", "audio.metadata",
-        "video.metadata", "tool_call.rawArguments", "tool_result.name", "tool_result.status", "tool.outputSchema",
-        "tool.title", "tool.annotations",
-    )
-)  # fmt: skip
+LACKING = (LACKS - {"audio", "video"} | lacking.SESSION | lacking.FUNCTION_ONLY - {"tool.strict"}) | lacking.fields(
+    "audio.name audio.detail video.name video.detail message.id message.parentId message.createdAt message.name "
+    "message.model message.error"
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -225,14 +222,13 @@ DIALECT = Dialect(
     conventions=(policy.RESULTS,),
     lacks={
         "request": LACKING,
-        "list": LACKING | {"model", "tool", "tools", "toolChoice", "settings", "message.stopReason", "message.usage"},
+        "list": LACKING | lacking.REQUEST | lacking.TOOLS | {"message.stopReason", "message.usage"},
         "response": LACKING,
     },
     reasons={
+        **REASONS,
         "reasoning": "Converse takes back only reasoning that was signed or redacted for it",
         "reasoning.summary": "reasoning has no summary",
-        "refusal": "there is no block for a refusal: its words are written as text",
-        "text": "the API takes no blank text",
         "message": "a message must hold something that the API takes",
         "message.role": "Converse has the roles user, assistant and system",
         "message.grouping": "roles alternate: what one side says in a row is one message",
@@ -247,22 +243,19 @@ DIALECT = Dialect(
         "document.name": "names of documents are letters, digits, spaces and -()[], no two the same",
         "audio": "audio is base64 or in S3, of a known format, in user turns",
         "video": "video is base64 or in S3, of a known format, in user turns",
-        "opaque": "the block belongs to another vendor",
-        "tool_call": "only an assistant calls tools",
-        "tool_call.id": "ids are at most 64 letters, digits and _.:-, unique in the request",
-        "tool_call.name": "names are at most 64 letters, digits, _ and -",
-        "tool_call.rawArguments": "the input of a call is an object",
+        **dict.fromkeys(
+            ("tool_call.id", "tool_result.toolCallId"),
+            "ids are at most 64 letters, digits and _.:-, unique in the request",
+        ),
+        **dict.fromkeys(("tool.name", "tool_call.name"), "names are at most 64 letters, digits, _ and -"),
         "tool_result.status": "the status of a result is success or error",
-        "tool_result.toolCallId": "ids are at most 64 letters, digits and _.:-, unique in the request",
         "tool_result.value": "a result holds JSON objects, text, images, documents and video, no blank text",
         "tool": "a tool that another vendor runs",
         "tools": "toolConfig holds at least one tool",
-        "tool.name": "names are at most 64 letters, digits, _ and -",
         "tool.description": "a description is not empty",
         "tool.parameters": "a schema must have the type object",
         "toolChoice": "a choice is auto, any or one tool, and only where there are tools",
-        "settings.temperature": "temperature lies between 0 and 1",
-        "settings.topP": "topP lies between 0 and 1",
+        **{f"settings.{name}": f"{name} lies between 0 and 1" for name in ("temperature", "topP")},
         "settings.topK": "inferenceConfig has no topK; some models take it in additionalModelRequestFields",
         "settings.parallelToolCalls": "it cannot be said whether calls may be parallel",
         "settings.responseFormat": "only JSON by a schema can be asked for",
@@ -271,40 +264,22 @@ DIALECT = Dialect(
         "moved": "results stand right behind their calls, instructions before the messages",
     },
     places={
-        "model": ("modelId",),
-        "message.stopReason": ("..", "..", "stopReason"),
-        "message.usage": ("..", "..", "usage"),
-        "tool_call.id": ("toolUse", "toolUseId"),
-        "tool_call.name": ("toolUse", "name"),
-        "tool_call.arguments": ("toolUse", "input"),
-        "tool_result.toolCallId": ("toolResult", "toolUseId"),
-        "tool_result.value": ("toolResult", "content"),
-        "tool_result.kind": ("toolResult", "content"),
-        "tool_result.isError": ("toolResult", "status"),
-        "text.text": ("text",),
-        "reasoning.text": ("reasoningContent", "reasoningText", "text"),
-        "reasoning.metadata.signature": ("reasoningContent", "reasoningText", "signature"),
-        "reasoning.metadata.redactedData": ("reasoningContent", "redactedContent"),
-        "document.name": ("document", "name"),
-        "tools": ("toolConfig", "tools"),
-        "tool.description": ("toolSpec", "description"),
-        "tool.parameters": ("toolSpec", "inputSchema", "json"),
-        "tool.strict": ("toolSpec", "strict"),
-        "toolChoice": ("toolConfig", "toolChoice"),
-        "settings.temperature": ("inferenceConfig", "temperature"),
-        "settings.topP": ("inferenceConfig", "topP"),
-        "settings.maxOutputTokens": ("inferenceConfig", "maxTokens"),
-        "settings.stop": ("inferenceConfig", "stopSequences"),
-        "settings.reasoningEffort": ("outputConfig", "effort"),
-        "settings.responseFormat": ("outputConfig", "textFormat"),
-        "extras.tool": (),
+        **paths(
+            "model=modelId message.stopReason=../../stopReason message.usage=../../usage "
+            "tool_call.id=toolUse/toolUseId tool_call.name=toolUse/name tool_call.arguments=toolUse/input "
+            "tool_result.toolCallId=toolResult/toolUseId tool_result.value=toolResult/content "
+            "tool_result.kind=toolResult/content tool_result.isError=toolResult/status "
+            "text.text=text reasoning.text=reasoningContent/reasoningText/text "
+            "reasoning.metadata.signature=reasoningContent/reasoningText/signature "
+            "reasoning.metadata.redactedData=reasoningContent/redactedContent document.name=document/name "
+            "tools=toolConfig/tools tool.description=toolSpec/description tool.strict=toolSpec/strict "
+            "tool.parameters=toolSpec/inputSchema/json toolChoice=toolConfig/toolChoice "
+            "settings.responseFormat=outputConfig/textFormat settings.reasoningEffort=outputConfig/effort "
+            "extras.context=document/context extras.citations=document/citations"
+        ),
+        **common.INFERENCE_SETTINGS.places("inferenceConfig"),
+        **dict.fromkeys((f"extras.{key}" for key in ("tool", "type", "error", "block", "source")), ()),
         "extras.cachePoint": ("..",),
-        "extras.context": ("document", "context"),
-        "extras.citations": ("document", "citations"),
-        "extras.type": (),
-        "extras.error": (),
-        "extras.block": (),
-        "extras.source": (),
     },
     envelope=frozenset(("ResponseMetadata", "metrics", "trace", "performanceConfig", "serviceTier", "usage", "type")),
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from convcli.dialects.bedrock_converse.media import NAME, beside, kind_of, lift_media, write_media
+from convcli.dialects.bedrock_converse.media import MEDIA, NAME, beside, kind_of, lift_media, write_media
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.transcript import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult
@@ -114,10 +115,7 @@ def _words_of(native: Native) -> str:
 
 READERS: Mapping[str, Callable[[Any, LiftContext], Part | None]] = {
     "text": lambda body, _: Text(body),
-    "image": lambda body, _: lift_media("image", body),
-    "document": lambda body, _: lift_media("document", body),
-    "video": lambda body, _: lift_media("video", body),
-    "audio": lambda body, _: lift_media("audio", body),
+    **{kind: partial(lift_media, kind) for kind in MEDIA},
     "toolUse": _lift_call,
     "reasoningContent": _lift_reasoning,
     "citationsContent": _lift_cited,
@@ -159,8 +157,7 @@ def _write_media(media: Media) -> Native | None:
 
 
 def _write_call(call: ToolCall) -> Native:
-    native = {"toolUseId": call.id, "name": call.name, "input": call.arguments}
-    return {"toolUse": TOOL_USE.put(native, beside(call))}
+    return {"toolUse": TOOL_USE.put({"toolUseId": call.id, "name": call.name, "input": call.arguments}, beside(call))}
 
 
 def _write_result(result: ToolResult) -> Native:

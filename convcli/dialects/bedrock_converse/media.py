@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
+from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.model.transcript import Media, Part, ToolDefinition
+from convcli.kit.values import pairs
+from convcli.model.transcript import Media, MediaKind, Part, ToolDefinition
 
 NAME = "bedrock-converse"
 
-Kind = Literal["image", "document", "video", "audio"]
-
-MEDIA = {
+MEDIA: dict[MediaKind, Keys] = {
     "image": Keys("format source error", carried="error"),
     "document": Keys("format name source context citations", carried="context citations"),
     "video": Keys("format source"),
@@ -24,46 +24,20 @@ FIELD = {"bytes": "data", "s3Location": "url", "text": "text", "content": "text"
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
 TYPES = {
-    "image": {"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"},
-    "document": {
-        "pdf": "application/pdf",
-        "csv": "text/csv",
-        "doc": "application/msword",
-        "docx": f"{OFFICE}wordprocessingml.document",
-        "xls": "application/vnd.ms-excel",
-        "xlsx": f"{OFFICE}spreadsheetml.sheet",
-        "html": "text/html",
-        "txt": "text/plain",
-        "md": "text/markdown",
-    },
-    "video": {
-        "mp4": "video/mp4",
-        "mov": "video/quicktime",
-        "mkv": "video/x-matroska",
-        "webm": "video/webm",
-        "flv": "video/x-flv",
-        "mpeg": "video/mpeg",
-        "mpg": "video/mpeg",
-        "wmv": "video/x-ms-wmv",
-        "three_gp": "video/3gpp",
-    },
-    "audio": {
-        "mp3": "audio/mpeg",
-        "wav": "audio/wav",
-        "aac": "audio/aac",
-        "flac": "audio/flac",
-        "opus": "audio/opus",
-        "ogg": "audio/ogg",
-        "mp4": "audio/mp4",
-        "mka": "audio/x-matroska",
-        "webm": "audio/webm",
-        "pcm": "audio/pcm",
-        "mkv": "audio/x-matroska",
-        "m4a": "audio/mp4",
-        "x-aac": "audio/aac",
-        "mpeg": "audio/mpeg",
-        "mpga": "audio/mpeg",
-    },
+    "image": pairs("png=image/png jpeg=image/jpeg gif=image/gif webp=image/webp"),
+    "document": pairs(
+        "pdf=application/pdf csv=text/csv html=text/html txt=text/plain md=text/markdown doc=application/msword "
+        f"docx={OFFICE}wordprocessingml.document xls=application/vnd.ms-excel xlsx={OFFICE}spreadsheetml.sheet"
+    ),
+    "video": pairs(
+        "mp4=video/mp4 mov=video/quicktime mkv=video/x-matroska webm=video/webm flv=video/x-flv mpeg=video/mpeg "
+        "mpg=video/mpeg wmv=video/x-ms-wmv three_gp=video/3gpp"
+    ),
+    "audio": pairs(
+        "mp3=audio/mpeg wav=audio/wav aac=audio/aac flac=audio/flac opus=audio/opus ogg=audio/ogg mp4=audio/mp4 "
+        "mka=audio/x-matroska webm=audio/webm pcm=audio/pcm mkv=audio/x-matroska m4a=audio/mp4 x-aac=audio/aac "
+        "mpeg=audio/mpeg mpga=audio/mpeg"
+    ),
 }
 """The media type of each format; of several formats with one type the first is written."""
 
@@ -72,8 +46,8 @@ FORMATS = {kind: {media_type: name for name, media_type in reversed(table.items(
 
 def kind_of(union: Native) -> str:
     """The name of the one member that is set; empty where none is, or more than one."""
-    given = [key for key, value in union.items() if value is not None]
-    return given[0] if len(given) == 1 else ""
+    members = [key for key, value in union.items() if value is not None]
+    return members[0] if len(members) == 1 else ""
 
 
 def beside(part: Part | ToolDefinition) -> Native:
@@ -85,7 +59,7 @@ def beside(part: Part | ToolDefinition) -> Native:
 # ---------------------------------------------------------------- lift
 
 
-def lift_media(kind: Kind, body: Native) -> Media | None:
+def lift_media(kind: MediaKind, body: Native, _: LiftContext) -> Media | None:
     """Media; None where the source is of an unknown kind."""
     form, format_ = kind_of(body["source"]), body.get("format") or ""
     value, rest = _lift_source(form, body["source"]) if form in FIELD else (None, {})

@@ -16,28 +16,24 @@ from convcli.dialects.bedrock_converse.messages import side
 from convcli.dialects.bedrock_converse.request import USAGE, lift_format, write_format
 from convcli.dialects.bedrock_converse.rules import IDS, NAMES
 from convcli.families.anthropic import policy
-from convcli.families.anthropic.blocks import is_bare
 from convcli.families.anthropic.usage import taken_usage
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import parts_in_roles, refusals_as_texts
 from convcli.kit.objects import carried_by
-from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, shared
+from convcli.kit.passes import MEDIA, on_each_message, on_each_part, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, Renaming
 from convcli.kit.results import expressed
-from convcli.model.dialect import Convention, Pass
+from convcli.kit.values import pairs
+from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, ToolResult, Transcript
-from convcli.wire import exact_json
 
 PARTS_IN_ROLES = {
     **policy.PARTS_IN_ROLES,
-    "audio": ("user",),
-    "video": ("user",),
+    **dict.fromkeys(("audio", "video"), ("user",)),
     "opaque": ("system", "developer", "user", "assistant"),
 }
 
-ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav", "audio/x-m4a": "audio/mp4"}
-MAGIC = {"iVBORw0KGgo": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp", "JVBERi": "pdf"}
-"""How the base64 of a format begins."""
+ALIASES = pairs("image/jpg=image/jpeg audio/mp3=audio/mpeg audio/x-wav=audio/wav audio/x-m4a=audio/mp4")
 
 LABEL = LETTERS + DIGITS + " -()[]"
 LABEL_LIMIT = 200
@@ -46,25 +42,15 @@ LABELS = Alphabet("", LABEL, LABEL_LIMIT)
 
 EFFORT_LIMIT = 16
 
-FINISH = {
-    "end_turn": "stop",
-    "tool_use": "tool_calls",
-    "max_tokens": "length",
-    "content_filtered": "content_filter",
-    "stop_sequence": "stop",
-    "guardrail_intervened": "content_filter",
-    "malformed_model_output": "error",
-    "malformed_tool_use": "error",
-    "model_context_window_exceeded": "length",
-}
+FINISH = pairs(
+    "end_turn=stop tool_use=tool_calls max_tokens=length content_filtered=content_filter stop_sequence=stop "
+    "guardrail_intervened=content_filter malformed_model_output=error malformed_tool_use=error "
+    "model_context_window_exceeded=length"
+)
 """`stopReason` of a response; of several with one meaning the first is written."""
-FINISH_OF = {
-    "stop": "end_turn",
-    "tool_calls": "tool_use",
-    "length": "max_tokens",
-    "content_filter": "content_filtered",
-    "refusal": "content_filtered",
-}
+FINISH_OF = pairs(
+    "stop=end_turn tool_calls=tool_use length=max_tokens content_filter=content_filtered refusal=content_filtered"
+)
 
 
 # ---------------------------------------------------------------- parts
@@ -104,7 +90,11 @@ def _format(media: Media) -> str:
         return FORMATS[media.type].get(ALIASES.get(media_type, media_type), "")
     if "format" in beside(media):
         return ""
-    guesses = [name for head, name in MAGIC.items() if (media.data or "").startswith(head)]
+    guesses = [
+        media_type.rpartition("/")[2]
+        for head, media_type in policy.MAGIC.items()
+        if (media.data or "").startswith(head)
+    ]
     guesses.append((media.name or media.url or "").rpartition(".")[2].lower())
     return next((name for name in guesses if name in TYPES[media.type]), "")
 
@@ -132,25 +122,12 @@ def _inner_media(media: Media) -> Media | None:
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
     """How a result is read back for which the API has no field of its own."""
-    kind = "error" if result.is_error else "text"
-    if result.kind == "data" and not isinstance(result.value, dict):
-        return kind, exact_json.write_text(result.value)
-    if result.kind != "multimodal" or len(result.value) > 1:
-        return None
-    if not result.value:
-        return kind, ""
-    part = result.value[0]
-    return (kind, part.text) if is_bare(part) and part.text.strip() else None
+    if result.kind == "multimodal" and not result.value:
+        return "error" if result.is_error else "text", ""
+    return None if result.kind == "data" and isinstance(result.value, dict) else policy.as_one_text(result)
 
 
-RESULTS = Convention(
-    express,
-    {
-        "data": ("changed", "a result holds JSON objects or text: other data is written as JSON text"),
-        "error": ("changed", "a result holds JSON objects or text: other data is written as JSON text"),
-        "multimodal": ("changed", "a result of one text is the same as that text"),
-    },
-)
+RESULTS = policy.results_in_text(express, "a result holds JSON objects or text: other data is written as JSON text")
 
 
 def named_documents(transcript: Transcript) -> Transcript:
@@ -166,7 +143,7 @@ def named_documents(transcript: Transcript) -> Transcript:
         name = labels.another(_label(part.name))
         return part if name == part.name else replace(part, name=name)
 
-    return on_parts(lambda part, _: named(part))(transcript)
+    return on_each_part(named)(transcript)
 
 
 def _label(name: str | None) -> str:

@@ -24,9 +24,7 @@ CHOICES = {"auto": "auto", "any": "required"}
 CHOICE_OF = {ours: theirs for theirs, ours in CHOICES.items()}
 
 USAGE: dict[tuple[str, ...], str] = {
-    ("inputTokens",): "inputTokens",
-    ("outputTokens",): "outputTokens",
-    ("totalTokens",): "totalTokens",
+    **{(name,): name for name in ("inputTokens", "outputTokens", "totalTokens")},
     ("cacheReadInputTokens",): "cacheReadTokens",
     ("cacheWriteInputTokens",): "cacheWriteTokens",
 }

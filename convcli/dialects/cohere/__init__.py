@@ -23,29 +23,28 @@ from msgspec.structs import replace
 
 from convcli.dialects.cohere.messages import NAME, express, lift_message, write_image, write_message
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import kind_in_turn, media_behind_results
-from convcli.families.openai.messages import texts_only
-from convcli.kit.contexts import LiftContext
+from convcli.families.openai.calls import kind_in_turn
+from convcli.families.openai.fitting import of_conversations
+from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
+from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
-    is_response,
     known_finish,
     last_answer,
-    linear,
     only_own_opaque,
     ordered_parts,
     parts_in_roles,
+    response_if_answered,
     roles,
     some_tools,
     with_parameters,
 )
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
+from convcli.kit.lacking import fields
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import LETTERS, WORD, Alphabet, renaming
-from convcli.kit.results import expressed, results_first, single_results
-from convcli.kit.settings import Setting, Settings
+from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.kit.values import put_counts, take_counts
-from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
@@ -79,10 +78,7 @@ SETTINGS = Settings(
     {
         "max_tokens": "maxOutputTokens",
         "stop_sequences": "stop",
-        "temperature": "temperature",
-        "seed": "seed",
-        "frequency_penalty": "frequencyPenalty",
-        "presence_penalty": "presencePenalty",
+        **in_snake_case("temperature seed frequency_penalty presence_penalty"),
         "k": "topK",
         "p": "topP",
         "stream": "stream",
@@ -134,21 +130,20 @@ NAMES = Alphabet("letters, digits and _, no digit first", WORD, 0, first=LETTERS
 
 def detect(document: Any) -> Clue | None:
     """By settings of its own, plans, documents as results, and responses with reasons in capitals."""
-    found = document
     if isinstance(document, dict):
         reason = document.get("finish_reason")
         if isinstance(document.get("message"), dict) and isinstance(reason, str) and reason.isupper():
             return Clue(97, "a message with a finish reason in capitals")
-        found = document.get("messages")
-    if not isinstance(found, list) or not all(isinstance(message, dict) and "role" in message for message in found):
+    messages = messages_in(document, "role")
+    if messages is None:
         return None
     if isinstance(document, dict):
         settings = [key for key in OWN_SETTINGS if document.get(key) is not None]
         if settings or document.get("tool_choice") in tuple(CHOICES):
             return Clue(97, f"the setting {settings[0] if settings else 'tool_choice in capitals'}")
-    if any(isinstance(message.get("tool_plan"), str) for message in found):
+    if any(isinstance(message.get("tool_plan"), str) for message in messages):
         return Clue(97, "messages with tool_plan")
-    return Clue(97, "results with documents") if any(map(_has_document, found)) else None
+    return Clue(97, "results with documents") if any(map(_has_document, messages)) else None
 
 
 def _has_document(message: Native) -> bool:
@@ -166,16 +161,11 @@ def _has_document(message: Native) -> bool:
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
     context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        context.origin.form = "list"
-        context.each(document, (), lift_message)
-        return context.transcript()
-    return (_lift_request if "messages" in document else _lift_response)(document, context)
+    is_answer = "messages" not in document
+    return lift_forms(document, context, lift_message, _lift_request, _lift_response, is_answer=is_answer)
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    context.origin.form = "request"
-    context.each(native["messages"], ("messages",), lift_message)
     settings, carried = SETTINGS.lift(native)
     tools, carried_strict = _lift_tools(native, context)
     return context.transcript(
@@ -229,11 +219,6 @@ def _lift_tools(native: Native, context: LiftContext) -> tuple[list[ToolDefiniti
     return tools, {}
 
 
-def form_of(transcript: Transcript) -> str:
-    """A response when the transcript holds only one answer of a model, else a request."""
-    return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
-
-
 # ---------------------------------------------------------------- fit
 
 
@@ -281,17 +266,11 @@ PARTS = (
 )
 MESSAGES = fused(
     renaming(NAMES),
-    with_parameters(typed=True),
-    linear,
-    on_messages(results_first),
-    roles({"developer": "system"}),
-    on_messages(single_results),
-    on_messages(media_behind_results(lambda media: write_image(media) is not None)),
-    on_results(texts_only),
-    expressed(RESULTS),
+    *of_conversations(RESULTS, lambda media: write_image(media) is not None, roles({"developer": "system"})),
     *PARTS,
     on_each_message(_not_empty),
     functions_only(NAME),
+    with_parameters(typed=True),
     some_tools,
     _strict_together,
     _required_or_none,
@@ -363,22 +342,15 @@ RULES = (
     for_requests(tools.typed()),
 )
 
-LACKING = frozenset(
-    (
-        "title", "cwd", "createdAt", "updatedAt", "head", "metadata", "audio", "video", "document", "image.name",
-        "image.mediaType", "reasoning.summary", "tool.title", "tool.outputSchema", "tool.annotations", "message.id",
-        "message.parentId", "message.createdAt", "message.model", "message.error", "message.name",
-        "message.usage.cacheWriteTokens", "message.usage.reasoningTokens", "message.usage.totalTokens",
-        "tool_result.name", "tool_result.status", "tool_result.isError",
-    )
-)  # fmt: skip
-OF_ANSWERS = frozenset(("id", "message.stopReason", "message.usage"))
-OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings", "model"))
-LACKS = {
-    "request": LACKING | OF_ANSWERS,
-    "list": LACKING | OF_ANSWERS | OF_REQUESTS,
-    "response": LACKING | OF_REQUESTS,
-}
+LACKS = lacks(
+    LACKING
+    | fields(
+        "createdAt metadata audio video document image.mediaType reasoning.summary message.name tool_result.name "
+        "message.usage.cacheWriteTokens message.usage.reasoningTokens message.usage.totalTokens"
+    ),
+    of_answers="id",
+)
+LACKS["response"] |= {"model"}
 
 DIALECT = Dialect(
     name=NAME,
@@ -390,24 +362,21 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    form_of=form_of,
+    form_of=response_if_answered(single=True),
     rules=RULES,
     conventions=(RESULTS,),
     lacks=LACKS,
     reasons={
+        **REASONS,
         "message": "Cohere rejects an empty message",
         "message.role": "Cohere has no developer: the system says it",
         "message.model": "only a request names a model",
-        "message.usage": "only a response has usage",
         "message.stopReason": "only a response has a finish reason, and Cohere has few",
         "text": "Cohere rejects an empty text",
-        "reasoning.summary": "thinking has no summary",
         "refusal": "Cohere has no field for a refusal: the words are written as text",
         "metadata": "what another provider bound to the part means nothing to Cohere",
         "image": "Cohere takes images from users only, by URL",
-        "audio": "Cohere takes images only",
-        "video": "Cohere takes images only",
-        "document": "Cohere takes images only",
+        **dict.fromkeys(("audio", "video", "document"), "Cohere takes images only"),
         "model": "only a request names a model",
         "createdAt": "a response has no time",
         "settings.reasoningEffort": "Cohere thinks or does not; it knows no levels",
@@ -418,21 +387,14 @@ DIALECT = Dialect(
         "tool.parameters": "Cohere needs the schema of an object: an empty one stands for none",
         "tool.name": "a name has letters, digits and _, no digit first",
         "tool_call.name": "a name has letters, digits and _, no digit first",
+        "tool_result.status": "a result has no status",
         "tool_result.isError": "a result has no field for a failure",
     },
     places={
-        "message.stopReason": ("..", "finish_reason"),
+        **CALLS,
         "message.usage": ("..", "usage"),
         **{f"message.usage.{ours}": ("..", "usage", *theirs) for theirs, ours in COUNTS.items()},
         **SETTINGS.places(),
-        "tool.name": ("function", "name"),
-        "tool.parameters": ("function", "parameters"),
-        "tool_call.id": ("id",),
-        "tool_call.name": ("function", "name"),
-        "tool_call.arguments": ("function", "arguments"),
-        "tool_call.rawArguments": ("function", "arguments"),
-        "tool_result.toolCallId": ("..", "tool_call_id"),
-        "toolChoice": ("tool_choice",),
     },
     envelope=frozenset(("usage", "logprobs", "finish_reason")),
 )

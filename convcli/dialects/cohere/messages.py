@@ -5,22 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import is_bare_text, kind_in_turn, lift_call, text_of_result, write_call
+from convcli.families.openai.calls import (
+    content_of,
+    express_media,
+    is_bare_text,
+    lift_call,
+    text_of_result,
+    write_parts,
+)
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import read_arguments
-from convcli.model.transcript import (
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Path,
-    Reasoning,
-    Spots,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Spots, Text, ToolResult
 from convcli.wire import exact_json
 
 NAME = "cohere"
@@ -61,15 +57,9 @@ def write_message(message: Message, *, listed: bool = False) -> Native:
     if message.role == "tool":
         return _write_result(message)
     native: Native = {"role": message.role}
-    content: list[Native] = []
-    calls: list[Native] = []
-    for part in message.parts:
-        native_part = write_call(part, NAME) if isinstance(part, ToolCall) else _write_part(part)
-        if native_part is not None:
-            (calls if kind_in_turn(part) == ToolCall.type else content).append(native_part)
+    content, calls = write_parts(message.parts, NAME, _write_part)
     if content:
-        is_text = len(content) == 1 and tuple(content[0]) == ("type", "text")
-        native["content"] = content[0]["text"] if is_text and not listed else content
+        native["content"] = content if listed else content_of(content)
     if calls:
         native["tool_calls"] = calls
     return MESSAGE.put(native, carried_by(message.extras, NAME))
@@ -148,19 +138,17 @@ def _lift_value(content: Any) -> tuple[Any, Any, Native]:
         return "data", _read_documents(content), {"documents": beside} if any(beside) else {}
     pieces = [_lift_piece(part) for part in content]
     parts = [part for part in pieces if isinstance(part, Text)]
-    if len(parts) < len(pieces):
-        return "multimodal", parts, {"content": content}
-    if len(parts) == 1 and is_bare_text(parts[0]):
-        return "text", parts[0].text, {}
-    return "multimodal", parts, {}
+    carried = {"content": content} if len(parts) < len(pieces) else {}
+    if not parts or (len(parts) == 1 and is_bare_text(parts[0])):
+        return "text", parts[0].text if parts else "", carried
+    return "multimodal", parts, carried
 
 
 def _write_value(result: ToolResult) -> Any:
     carried = carried_by(result.extras, NAME)
+    if "content" in carried and _lift_value(carried["content"])[:2] == (result.kind, result.value):
+        return carried["content"]
     if result.kind == "multimodal":
-        whole = carried.get("content")
-        if whole is not None and _lift_value(whole)[1] == result.value:
-            return whole
         return [_write_piece(part) for part in result.value if isinstance(part, Text)]
     value = {"error": result.value} if result.kind == "error" or result.is_error else result.value
     if result.kind != "text" and _are_documents(value):
@@ -224,11 +212,7 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     if result.kind != "multimodal":
         kind, value, _ = _lift_value(_write_value(result))
         return None if kind == result.kind and exact_json.exact(value, result.value) else (kind, value)
-    texts = [Text(part.text) for part in result.value if isinstance(part, Text)]
-    media = [part for part in result.value if isinstance(part, Media)]
-    if not media or any(_read_again(part) != part for part in media) or [*texts, *media] != result.value:
-        return None
-    return ("multimodal", texts) if len(texts) > 1 else ("text", "".join(text.text for text in texts))
+    return express_media(result, _read_again)
 
 
 def _read_again(media: Media) -> Part | None:

@@ -27,6 +27,7 @@ from convcli.dialects.gemini_cli.writing import write_rows
 from convcli.families.google import places
 from convcli.families.google.contents import adopt
 from convcli.families.google.keys import words
+from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope, event_of
@@ -163,11 +164,9 @@ RULES = (
     for_requests(Rule(("missing-key",), _can_be_resumed)),
 )
 
-LACKS = words(
+LACKS = lacking.METADATA | words(
     "cwd message.parentId message.name message.stopReason message.error reasoning.summary tool_call.rawArguments "
-    "message.cost message.provider message.weight message.label message.replaces message.parentCallId "
-    "text.metadata reasoning.metadata image.metadata audio.metadata video.metadata document.metadata "
-    "tool_call.metadata tool_result.metadata refusal.metadata"
+    "refusal.metadata"
 )
 REPEATED = words("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated /*/tokens/output /messages/*/tokens/output")
 """Metadata that a later row says again, of which the last one counts, and what is said in a sum."""
@@ -190,10 +189,8 @@ DIALECT = Dialect(
     reasons={
         **places.LOSSES,
         "event": "a session has records only for its own information, warnings and errors that still count",
-        "message": "a session has no place for instructions of the system",
-        "text": "a session has no place for instructions of the system",
-        "tool": "a session does not hold the definitions of tools",
-        "tools": "a session does not hold the definitions of tools",
+        **dict.fromkeys(("message", "text"), "a session has no place for instructions of the system"),
+        **dict.fromkeys(("tool", "tools"), "a session does not hold the definitions of tools"),
         "toolChoice": "a session does not say which tools may be called",
         "settings": "a session has no settings of the request",
         "model": "each answer names its model, a session does not",

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.gemini_cli.calls import NAME, SERVICE, STATES
+from convcli.dialects.gemini_cli.calls import NAME, SERVICE, STATES, write_answer
 from convcli.dialects.gemini_cli.log import REWIND, kind_of, replay
-from convcli.dialects.gemini_cli.records import role_of
+from convcli.dialects.gemini_cli.records import EVENT, role_of
 from convcli.dialects.gemini_cli.thoughts import lift_tokens, write_tokens
-from convcli.dialects.gemini_cli.writing import groups, needs_content, write_rows
+from convcli.dialects.gemini_cli.writing import groups, needs_content, results_behind, write_rows
 from convcli.families.google.carried import Carried, known
 from convcli.families.google.fitting import expressible_parts, with_signature, without_blanks
 from convcli.families.google.turns import user_without_result
 from convcli.kit.fitting import without
-from convcli.kit.objects import carried_by
+from convcli.kit.objects import carried_by, without_keys
 from convcli.kit.passes import on_each_message, on_messages, on_results, shared
 from convcli.kit.renaming import renaming
 from convcli.kit.results import separate_results
@@ -26,20 +28,21 @@ from convcli.kit.sessions import (
     results_between_events,
     row_of_event,
     with_models,
+    with_rows,
     with_session_id,
 )
 from convcli.model.dialect import Pass
-from convcli.model.transcript import Message, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Extras, Message, Part, ToolCall, ToolResult, Transcript
 
 # ---------------------------------------------------------------- events
 
 
 def _row(message: Message) -> Message:
     """Of a row that is no record of what the program showed, nothing counts: it has no id and no time of its own."""
-    if message.role != "event" or message.id is None:
+    if message.role != "event" or message.id is message.created_at is None:
         return message
     row = row_of_event(message, NAME)
-    counts = kind_of(row) == "record" and role_of(row) is None
+    counts = message.id is not None and kind_of(row) == "record" and role_of(row) is None
     return message if counts else replace(message, id=None, parent_id=None, created_at=None)
 
 
@@ -68,12 +71,14 @@ def _record(message: Message) -> Message:
         return message
     usage = lift_tokens(write_tokens(message) or {})[0] or None if message.role == "assistant" else None
     model = message.model or None if message.role == "assistant" else None
-    carried = carried_by(message.extras, NAME)
-    extras = message.extras
-    if isinstance(carried.get(REWIND), str):  # the record would be read as something else
-        extras = {**(extras or {}), NAME: {key: value for key, value in carried.items() if key != REWIND}}
+    extras = _without_text(message.extras, REWIND)  # the record would be read as something else
     same = usage == message.usage and model == message.model and extras is message.extras
     return message if same else replace(message, usage=usage, model=model, extras=extras)
+
+
+def _without_text(extras: Extras | None, *keys: str) -> Extras | None:
+    carried = carried_by(extras, NAME)
+    return without_keys(extras, NAME, *(key for key in keys if isinstance(carried.get(key), str)))
 
 
 def _framed(transcript: Transcript) -> Transcript:
@@ -201,6 +206,32 @@ def _in_order_of_calls(record: list[Message]) -> list[Message]:
     return [first, *(one for _, one in sorted(results, key=lambda pair: pair[0]))]
 
 
+def _entries(messages: list[Message]) -> list[Message]:
+    """A call holds a result beside its own only where a later record has another, and a time where no result has."""
+    rows = list(groups(messages))
+    entries = [_entry(row, results_behind(islice(rows, i + 1, None))) for i, row in enumerate(rows)]
+    return shared(messages, [message for row in entries for message in row])
+
+
+def _entry(row: list[Message], later: Mapping[str, ToolResult]) -> list[Message]:
+    first = row[0]
+    if first.role != "assistant":
+        return row
+    joined = {result.tool_call_id for one in row[1:] if (result := _result_of(one)) is not None}
+
+    def fits(part: Part) -> Part:
+        if not isinstance(part, ToolCall) or not part.extras:
+            return part
+        answer = None if part.id in joined else later.get(part.id)
+        differs = answer is not None and carried_by(part.extras, NAME).get("result") != [write_answer(answer)]
+        gone = [key for key, goes in (("result", not differs), ("timestamp", part.id in joined)) if goes]
+        extras = without_keys(part.extras, NAME, *gone)
+        return part if extras is part.extras else replace(part, extras=extras)
+
+    parts = shared(first.parts, [fits(part) for part in first.parts])
+    return row if parts is first.parts else [replace(first, parts=parts), *row[1:]]
+
+
 def _own_extras(transcript: Transcript) -> Transcript:
     """What other dialects carry has no place in a session."""
     messages = shared(transcript.messages, [_own(_own_parts(message)) for message in transcript.messages])
@@ -238,7 +269,7 @@ def _states(messages: list[Message]) -> list[Message]:
 
 def _session(transcript: Transcript) -> Transcript:
     """A session has the hash of its directory, and the times of its first and last record."""
-    times = [one.created_at for one in transcript.messages if one.created_at is not None and _has_time(one)]
+    times = [one.created_at for one in transcript.messages if one.created_at is not None and one.id is not None]
     start = transcript.created_at or next(iter(times), EPOCH)
     end = transcript.updated_at or max([start, *times])
     carried = carried_by(transcript.extras, NAME)
@@ -252,8 +283,10 @@ def _session(transcript: Transcript) -> Transcript:
     return replace(transcript, created_at=start, updated_at=end, extras=extras)
 
 
-def _has_time(message: Message) -> bool:
-    return message.id is not None
+def _header(transcript: Transcript) -> Transcript:
+    """The first row of a log is no record, and does not go back."""
+    extras = _without_text(transcript.extras, "id", REWIND)
+    return transcript if extras is transcript.extras else replace(transcript, extras=extras)
 
 
 def _without_instructions(message: Message) -> Message | None:
@@ -278,15 +311,13 @@ RECORDS: tuple[Pass, ...] = (
     _framed,
     on_each_message(_without_instructions),
     on_messages(_whole),
+    with_rows(lambda message: row_of_event(message, NAME, None if message.id is None else EVENT)),
+    on_messages(_entries),
     on_messages(_states),
     without("tools", "tool_choice", "settings"),
 )
 SESSION: tuple[Pass, ...] = (_session, with_session_id(lambda transcript: write_rows(transcript.messages)))
 FIT = {
-    "log": (*RECORDS, _rows_that_count, *SESSION),
-    "json": (
-        *RECORDS,
-        on_messages(_without_dead),
-        *SESSION,
-    ),
+    "log": (*RECORDS, _rows_that_count, _header, *SESSION),
+    "json": (*RECORDS, on_messages(_without_dead), *SESSION),
 }

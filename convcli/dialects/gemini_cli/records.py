@@ -156,7 +156,7 @@ def _lift_calls(
             message.parts.append(call)
             spots.append(("toolCalls", i))
         else:
-            keys = carried_by(call.extras, NAME)
+            keys = (*carried_by(call.extras, NAME), "status")  # a later record may settle the state
             routes = {(*path, *stands[id(twin)], key): (*path, "toolCalls", i, key) for key in keys}
             reading.context.origin.routes |= routes
         if answer is not None:

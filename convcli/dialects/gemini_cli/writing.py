@@ -44,13 +44,13 @@ def _write_row(group: list[Message], behind: Iterable[list[Message]]) -> Any:
     turn = [first] if role == "assistant" else group
     content: Native = {"type": "gemini" if role == "assistant" else "user", "content": _write_content(turn)}
     if role == "assistant":
-        content |= _write_model(first, group[1:], _later(behind))
+        content |= _write_model(first, group[1:], results_behind(behind))
     outside = {*content, "tokens"} if role == "assistant" else content
     carried = {key: value for key, value in carried_by(first.extras, NAME).items() if key not in outside}
     return RECORDS[role].write(first, carried, **content)
 
 
-def _later(behind: Iterable[list[Message]]) -> dict[str, ToolResult]:
+def results_behind(behind: Iterable[list[Message]]) -> dict[str, ToolResult]:
     """The first result of each call in the records of the user up to the next one of the model."""
     results: dict[str, ToolResult] = {}
     for group in behind:
@@ -73,10 +73,11 @@ def in_content(message: Message) -> list[Part]:
 
 
 def needs_content(parts: list[Part]) -> bool:
-    """Thoughts stand before the content and calls behind it, and only parts of the content are signed."""
+    """Thoughts stand before the content and calls behind it, and only in the content they are those of Google."""
     rank = [0 if isinstance(part, Reasoning) else 2 if isinstance(part, ToolCall) else 1 for part in parts]
     signed = any("thoughtSignature" in (part.metadata or {}) for part in parts)
-    return signed or rank != sorted(rank)
+    outside = [part for part in parts if isinstance(part, (Reasoning, ToolCall))]
+    return signed or rank != sorted(rank) or any(carried_by(part.extras, WRITER.service.owner) for part in outside)
 
 
 def _write_content(messages: list[Message]) -> Any:

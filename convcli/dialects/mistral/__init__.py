@@ -26,42 +26,28 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.mistral.chunks import NAME, write_media
-from convcli.dialects.mistral.messages import (
-    express,
-    instructions_of_user,
-    lift_any,
-    lift_message,
-    write_message,
-)
+from convcli.dialects.mistral.messages import express, instructions_of_user, lift_any, lift_message, write_message
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import kind_in_turn, media_behind_results
-from convcli.families.openai.messages import texts_only, without_empty_text
-from convcli.families.openai.response import (
-    Answers,
-    created_in_seconds,
-    joined_text,
-    known_finish,
-    lift_response,
-    usage_of_response,
-    write_response,
-)
-from convcli.kit.contexts import LiftContext
+from convcli.families.openai.calls import AS_TEXT, kind_in_turn
+from convcli.families.openai.fitting import of_answers, of_conversations
+from convcli.families.openai.messages import without_empty_text
+from convcli.families.openai.response import Answers, lift_response, write_response
+from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
+from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
-    answers_only,
     functions_only,
-    is_response,
-    linear,
     only_own_opaque,
     ordered_parts,
     parts_in_roles,
+    response_if_answered,
     roles,
     with_parameters,
 )
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
+from convcli.kit.lacking import fields
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
+from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, renaming
-from convcli.kit.results import expressed, results_first, single_results
-from convcli.kit.settings import Settings
+from convcli.kit.settings import Settings, in_snake_case
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolChoice, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
@@ -74,15 +60,9 @@ REQUEST = Keys(
 )
 SETTINGS = Settings(
     {
-        "temperature": "temperature",
-        "top_p": "topP",
-        "top_k": "topK",
+        **in_snake_case("temperature top_p top_k"),
         "random_seed": "seed",
-        "presence_penalty": "presencePenalty",
-        "frequency_penalty": "frequencyPenalty",
-        "parallel_tool_calls": "parallelToolCalls",
-        "reasoning_effort": "reasoningEffort",
-        "stream": "stream",
+        **in_snake_case("presence_penalty frequency_penalty parallel_tool_calls reasoning_effort stream"),
         "max_tokens": "maxOutputTokens",
         "stop": common.STOP,
         "response_format": common.RESPONSE_FORMAT,
@@ -100,12 +80,7 @@ USAGE: common.Counts = {
 }
 ANSWERS = Answers(NAME, lift_message, write_message, FINISH, FINISH_OF, USAGE)
 RESULTS = Convention(
-    express,
-    {
-        "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
-        "data": ("changed", "a tool message holds text: the data is written as JSON"),
-        "multimodal": ("encoded", "the answer of a tool is text: the media follow in a user message"),
-    },
+    express, {**AS_TEXT, "multimodal": ("encoded", "the answer of a tool is text: the media follow in a user message")}
 )
 
 OWN_SETTINGS = ("random_seed", "safe_prompt", "prompt_mode", "guardrails")
@@ -129,15 +104,10 @@ def detect(document: Any) -> Clue | None:
 
 def _messages(document: Any) -> list[Native] | None:
     """The messages of a request, a response or a list; None where it is none of these."""
-    found = document
-    if isinstance(document, dict):
-        choices = document.get("choices")
-        found = document.get("messages")
-        if isinstance(choices, list):
-            found = [choice.get("message") for choice in choices if isinstance(choice, dict)]
-    if isinstance(found, list) and all(isinstance(message, dict) and "role" in message for message in found):
-        return found
-    return None
+    choices = document.get("choices") if isinstance(document, dict) else None
+    if isinstance(choices, list):
+        document = [choice.get("message") for choice in choices if isinstance(choice, dict)]
+    return messages_in(document, "role")
 
 
 def _marks(document: Native, messages: list[Native]) -> Iterator[str]:
@@ -170,18 +140,15 @@ def _is_own_chunk(chunk: Native) -> bool:
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
     context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        context.origin.form = "list"
-        context.each(document, (), lift_any)
-        return context.transcript()
-    if "choices" in document:
-        return lift_response(document, context, ANSWERS)
-    return _lift_request(document, context)
+    is_answer = "choices" in document
+    return lift_forms(document, context, lift_any, _lift_request, _lift_response, is_answer=is_answer)
+
+
+def _lift_response(native: Native, context: LiftContext) -> Transcript:
+    return lift_response(native, context, ANSWERS)
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    context.origin.form = "request"
-    context.each(native["messages"], ("messages",), lift_any)
     settings, carried = SETTINGS.lift(native)
     choice = _lift_choice(native["tool_choice"]) if native.get("tool_choice") else None
     if choice is not None and not exact_json.exact(_write_choice(choice), native["tool_choice"]):
@@ -199,11 +166,6 @@ def _lift_choice(native: Any) -> ToolChoice:
     if isinstance(native, str):
         return "required" if native == "any" else native
     return {"name": native["function"]["name"]}
-
-
-def form_of(transcript: Transcript) -> str:
-    """A response when the transcript holds only what a model answered, else a request."""
-    return "response" if is_response(transcript) else "request"
 
 
 # ---------------------------------------------------------------- fit
@@ -231,21 +193,22 @@ def _spoken_or_shown(part: Part, message: Message) -> Part | None:
     return part
 
 
-MESSAGES = fused(
-    renaming(NAMES, IDS),
-    linear,
-    on_messages(results_first),
-    roles({"developer": "system"}),
-    on_messages(single_results),
-    on_messages(instructions_of_user),
-    on_messages(media_behind_results(lambda media: write_media(media) is not None)),
-    on_results(texts_only),
-    expressed(RESULTS),
+PARTS = (
     parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     on_parts(_spoken_or_shown, "refusal", *MEDIA),
     only_own_opaque(NAME),
     without_empty_text(NAME),
     ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
+)
+MESSAGES = fused(
+    renaming(NAMES, IDS),
+    *of_conversations(
+        RESULTS,
+        lambda media: write_media(media) is not None,
+        roles({"developer": "system"}),
+        on_messages(instructions_of_user),
+    ),
+    *PARTS,
     functions_only(NAME),
     with_parameters(),
     common.named_format,
@@ -253,19 +216,7 @@ MESSAGES = fused(
     _known_effort,
     _one_choice,
 )
-ANSWER = fused(
-    renaming(NAMES, IDS),
-    answers_only,
-    parts_in_roles({"tool_result": ()}),
-    on_parts(_spoken_or_shown, "refusal", *MEDIA),
-    only_own_opaque(NAME),
-    without_empty_text(NAME),
-    ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
-    known_finish(ANSWERS),
-    on_each_message(joined_text),
-    usage_of_response,
-    created_in_seconds,
-)
+ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *PARTS))
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 
 
@@ -325,22 +276,15 @@ RULES = (
     tools.schemas(tools.SchemaDemands(bare=True)),
 )
 
-LACKING = frozenset(
-    (
-        "title", "cwd", "updatedAt", "head", "metadata", "video", "image.name", "image.mediaType", "audio.name",
-        "audio.detail", "document.detail", "document.mediaType", "document.name", "reasoning.summary", "tool.title",
-        "tool.outputSchema", "tool.annotations", "message.id", "message.parentId", "message.createdAt",
-        "message.model", "message.error", "message.name", "message.usage.cacheReadTokens",
-        "message.usage.cacheWriteTokens", "message.usage.reasoningTokens", "tool_result.status", "tool_result.isError",
-    )
-)  # fmt: skip
-OF_ANSWERS = frozenset(("id", "createdAt", "message.stopReason", "message.usage"))
-OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
-LACKS = {
-    "request": LACKING | OF_ANSWERS,
-    "list": LACKING | OF_ANSWERS | OF_REQUESTS | {"model"},
-    "response": LACKING | OF_REQUESTS,
-}
+LACKS = lacks(
+    LACKING
+    | fields(
+        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType document.name "
+        "reasoning.summary message.name message.usage.cacheReadTokens message.usage.cacheWriteTokens "
+        "message.usage.reasoningTokens"
+    ),
+    of_answers="id createdAt",
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -352,16 +296,15 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    form_of=form_of,
+    form_of=response_if_answered(),
     rules=RULES,
     conventions=(RESULTS,),
     lacks=LACKS,
     reasons={
+        **REASONS,
         "message.role": "Mistral has no developer, and takes a system message only at the top or beside a user",
         "message.name": "only a tool message has a name",
-        "message.usage": "only a response has usage",
         "message.stopReason": "only a response has a finish reason, and Mistral has few",
-        "reasoning.summary": "thinking has no summary",
         "refusal": "Mistral has no field for a refusal: the words are written as text",
         "metadata": "what another provider bound to the part means nothing to Mistral",
         "settings.reasoningEffort": "Mistral does not know this effort",
@@ -370,26 +313,16 @@ DIALECT = Dialect(
         "tool_result.toolCallId": "an id has exactly 9 letters or digits",
         "tool_call.name": "a name has up to 64 letters, digits, _ and -",
         "tool_result.name": "a name has up to 64 letters, digits, _ and -",
-        "tool_result.status": "a tool message has no status",
-        "tool_result.isError": "a tool message has no field for a failure",
         "toolChoice": "Mistral cannot ask for one of several named tools",
         "video": "Mistral takes no video",
     },
     places={
-        "message.stopReason": ("..", "finish_reason"),
+        **CALLS,
         "message.usage": ("..", "..", "..", "usage"),
         **{f"message.usage.{ours}": ("..", "..", "..", "usage", *theirs) for theirs, ours in USAGE.items()},
         "extras.usage": ("..", "..", "..", "usage"),
         **SETTINGS.places(),
         "extras.choice": ("..",),
-        "tool.name": ("function", "name"),
-        "tool.parameters": ("function", "parameters"),
-        "tool_call.id": ("id",),
-        "tool_call.name": ("function", "name"),
-        "tool_call.arguments": ("function", "arguments"),
-        "tool_call.rawArguments": ("function", "arguments"),
-        "tool_result.toolCallId": ("..", "tool_call_id"),
-        "toolChoice": ("tool_choice",),
     },
     envelope=frozenset(("object", "choice", "created", "usage", "logprobs", "index", "closed")),
 )

@@ -7,10 +7,19 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.mistral.chunks import NAME, lift_chunk, lift_content, write_chunk, write_media
-from convcli.families.openai.calls import is_bare_text, kind_in_turn, lift_call, of_message, text_of_result, write_call
+from convcli.families.openai.calls import (
+    beside,
+    content_of,
+    express_media,
+    is_bare_text,
+    lift_call,
+    of_message,
+    text_of_result,
+    write_parts,
+)
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.model.transcript import Media, Message, Part, Spots, Text, ToolCall, ToolResult
+from convcli.model.transcript import Media, Message, Part, Spots, Text, ToolResult
 
 NO_ID = "null"
 """What the SDK writes as the id of a call that has none."""
@@ -33,7 +42,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     for j, call in enumerate(native.get("tool_calls") or ()):
         parts.append(lift_call({**call, "id": None} if call.get("id") == NO_ID else call, context))
         spots.append(("tool_calls", j))
-    carried = MESSAGE.carried(native) or {}
+    carried = beside(MESSAGE.carried(native))
     if carried.get("prefix") is False:
         del carried["prefix"]
     return Message(native["role"], parts, extras=extras_of(NAME, carried)), spots
@@ -48,8 +57,9 @@ def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     if isinstance(native.get("content"), list):
         parts, _ = lift_content(native["content"])
         known = [part for part in parts if isinstance(part, (Text, Media))]
-        is_text = len(parts) == len(known) == 1 and is_bare_text(parts[0])
-        result.kind, result.value = ("text", parts[0].text) if is_text else ("multimodal", known)  # type: ignore[union-attr]
+        texts = [part.text for part in known if isinstance(part, Text) and is_bare_text(part)]
+        is_text = len(known) == len(texts) < 2
+        result.kind, result.value = ("text", "".join(texts)) if is_text else ("multimodal", known)
         carried |= {"content": native["content"]} if len(known) < len(parts) else {}
     return Message("tool", [result], extras=extras_of(NAME, carried)), None
 
@@ -61,22 +71,11 @@ def write_message(message: Message, dialect: str = NAME) -> Native:
     """One message; a result stands in a message of its own."""
     if message.role == "tool":
         return _write_result(message)
-    content: list[Native] = []
-    calls: list[Native] = []
-    for part in message.parts:
-        native_part = write_call(part, NAME) if isinstance(part, ToolCall) else write_chunk(part)
-        if native_part is not None:
-            (calls if kind_in_turn(part) == ToolCall.type else content).append(native_part)
-    native: Native = {"role": message.role, "content": _content(content)}
+    content, calls = write_parts(message.parts, NAME, write_chunk)
+    native: Native = {"role": message.role, "content": content_of(content)}
     if calls:
         native["tool_calls"] = calls
     return MESSAGE.put(native, of_message(carried_by(message.extras, NAME)))
-
-
-def _content(chunks: list[Native]) -> Any:
-    if not chunks:
-        return ""
-    return chunks[0]["text"] if len(chunks) == 1 and tuple(chunks[0]) == ("type", "text") else chunks
 
 
 def _write_result(message: Message) -> Native:
@@ -91,7 +90,7 @@ def _write_value(result: ToolResult) -> Any:
     if result.kind != "multimodal":
         return text_of_result(result)
     chunks = [write_chunk(part) for part in result.value]
-    return _content([chunk for chunk in chunks if chunk is not None])
+    return content_of([chunk for chunk in chunks if chunk is not None])
 
 
 # ---------------------------------------------------------------- fit
@@ -110,11 +109,7 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     """How `lift` reads back a result for which the API has no field of its own, where nothing of it gets lost."""
     if result.kind != "multimodal":
         return ("text", text_of_result(result)) if result.kind != "text" else None
-    texts = [Text(part.text) for part in result.value if isinstance(part, Text)]
-    media = [part for part in result.value if isinstance(part, Media)]
-    if not media or any(_read_again(part) != part for part in media) or [*texts, *media] != result.value:
-        return None
-    return ("multimodal", texts) if len(texts) > 1 else ("text", "".join(text.text for text in texts))
+    return express_media(result, _read_again)
 
 
 def _read_again(media: Media) -> Part | None:

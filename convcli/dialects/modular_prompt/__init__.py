@@ -34,24 +34,25 @@ from convcli.dialects.modular_prompt.messages import (
 )
 from convcli.families.openai import request as common
 from convcli.families.openai.messages import without_empty_text
-from convcli.kit.contexts import LiftContext
+from convcli.families.openai.tables import LACKING, lacks
+from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
-    is_response,
     known_finish,
     linear,
     named,
     only_own_opaque,
     ordered_parts,
+    response_if_answered,
     roles,
 )
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.lacking import SESSION, fields
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.renaming import identifiers, renaming
 from convcli.kit.results import expressed, single_results
 from convcli.kit.settings import Settings
 from convcli.kit.values import put_counts, take_counts
-from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import (
     Message,
@@ -105,11 +106,9 @@ RESULTS = Convention(express, {"error": ("changed", "a failure whose value is a 
 
 def detect(document: Any) -> Clue | None:
     """By calls and results with the keys of their own, or by what a query returns."""
-    messages = document.get("messages") if isinstance(document, dict) else document
-    if isinstance(document, dict) and messages is None:
+    if isinstance(document, dict) and document.get("messages") is None:
         return _detect_result(document)
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        return None
+    messages = messages_in(document) or []
     clues = [clue for message in messages for clue in _marks(message)]
     return max(clues, default=None)
 
@@ -152,16 +151,11 @@ def _has_attachments(content: Any) -> bool:
 def lift(document: Any) -> Transcript:
     """The transcript of messages, alone or with the options of a query, or of what a query returned."""
     context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        context.origin.form = "list"
-        context.each(document, (), lift_message)
-        return context.transcript()
-    return (_lift_request if "messages" in document else _lift_answer)(document, context)
+    is_answer = "messages" not in document
+    return lift_forms(document, context, lift_message, _lift_request, _lift_answer, is_answer=is_answer)
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    context.origin.form = "request"
-    context.each(native["messages"], ("messages",), lift_message)
     tools, choice = native.get("tools"), native.get("toolChoice")
     settings, _ = SETTINGS.lift(native)
     return context.transcript(
@@ -216,11 +210,6 @@ def _lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefiniti
 def _lift_choice(native: Any) -> ToolChoice:
     """A choice; the older form of a named one is that of Chat Completions."""
     return native if isinstance(native, str) else {"name": native.get("function", native)["name"]}
-
-
-def form_of(transcript: Transcript) -> str:
-    """What a query returns when the transcript is one answer, else messages with the options of their query."""
-    return "result" if is_response(transcript) and len(active(transcript)) == 1 else "request"
 
 
 # ---------------------------------------------------------------- fit
@@ -329,23 +318,17 @@ RULES = (
     for_requests(turns.stopped_with(*FINISH_OF, form="result")),
 )
 
-LACKING = frozenset(
-    (
-        "id", "title", "model", "cwd", "createdAt", "updatedAt", "head", "text.metadata", "reasoning.metadata",
-        "refusal.metadata", "tool_result.metadata", "image.metadata", "image.name", "image.detail",
-        "image.mediaType", "audio.name", "audio.detail", "video.name", "video.detail", "document.name",
-        "document.detail", "reasoning.summary", "tool.title", "tool.outputSchema", "tool.annotations", "message.id",
-        "message.parentId", "message.createdAt", "message.model", "message.error", "tool_call.rawArguments",
-        "tool_result.status", "tool_result.isError",
-    )
-)  # fmt: skip
-OF_ANSWERS = frozenset(("message.stopReason", "message.usage"))
-OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
-LACKS = {
-    "request": LACKING | OF_ANSWERS,
-    "list": LACKING | OF_ANSWERS | OF_REQUESTS,
-    "result": LACKING | OF_REQUESTS | {"message.name", "message.usage.reasoningTokens"},
-}
+LACKS = lacks(
+    LACKING
+    | SESSION
+    | fields(
+        "model text.metadata reasoning.metadata refusal.metadata tool_result.metadata image.metadata image.detail "
+        "image.mediaType audio.name audio.detail video.name video.detail document.name document.detail "
+        "reasoning.summary tool_call.rawArguments"
+    ),
+    response="result",
+)
+LACKS["result"] |= {"message.name", "message.usage.reasoningTokens"}
 
 DIALECT = Dialect(
     name=NAME,
@@ -357,7 +340,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    form_of=form_of,
+    form_of=response_if_answered("result", single=True),
     rules=RULES,
     conventions=(RESULTS,),
     lacks=LACKS,
@@ -373,34 +356,16 @@ DIALECT = Dialect(
         "tool_call.rawArguments": "arguments are an object",
         "tool_result.isError": "only text and data have the kind error",
         "image": "a picture has a URL or a path",
-        "audio": "a file has a path",
-        "video": "a file has a path",
-        "document": "a file has a path",
+        **dict.fromkeys(("audio", "video", "document"), "a file has a path"),
         "image.mediaType": "a picture by URL has no type, a file needs one",
-        "audio.mediaType": "a file needs a type",
-        "video.mediaType": "a file needs a type",
-        "document.mediaType": "a file needs a type",
+        **dict.fromkeys(("audio.mediaType", "video.mediaType", "document.mediaType"), "a file needs a type"),
     },
     places={
-        "tools": ("tools",),
-        "toolChoice": ("toolChoice",),
         **SETTINGS.places(),
-        "message.role": ("role",),
-        "message.name": ("name",),
+        "tool_call.metadata": ("metadata",),
         "message.stopReason": ("finishReason",),
         "message.usage": ("usage",),
         "text.text": (),
-        "tool_call.id": ("id",),
-        "tool_call.name": ("name",),
-        "tool_call.arguments": ("arguments",),
-        "tool_call.metadata": ("metadata",),
-        "tool_result.kind": ("kind",),
-        "tool_result.value": ("value",),
-        "tool_result.name": ("name",),
-        "tool_result.toolCallId": ("toolCallId",),
-        "tool.description": ("description",),
-        "tool.parameters": ("parameters",),
-        "tool.strict": ("strict",),
     },
     envelope=frozenset(("logEntries", "errors", "usage")),
 )

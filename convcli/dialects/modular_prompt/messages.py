@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import lift_call
+from convcli.families.openai.calls import content_of, lift_call
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.transcript import (
@@ -134,10 +134,7 @@ def write_message(message: Message) -> Native:
 
 def _content(message: Message) -> Any:
     written = [write_attachment(part) for part in message.parts if not isinstance(part, ToolCall)]
-    content = [native for native in written if native is not None]
-    if not content:
-        return ""
-    return content[0]["text"] if len(content) == 1 and tuple(content[0]) == ("type", "text") else content
+    return content_of([native for native in written if native is not None])
 
 
 def write_tool_call(call: ToolCall) -> Native:

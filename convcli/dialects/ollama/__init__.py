@@ -31,23 +31,25 @@ from convcli.dialects.ollama.messages import (
     write_message,
 )
 from convcli.families.openai import request as common
-from convcli.kit.contexts import LiftContext
+from convcli.families.openai.calls import AS_TEXT
+from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
+from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
-    is_response,
     known_finish,
     last_answer,
     linear,
     ordered_parts,
     parts_in_roles,
+    response_if_answered,
     roles,
     with_parameters,
 )
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.lacking import fields
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.kit.results import results_first, single_results
-from convcli.kit.settings import Setting, Settings
-from convcli.model.branches import active
+from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import ToolDefinition, Transcript
 from convcli.validation.rules import arguments, links, tools, turns
@@ -69,7 +71,8 @@ THINK: dict[str, Any] = {
 
 
 def _lift_think(think: Any) -> str | None:
-    return "none" if think is False else think if isinstance(think, str) else None
+    """A boolean or a known level; anything else is carried."""
+    return "none" if think is False else think if isinstance(think, str) and think in THINK.values() else None
 
 
 def _lift_format(format_: Any) -> Native | None:
@@ -87,14 +90,9 @@ def _write_format(format_: Native) -> Any:
 
 OPTIONS = Settings(
     {
-        "temperature": "temperature",
-        "top_p": "topP",
-        "top_k": "topK",
+        **in_snake_case("temperature top_p top_k"),
         "num_predict": Setting("maxOutputTokens", lambda limit: limit if limit >= 0 else None, lambda limit: limit),
-        "stop": "stop",
-        "seed": "seed",
-        "presence_penalty": "presencePenalty",
-        "frequency_penalty": "frequencyPenalty",
+        **in_snake_case("stop seed presence_penalty frequency_penalty"),
     }
 )
 """The settings that stand in `options`."""
@@ -109,31 +107,25 @@ OPTION_KEYS = Keys(" ".join(OPTIONS.keys()))
 COUNTS = {"prompt_eval_count": "inputTokens", "eval_count": "outputTokens"}
 FINISH = {reason: reason for reason in ("stop", "length", "load", "unload")}
 RESULTS = Convention(
-    express,
-    {
-        "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
-        "data": ("changed", "a tool message holds text: the data is written as JSON"),
-        "multimodal": ("changed", "a tool message has one text, and its pictures beside it"),
-    },
+    express, {**AS_TEXT, "multimodal": ("changed", "a tool message has one text, and its pictures beside it")}
 )
 
 
 def detect(document: Any) -> Clue | None:
     """By `message` beside `done`, by request keys of its own, by pictures and calls as only Ollama writes them."""
-    found = document
-    if isinstance(document, dict):
-        if isinstance(document.get("message"), dict) and "done" in document and "role" in document["message"]:
-            return Clue(97, "message and done")
-        found = document.get("messages")
-    if not isinstance(found, list) or not all(isinstance(message, dict) and "role" in message for message in found):
+    answer = document.get("message") if isinstance(document, dict) else None
+    if isinstance(answer, dict) and "done" in document and "role" in answer:
+        return Clue(97, "message and done")
+    messages = messages_in(document, "role")
+    if messages is None:
         return None
     if isinstance(document, dict) and any(_is_own_setting(document, key) for key in ("options", "keep_alive", "think")):
         return Clue(93, "the settings of Ollama")
-    if any(isinstance(message.get(key), str) for message in found for key in ("tool_name", "thinking")):
+    if any(isinstance(message.get(key), str) for message in messages for key in ("tool_name", "thinking")):
         return Clue(93, "messages with tool_name or thinking")
-    if any(_is_images(message.get("images")) for message in found):
+    if any(_is_images(message.get("images")) for message in messages):
         return Clue(93, "messages with images")
-    listed = (message.get("tool_calls") for message in found)
+    listed = (message.get("tool_calls") for message in messages)
     calls = [call for some in listed if isinstance(some, list) for call in some]
     return Clue(91, "calls with object arguments and no type") if calls and all(map(_is_own_call, calls)) else None
 
@@ -157,16 +149,11 @@ def _is_own_call(call: Any) -> bool:
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
     context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        context.origin.form = "list"
-        context.each(document, (), lift_message)
-        return context.transcript()
-    return (_lift_request if "messages" in document else _lift_response)(document, context)
+    is_answer = "messages" not in document
+    return lift_forms(document, context, lift_message, _lift_request, _lift_response, is_answer=is_answer)
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    context.origin.form = "request"
-    context.each(native["messages"], ("messages",), lift_message)
     settings, carried = SETTINGS.lift(native)
     options = native.get("options") or {}
     of_options, carried_options = OPTIONS.lift(options)
@@ -190,11 +177,6 @@ def _lift_response(native: Native, context: LiftContext) -> Transcript:
     return context.transcript(
         model=native.get("model"), created_at=native.get("created_at") or None, extras=extras_of(NAME, carried)
     )
-
-
-def form_of(transcript: Transcript) -> str:
-    """A response when the transcript holds only one answer of a model, else a request."""
-    return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
 
 
 # ---------------------------------------------------------------- fit
@@ -272,23 +254,15 @@ RULES = (
     tools.schemas(tools.SchemaDemands(bare=True)),
 )
 
-LACKING = frozenset(
-    (
-        "id", "title", "cwd", "updatedAt", "head", "metadata", "audio", "video", "document", "opaque", "image.name",
-        "image.detail", "reasoning.summary", "toolChoice", "tool.strict", "tool.title", "tool.outputSchema",
-        "tool.annotations", "message.id", "message.parentId", "message.createdAt", "message.model", "message.error",
-        "message.name", "message.usage.cacheWriteTokens", "message.usage.cacheReadTokens",
-        "message.usage.reasoningTokens", "message.usage.totalTokens", "tool_call.rawArguments", "tool_result.status",
-        "tool_result.isError", "settings.parallelToolCalls",
-    )
-)  # fmt: skip
-OF_ANSWERS = frozenset(("createdAt", "message.stopReason", "message.usage"))
-OF_REQUESTS = frozenset(("tools", "tool", "settings"))
-LACKS = {
-    "request": LACKING | OF_ANSWERS,
-    "list": LACKING | OF_ANSWERS | OF_REQUESTS | {"model"},
-    "response": LACKING | OF_REQUESTS,
-}
+LACKS = lacks(
+    LACKING
+    | fields(
+        "id metadata audio video document opaque image.detail reasoning.summary toolChoice tool.strict message.name "
+        "message.usage.cacheWriteTokens message.usage.cacheReadTokens message.usage.reasoningTokens "
+        "message.usage.totalTokens tool_call.rawArguments settings.parallelToolCalls"
+    ),
+    of_answers="createdAt",
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -300,12 +274,13 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    form_of=form_of,
+    form_of=response_if_answered(single=True),
     rules=RULES,
     conventions=(RESULTS,),
     lacks=LACKS,
     repeats=frozenset(("/messages/*/tool_calls/*/function/index", "/message/tool_calls/*/function/index")),
     reasons={
+        **REASONS,
         "message.role": "Ollama has no developer: the system says it",
         "message.createdAt": "only a response has a time",
         "message.model": "only a request and a response name a model",
@@ -313,44 +288,33 @@ DIALECT = Dialect(
         "message.stopReason": "only a response has a reason: stop or length",
         "text": "a message has one text: several of the assistant are joined by a blank line",
         "reasoning": "a message has one thinking: several are joined by a blank line",
-        "reasoning.summary": "thinking has no summary",
         "refusal": "Ollama has no field for a refusal: the words are written as text",
         "metadata": "what a provider bound to the part means nothing to Ollama",
         "image": "Ollama takes pictures as base64 only",
         "image.mediaType": "pictures have no type: it is read from their first bytes",
-        "audio": "Ollama takes pictures only",
-        "video": "Ollama takes pictures only",
-        "document": "Ollama takes pictures only",
+        **dict.fromkeys(("audio", "video", "document"), "Ollama takes pictures only"),
         "settings.reasoningEffort": "Ollama knows other levels of thinking",
         "settings.responseFormat": "Ollama takes JSON or the schema alone",
         "toolChoice": "Ollama has no tool choice",
         "tool.strict": "Ollama has no strict mode",
         "tool.parameters": "Ollama reads parameters: an empty object schema stands for none",
         "tool_call.rawArguments": "arguments are an object",
-        "tool_result.status": "a tool message has no status",
-        "tool_result.isError": "a tool message has no field for a failure",
     },
     places={
+        **CALLS,
         "message.stopReason": ("..", "done_reason"),
         "message.usage": ("..",),
         **{f"message.usage.{ours}": ("..", theirs) for theirs, ours in COUNTS.items()},
         **OPTIONS.places("options"),
         **SETTINGS.places(),
-        "tool.name": ("function", "name"),
-        "tool.parameters": ("function", "parameters"),
-        "tool_call.id": ("id",),
-        "tool_call.name": ("function", "name"),
-        "tool_call.arguments": ("function", "arguments"),
         "tool_result.value": ("content",),
         "tool_result.kind": ("content",),
         "tool_result.toolCallId": ("tool_call_id",),
         "tool_result.name": ("tool_name",),
         "createdAt": ("created_at",),
     },
-    envelope=frozenset(
-        (
-            "total_duration", "load_duration", "prompt_eval_duration", "eval_duration", "logprobs", "done",
-            "remote_model", "remote_host", "function",
-        )
+    envelope=fields(
+        "total_duration load_duration prompt_eval_duration eval_duration logprobs done remote_model remote_host "
+        "function"
     ),
-)  # fmt: skip
+)

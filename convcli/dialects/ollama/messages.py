@@ -9,18 +9,7 @@ from msgspec.structs import replace
 from convcli.families.openai.calls import text_of_result
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.model.transcript import (
-    Media,
-    Message,
-    Part,
-    Path,
-    Reasoning,
-    Refusal,
-    Spots,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from convcli.model.transcript import Media, Message, Part, Path, Reasoning, Refusal, Spots, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
 NAME = "ollama"

@@ -20,43 +20,33 @@ from msgspec.structs import replace
 
 from convcli.dialects.openai_chat.shortcut import PLAIN
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import is_custom, kind_in_turn, media_behind_results
+from convcli.families.openai.calls import AS_TEXT, is_custom, kind_in_turn
+from convcli.families.openai.fitting import of_answers, of_conversations
 from convcli.families.openai.messages import (
     express,
     lift_any,
     lift_message,
-    texts_only,
     without_empty_refusal,
     without_empty_text,
     write_message,
 )
 from convcli.families.openai.parts import IDS, NAMES, write_answer_audio, write_media
-from convcli.families.openai.places import PLACES
-from convcli.families.openai.response import (
-    Answers,
-    created_in_seconds,
-    joined_text,
-    known_finish,
-    lift_response,
-    usage_of_response,
-    write_response,
-)
-from convcli.kit.contexts import LiftContext
+from convcli.families.openai.response import Answers, lift_response, write_response
+from convcli.families.openai.tables import LACKING, PLACES, REASONS, lacks
+from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
-    answers_only,
     functions_only,
-    is_response,
-    linear,
     named,
     only_own_opaque,
     ordered_parts,
     parts_in_roles,
+    response_if_answered,
     some_tools,
 )
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
+from convcli.kit.lacking import fields
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import renaming
-from convcli.kit.results import expressed, results_first, single_results
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Transcript
 from convcli.validation.rules import answers, arguments, links, names, tools, turns
@@ -74,11 +64,7 @@ ANSWERS = Answers(NAME, lift_message, write_message, common.FINISH, common.FINIS
 
 RESULTS = Convention(
     express,
-    {
-        "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
-        "data": ("changed", "a tool message holds text: the data is written as JSON"),
-        "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message"),
-    },
+    {**AS_TEXT, "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message")},
 )
 
 
@@ -88,10 +74,8 @@ def detect(document: Any) -> Clue | None:
         choices = document.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], dict) and "message" in choices[0]:
             return Clue(95, "choices with a message")
-        messages = document.get("messages")
-    else:
-        messages = document
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+    messages = messages_in(document)
+    if messages is None:
         return None
     marks = {mark for message in messages for mark in _marks(message)}
     if marks:
@@ -136,18 +120,15 @@ def _plain(content: Any) -> bool:
 def lift(document: Any) -> Transcript:
     """The transcript of a request, a response or a list of messages."""
     context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        context.origin.form = "list"
-        context.each(document, (), lift_any)
-        return context.transcript()
-    if "choices" in document:
-        return lift_response(document, context, ANSWERS)
-    return _lift_request(document, context)
+    is_answer = "choices" in document
+    return lift_forms(document, context, lift_any, _lift_request, _lift_response, is_answer=is_answer)
+
+
+def _lift_response(native: Native, context: LiftContext) -> Transcript:
+    return lift_response(native, context, ANSWERS)
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    context.origin.form = "request"
-    context.each(native["messages"], ("messages",), lift_any)
     settings, carried = common.REQUEST_SETTINGS.lift(native)
     choice, carried_choice = common.lift_choices(native)
     return context.transcript(
@@ -157,11 +138,6 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
         settings=settings or None,
         extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried, **carried_choice}),
     )
-
-
-def form_of(transcript: Transcript) -> str:
-    """A response when the transcript holds only what a model answered, else a request."""
-    return "response" if is_response(transcript) else "request"
 
 
 def write(transcript: Transcript, options: Options) -> Any:
@@ -209,46 +185,24 @@ PARTS = (
 )
 MESSAGES = fused(
     renaming(NAMES, IDS),
-    linear,
-    on_messages(results_first),
-    on_messages(single_results),
-    on_each_message(named),
-    on_messages(media_behind_results(_is_written)),
-    on_results(texts_only),
-    expressed(RESULTS),
+    *of_conversations(RESULTS, _is_written, on_each_message(named)),
     *PARTS,
     functions_only(NAME),
     some_tools,
     common.named_format,
     common.REQUEST_SETTINGS.fits,
 )
-ANSWER = fused(
-    renaming(NAMES, IDS),
-    answers_only,
-    *PARTS,
-    known_finish(ANSWERS),
-    on_each_message(joined_text),
-    usage_of_response,
-    created_in_seconds,
-)
+ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *PARTS))
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 
-LACKING = frozenset(
-    (
-        "title", "cwd", "updatedAt", "head", "metadata", "video", "image.name", "image.mediaType", "audio.name",
-        "audio.detail", "document.detail", "document.mediaType", "settings.topK", "tool.title", "tool.outputSchema",
-        "tool.annotations", "message.id", "message.parentId", "message.createdAt", "message.model", "message.error",
-        "tool_result.name", "tool_result.status", "tool_result.isError",
-    )
-)  # fmt: skip
-OF_ANSWERS = frozenset(("id", "createdAt", "message.stopReason", "message.usage"))
-OF_REQUESTS = frozenset(("tools", "tool", "toolChoice", "settings"))
-BESIDE_MESSAGES = OF_REQUESTS | {"model"}
-LACKS = {
-    "request": LACKING | OF_ANSWERS,
-    "list": LACKING | OF_ANSWERS | BESIDE_MESSAGES,
-    "response": LACKING | OF_REQUESTS,
-}
+LACKS = lacks(
+    LACKING
+    | fields(
+        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType settings.topK "
+        "tool_result.name"
+    ),
+    of_answers="id createdAt",
+)
 
 RULES = (
     links.identified(),
@@ -288,22 +242,18 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    form_of=form_of,
+    form_of=response_if_answered(),
     rules=RULES,
     plain=PLAIN,
     conventions=(RESULTS,),
     lacks=LACKS,
     reasons={
+        **REASONS,
         "reasoning": "Chat Completions takes no reasoning back",
-        "message.usage": "only a response has usage",
         "message.stopReason": "only a response has a finish reason",
         "settings.topK": "Chat Completions has no top_k",
-        "tool.name": "names are letters, digits, _ and -, at most 64",
-        "tool_call.name": "names are letters, digits, _ and -, at most 64",
-        "tool_call.id": "ids have at most 40 characters",
-        "tool_result.toolCallId": "ids have at most 40 characters",
-        "tool_result.status": "a tool message has no status",
-        "tool_result.isError": "a tool message has no field for a failure",
+        **dict.fromkeys(("tool.name", "tool_call.name"), "names are letters, digits, _ and -, at most 64"),
+        **dict.fromkeys(("tool_call.id", "tool_result.toolCallId"), "ids have at most 40 characters"),
         "video": "Chat Completions takes no video",
     },
     places=PLACES,

@@ -25,7 +25,6 @@ from convcli.families.openai import request as common
 from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.messages import REASONING_KEYS, lift_message, write_message
 from convcli.families.openai.parts import write_answer_audio
-from convcli.families.openai.places import PLACES
 from convcli.families.openai.response import (
     Answers,
     created_in_seconds,
@@ -34,9 +33,11 @@ from convcli.families.openai.response import (
     usage_of_response,
     write_response,
 )
+from convcli.families.openai.tables import PLACES
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, ordered_parts, parts_in_roles, without
+from convcli.kit.lacking import TOOLS, fields
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
 from convcli.kit.streams import Growing, Slots, fragments
@@ -311,7 +312,7 @@ def write(transcript: Transcript, options: Options) -> Rows:
 
 def _write_message(message: Message, dialect: str) -> Native:
     native = write_message(message, dialect)
-    native.pop("error", None)
+    native.pop("error", None)  # an error has a row of its own
     return native
 
 
@@ -367,7 +368,7 @@ def _deltas(message: Native, size: int) -> Iterator[Native]:
     for index, call in enumerate(message.get("tool_calls") or ()):
         yield from _call_deltas(call, index, size)
     for key, value in message.items():
-        if key not in ("role", "tool_calls", *texts) and value:
+        if key not in ("role", "tool_calls", *texts) and value is not None:
             yield {key: value}
 
 
@@ -406,21 +407,16 @@ FIT = fused(
     created_in_seconds,
 )
 
-LACKS = frozenset(
-    (
-        "title", "cwd", "updatedAt", "head", "metadata", "reasoning.summary", "audio.name", "audio.mediaType",
-        "audio.detail", "tools", "tool", "toolChoice", "settings", "message.id", "message.parentId",
-        "message.createdAt", "message.model", "message.name",
-    )
-)  # fmt: skip
-
-REPEATED = frozenset(
-    (
-        *(f"/*/{key}" for key in ("id", "object", "created", "model")),  # said again in every chunk
-        "/*/obfuscation",
-        *(f"/*/choices/*/delta/tool_calls/*/{key}" for key in ("index", "function/name")),
-    )
+LACKS = TOOLS | fields(
+    "title cwd updatedAt head metadata reasoning.summary audio.name audio.mediaType audio.detail toolChoice settings "
+    "message.id message.parentId message.createdAt message.model message.name"
 )
+
+REPEATED = fields(
+    "/*/id /*/object /*/created /*/model /*/obfuscation "
+    "/*/choices/*/delta/tool_calls/*/index /*/choices/*/delta/tool_calls/*/function/name"
+)
+"""What every chunk says again."""
 
 DIALECT = Dialect(
     name=NAME,
@@ -438,10 +434,7 @@ DIALECT = Dialect(
     rules=RULES,
     reasons={
         "message": "a stream holds one answer: the last turn of the assistant",
-        "tools": "a stream holds one answer, not what was asked",
-        "tool": "a stream holds one answer, not what was asked",
-        "toolChoice": "a stream holds one answer, not what was asked",
-        "settings": "a stream holds one answer, not what was asked",
+        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream holds one answer, not what was asked"),
         "text": "text of one answer is one stream: the boundaries of parts are lost",
         "message.name": "an answer has no name",
         "message.model": "the model is that of the whole stream",

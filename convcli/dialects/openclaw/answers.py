@@ -70,6 +70,7 @@ def lift_injected(native: Native, message: Message, spots: list[Path], path: Pat
     results: Lifted = []
     for key in INJECTED if native["role"] == "assistant" else ():
         twins = Twins([part for part in message.parts if isinstance(part, ToolCall)])
+        places = {id(part): (*path, *spot) for part, spot in zip(message.parts, spots, strict=True)}
         for i, entry in enumerate(native.get(key) or ()):
             call = _repeated_call(entry, twins)
             if call is None:
@@ -77,7 +78,7 @@ def lift_injected(native: Native, message: Message, spots: list[Path], path: Pat
                 message.parts.append(call)
                 spots.append((key, i))
             else:
-                _route(call, message, spots, entry, path, (key, i), reader)
+                _route(entry, places[id(call)], (*path, key, i), reader)
             result = injected_result(entry, call)
             is_lifted = result is not None and call.id not in reader.answered
             _carry(call, entry, with_result=not _is_told(entry.get("result"), is_lifted=is_lifted))
@@ -128,13 +129,9 @@ def _is_told(result: Any, *, is_lifted: bool) -> bool:
     )
 
 
-def _route(
-    call: ToolCall, message: Message, spots: list[Path], entry: Native, path: Path, at: Path, reader: Reader
-) -> None:
+def _route(entry: Native, place: Path, at: Path, reader: Reader) -> None:
     """What is carried of an entry stands there, not where its call does."""
-    spot = next(spot for part, spot in zip(message.parts, spots, strict=True) if part is call)
-    routes = {(*path, *spot, key): (*path, *at, key) for key in entry if key not in _KNOWN}
-    reader.context.origin.routes.update(routes)
+    reader.context.origin.routes.update({(*place, key): (*at, key) for key in entry if key not in _KNOWN})
 
 
 def injected_result(native: Native, call: ToolCall) -> ToolResult | None:

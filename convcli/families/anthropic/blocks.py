@@ -22,6 +22,7 @@ MEDIA = {
     "image": Keys("type source transformations cache_control", carried="transformations cache_control"),
     "document": Keys("type source title context citations cache_control", carried="context citations cache_control"),
 }
+BARE_IMAGE = Keys("type data mediaType")
 SOURCE = {
     "base64": Keys("type media_type data"),
     "text": Keys("type media_type data"),
@@ -36,10 +37,7 @@ FIELD = {"base64": "data", "text": "text", "url": "url", "file": "file_id"}
 VALUE = {"base64": "data", "text": "data", "url": "url", "file": "file_id"}
 """By the kind of a source: the field of `Media`, and the key of the source, that hold it."""
 
-MEDIA_TYPES = {
-    "image": ("image/png", "image/jpeg", "image/gif", "image/webp"),
-    "document": ("application/pdf",),
-}
+MEDIA_TYPES = {"image": ("image/png", "image/jpeg", "image/gif", "image/webp"), "document": ("application/pdf",)}
 """What the API takes as base64."""
 
 WEB = ("https://", "http://")
@@ -47,7 +45,6 @@ WEB = ("https://", "http://")
 
 INNER = frozenset(("text", "image", "document"))
 """The kinds of block that the value of a result can hold."""
-
 
 BLOCKS = INNER | {"file"}
 """The kinds of block that some result can hold."""
@@ -87,6 +84,26 @@ class Blocks(NamedTuple):
         """The part that a block is; one of an unknown kind is opaque."""
         read = self.readers.get(native["type"])
         return (read(self, native, context) if read is not None else None) or Opaque(self.owner, native)
+
+    def with_metadata(self, key: str, name: str, **kinds: type) -> Blocks:
+        """The same, with a key of blocks of these kinds that is metadata of their parts under this name."""
+
+        def read(kind: str) -> ReadBlock:
+            def lift(blocks: Blocks, native: Native, context: LiftContext) -> Part | None:
+                block = {other: value for other, value in native.items() if other != key}
+                part = self.readers[kind](blocks, block, context)
+                if part is not None and native.get(key):
+                    part.metadata = {name: native[key]}
+                return part
+
+            return lift
+
+        def write(blocks: Blocks, part: Any) -> Native | None:
+            native, value = self.writers[part.__class__](blocks, part), (part.metadata or {}).get(name)
+            return {**native, key: value} if native is not None and value else native
+
+        readers = {**self.readers, **{kind: read(kind) for kind in kinds}}
+        return self._replace(readers=readers, writers={**self.writers, **dict.fromkeys(kinds.values(), write)})
 
     def is_unknown(self, block: Any) -> bool:
         """Is it a block that is read back as opaque?"""
@@ -149,28 +166,6 @@ def kind_of(block: Any) -> str:
     return kind if isinstance(kind, str) else ""
 
 
-def reads_metadata(read: ReadBlock, key: str, name: str) -> ReadBlock:
-    """The same, with a key of the block that is metadata of the part under this name."""
-
-    def lift(blocks: Blocks, native: Native, context: LiftContext) -> Part | None:
-        part = read(blocks, {other: value for other, value in native.items() if other != key}, context)
-        if part is not None and native.get(key):
-            part.metadata = {name: native[key]}
-        return part
-
-    return lift
-
-
-def writes_metadata(write: WriteBlock, key: str, name: str) -> WriteBlock:
-    """The inverse of `reads_metadata`."""
-
-    def lower(blocks: Blocks, part: Any) -> Native | None:
-        native, value = write(blocks, part), (part.metadata or {}).get(name)
-        return {**native, key: value} if native is not None and value else native
-
-    return lower
-
-
 # ---------------------------------------------------------------- lift
 
 
@@ -219,6 +214,14 @@ def _text_of(content: Any) -> str | None:
     return None
 
 
+def lift_bare_image(blocks: Blocks, native: Native, context: LiftContext) -> Media | None:
+    """An image that may have its data in the block itself."""
+    if "source" in native:
+        return lift_media(blocks, native, context)
+    media_type, extras = native.get("mediaType") or None, blocks.extras(BARE_IMAGE, native)
+    return Media("image", data=native["data"], media_type=media_type, extras=extras)
+
+
 def lift_call(blocks: Blocks, native: Native, context: LiftContext) -> ToolCall:
     name = native["name"]
     id_ = context.pairing.call(native["id"], name)
@@ -240,8 +243,7 @@ READERS: Mapping[str, ReadBlock] = {
 
 
 def write_text(blocks: Blocks, part: Text) -> Native:
-    native = {"type": "text", "text": part.text}
-    return native if part.extras is None else TEXT.put(native, blocks.carried(part))
+    return TEXT.put({"type": "text", "text": part.text}, blocks.carried(part))
 
 
 def write_reasoning(blocks: Blocks, part: Reasoning) -> Native:
@@ -261,6 +263,14 @@ def write_media(blocks: Blocks, media: Media) -> Native | None:
     return MEDIA[media.type].put({"type": media.type, "source": source, **title}, carried)
 
 
+def write_bare_image(blocks: Blocks, media: Media) -> Native | None:
+    """An image with its data in the block itself, unless something is carried for its source."""
+    carried = blocks.carried(media)
+    if media.type != "image" or media.data is None or "source" in carried:
+        return write_media(blocks, media)
+    return {"type": "image", "data": media.data, "mediaType": media.media_type, **carried}
+
+
 def _write_source(media: Media, carried: Native) -> Native | None:
     form = next((form for form, field in FIELD.items() if getattr(media, field) is not None), None)
     if form is None:
@@ -275,7 +285,7 @@ def _write_source(media: Media, carried: Native) -> Native | None:
 
 def write_call(blocks: Blocks, call: ToolCall) -> Native:
     native = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
-    return native if call.extras is None else TOOL_USE.put(native, blocks.carried(call))
+    return TOOL_USE.put(native, blocks.carried(call))
 
 
 def write_result(blocks: Blocks, result: ToolResult) -> Native:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from convcli.families.anthropic.blocks import Blocks
-from convcli.families.anthropic.messages import Turns, joins_bare_results
+from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_system
 from convcli.families.anthropic.usage import Counts
-from convcli.kit.objects import Keys, Native
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import bare_text
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.values import put_counts, take_counts
-from convcli.model.transcript import Message
+from convcli.model.transcript import Message, Transcript
 
 
 class Facts:
@@ -59,3 +62,35 @@ class Facts:
         fitted = Message(message.role, message.parts, extras=message.extras)
         self.lift(self.write(message, {}), fitted, {})
         return message if fitted == message else fitted
+
+
+class Documents(NamedTuple):
+    """Messages with facts beside their content: a list of them, or an object with a header.
+
+    `header` are the keys of the object, where instructions stand under the key `system`.
+    """
+
+    listed: Turns
+    headed: Turns
+    header: Envelope
+    system: str
+
+    def lift(self, document: Any, context: LiftContext) -> Transcript:
+        """The transcript of a list or of an object."""
+        if isinstance(document, list):
+            self.listed.lift_each(document, (), context)
+            return context.transcript()
+        lift_system(document.get(self.system), self.system, context, self.headed.blocks)
+        self.headed.lift_each(document["messages"], ("messages",), context)
+        transcript = context.transcript()
+        transcript.extras = extras_of(context.dialect, self.header.lift(document, transcript))
+        return transcript
+
+    def write(self, transcript: Transcript, *, headed: bool) -> Any:
+        """A list, or an object with a leading instruction beside its messages."""
+        messages = transcript.messages
+        if not headed:
+            return self.listed.write(messages)
+        system = bare_text(messages[0]) if messages and messages[0].role == "system" else ""
+        content = {"messages": self.headed.write(messages[bool(system) :]), **({self.system: system} if system else {})}
+        return self.header.write(transcript, carried_by(transcript.extras, self.headed.blocks.owner), **content)

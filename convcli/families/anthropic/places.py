@@ -3,47 +3,31 @@ blocks do not say some of them."""
 
 from __future__ import annotations
 
+from convcli.kit import lacking
+from convcli.kit.values import paths
 from convcli.model.transcript import Path
 
 PLACES: dict[str, Path] = {
-    "id": ("id",),
-    "model": ("model",),
-    "message.usage": ("usage",),
-    "message.usage.inputTokens": ("usage", "input_tokens"),
-    "message.usage.outputTokens": ("usage", "output_tokens"),
-    "message.usage.cacheReadTokens": ("usage", "cache_read_input_tokens"),
-    "message.usage.cacheWriteTokens": ("usage", "cache_creation_input_tokens"),
-    "message.usage.reasoningTokens": ("usage", "output_tokens_details", "thinking_tokens"),
-    "message.error": ("error", "message"),
-    "tool_call.rawArguments": ("input",),
-    "message.stopReason": ("stop_reason",),
-    "tool_call.id": ("id",),
-    "tool_call.name": ("name",),
-    "tool_call.arguments": ("input",),
-    "tool_result.toolCallId": ("tool_use_id",),
-    "tool_result.value": ("content",),
-    "tool_result.kind": ("content",),
-    "reasoning.text": ("thinking",),
-    "reasoning.metadata.signature": ("signature",),
-    "reasoning.metadata.redactedData": ("data",),
-    "tool.name": ("name",),
-    "tool.parameters": ("input_schema",),
-    "toolChoice": ("tool_choice",),
-    "settings.maxOutputTokens": ("max_tokens",),
-    "settings.topP": ("top_p",),
-    "settings.topK": ("top_k",),
-    "settings.stop": ("stop_sequences",),
-    "settings.parallelToolCalls": ("tool_choice", "disable_parallel_tool_use"),
-    "settings.reasoningEffort": ("output_config", "effort"),
-    "settings.responseFormat": ("output_config", "format"),
+    **paths(
+        "message.usage=usage message.usage.inputTokens=usage/input_tokens message.error=error/message "
+        "message.usage.outputTokens=usage/output_tokens message.usage.cacheReadTokens=usage/cache_read_input_tokens "
+        "message.usage.cacheWriteTokens=usage/cache_creation_input_tokens "
+        "message.usage.reasoningTokens=usage/output_tokens_details/thinking_tokens "
+        "tool_call.name=name tool_call.arguments=input tool_call.rawArguments=input "
+        "tool_result.toolCallId=tool_use_id tool_result.value=content tool_result.kind=content "
+        "reasoning.text=thinking reasoning.metadata.redactedData=data tool.parameters=input_schema "
+        "message.stopReason=stop_reason toolChoice=tool_choice "
+        "settings.maxOutputTokens=max_tokens settings.stop=stop_sequences settings.topP=top_p settings.topK=top_k "
+        "settings.parallelToolCalls=tool_choice/disable_parallel_tool_use "
+        "settings.reasoningEffort=output_config/effort settings.responseFormat=output_config/format"
+    ),
     "extras.tool": (),
 }
 
-ENVELOPE = frozenset(
-    ("type", "service_tier", "container", "diagnostics", "usage", "inference_geo", "events", "request_id")
-)
+ENVELOPE = lacking.fields("type service_tier container diagnostics usage inference_geo events request_id")
 
 REASONS = {
+    "text": "the API takes no blank text",
     "reasoning.summary": "thinking has no summary",
     "refusal": "there is no block for a refusal: its words are written as text",
     "opaque": "the block belongs to another vendor",
@@ -52,3 +36,8 @@ REASONS = {
     "tool_result.value": "a result holds text, images and documents; a failed one is not empty",
 }
 """Why a field of a block is lost or changed."""
+
+LACKS = (lacking.METADATA - {"reasoning.metadata"} | lacking.CALL_ONLY) | lacking.fields(
+    "audio video image.name image.detail document.detail reasoning.summary tool_result.name"
+)
+"""What blocks have no key for."""

@@ -17,6 +17,7 @@ from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, distinct_ids, renaming
 from convcli.kit.results import expressed, results_first, single_results
+from convcli.kit.values import pairs
 from convcli.model.dialect import Convention, LossKind, Pass
 from convcli.model.transcript import (
     Media,
@@ -33,23 +34,13 @@ from convcli.validation.rules import turns
 from convcli.wire import exact_json
 
 PARTS_IN_ROLES = {
-    "reasoning": ("assistant",),
-    "refusal": ("assistant",),
-    "tool_call": ("assistant",),
-    "image": ("user",),
-    "document": ("user",),
-    "audio": (),
-    "video": (),
+    **dict.fromkeys(("reasoning", "refusal", "tool_call"), ("assistant",)),
+    **dict.fromkeys(("image", "document"), ("user",)),
+    **dict.fromkeys(("audio", "video"), ()),
     "opaque": ("user", "assistant"),
 }
 
-MAGIC = {
-    "iVBORw0KGgo": "image/png",
-    "/9j/": "image/jpeg",
-    "R0lGOD": "image/gif",
-    "UklGR": "image/webp",
-    "JVBERi": "application/pdf",
-}
+MAGIC = pairs("iVBORw0KGgo=image/png /9j/=image/jpeg R0lGOD=image/gif UklGR=image/webp JVBERi=application/pdf")
 """How the base64 of each of these types begins."""
 
 FAILED = "error"
@@ -114,6 +105,11 @@ def _express(result: ToolResult, blocks: Blocks) -> tuple[str, Any] | None:
     """How a result is read back for which the API has no field of its own."""
     if "content" in blocks.carried(result) or (result.kind == "data" and blocks.holds(result.value)):
         return None
+    return as_one_text(result)
+
+
+def as_one_text(result: ToolResult) -> tuple[str, Any] | None:
+    """Data as JSON, and a list of one text as that text; an empty list too, unless it failed."""
     kind = "error" if result.is_error else "text"
     if result.kind == "data":
         return kind, exact_json.write_text(result.value)
@@ -127,9 +123,16 @@ def _express(result: ToolResult, blocks: Blocks) -> tuple[str, Any] | None:
 
 def results_of(blocks: Blocks) -> Convention:
     """How data, and a list of one text, are written."""
-    data: tuple[LossKind, str] = ("changed", "a result holds text or blocks: the data is written as JSON")
+    return results_in_text(
+        lambda result: _express(result, blocks), "a result holds text or blocks: the data is written as JSON"
+    )
+
+
+def results_in_text(express: Callable[[ToolResult], tuple[str, Any] | None], reason: str) -> Convention:
+    """The convention of data that is written as text for this reason."""
+    data: tuple[LossKind, str] = ("changed", reason)
     one_text: tuple[LossKind, str] = ("changed", "a result of one text is the same as that text")
-    return Convention(lambda result: _express(result, blocks), {"data": data, "error": data, "multimodal": one_text})
+    return Convention(express, {"data": data, "error": data, "multimodal": one_text})
 
 
 def with_words(result: ToolResult) -> ToolResult:
@@ -290,9 +293,6 @@ def taken_settings(transcript: Transcript) -> Transcript:
     return transcript if (settings or None) == transcript.settings else replace(transcript, settings=settings or None)
 
 
-KNOWN_SETTINGS = frozenset(
-    (
-        "parallelToolCalls",
-        *(name.partition(".")[2] for table in (SETTINGS, OUTPUT_SETTINGS) for name in table.places()),
-    )
-)
+KNOWN_SETTINGS = {"parallelToolCalls"} | {
+    name.partition(".")[2] for table in (SETTINGS, OUTPUT_SETTINGS) for name in table.places()
+}

@@ -7,6 +7,7 @@ from typing import Any
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.settings import Setting, Settings
+from convcli.kit.values import pairs
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 
 TOOL = Keys(
@@ -35,14 +36,7 @@ def write_format(format_: dict[str, Any]) -> Native | None:
 
 
 SETTINGS = Settings(
-    {
-        "max_tokens": "maxOutputTokens",
-        "temperature": "temperature",
-        "top_p": "topP",
-        "top_k": "topK",
-        "stop_sequences": "stop",
-        "stream": "stream",
-    }
+    pairs("max_tokens=maxOutputTokens temperature=temperature top_p=topP top_k=topK stop_sequences=stop stream=stream")
 )
 OUTPUT_SETTINGS = Settings(
     {"effort": "reasoningEffort", "format": Setting("responseFormat", lift_format, write_format, partial=True)}

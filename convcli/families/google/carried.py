@@ -17,7 +17,7 @@ from convcli.families.google.parts import BLOB, CALL, FILE, PART
 from convcli.families.google.results import RESPONSE as ANSWER
 from convcli.families.google.schema import PARAMETERS
 from convcli.families.google.schema import RESPONSE as OUTPUT
-from convcli.kit.objects import Native, carried_by
+from convcli.kit.objects import Native, carried_by, without_keys
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefinition, ToolResult
@@ -50,18 +50,13 @@ OF_PART = Carried(PART, {shape.name: Carried(shape) for shape in (CALL, BLOB, FI
 OF_TOOL = Carried(config.DECLARATION, {"tool": Carried(config.TOOL, switch=True)})
 OF_CHOICE = Carried(config.TOOL_CONFIG, {"functionCallingConfig": Carried(config.CALLING)})
 OF_REQUEST = Carried(
-    documents.REQUEST,
-    {"toolConfig": OF_CHOICE, "generationConfig": Carried(config.GENERATION), "response": None},
+    documents.REQUEST, {"toolConfig": OF_CHOICE, "generationConfig": Carried(config.GENERATION), "response": None}
 )
 OF_RESPONSE = Carried(None, {"response": Carried(documents.RESPONSE)})
 OF_TURN = Carried(None, {"content": Carried(CONTENT)})
 OF_ANSWER = Carried(
     None,
-    {
-        "content": Carried(CONTENT),
-        "candidate": Carried(documents.CANDIDATE),
-        "usageMetadata": Carried(config.USAGE),
-    },
+    {"content": Carried(CONTENT), "candidate": Carried(documents.CANDIDATE), "usageMetadata": Carried(config.USAGE)},
 )
 
 
@@ -108,10 +103,9 @@ def _known_tool(tool: ToolDefinition, service: Service) -> ToolDefinition | None
 
 def _with_one_schema(tool: ToolDefinition, owner: str) -> ToolDefinition:
     """The service takes one of the two keys for a schema: what is carried of the other goes."""
-    carried = carried_by(tool.extras, owner)
     schemas = {PARAMETERS.whole: tool.parameters, OUTPUT.whole: tool.output_schema}
-    others = {key: value for key, value in carried.items() if schemas.get(key) is None}
-    return tool if len(others) == len(carried) else replace(tool, extras=with_extras(tool.extras, owner, others))
+    extras = without_keys(tool.extras, owner, *(key for key, schema in schemas.items() if schema is not None))
+    return tool if extras is tool.extras else replace(tool, extras=extras)
 
 
 def with_extras(extras: Extras | None, owner: str, carried: Native) -> Extras | None:
@@ -131,10 +125,7 @@ def first_content_only(owner: str) -> Pass:
         return shared(messages, messages[:1] + firsts)
 
     def bare(message: Message) -> Message:
-        carried = carried_by(message.extras, owner)
-        if "content" not in carried:
-            return message
-        others = {key: value for key, value in carried.items() if key != "content"}
-        return replace(message, extras=with_extras(message.extras, owner, others))
+        extras = without_keys(message.extras, owner, "content")
+        return message if extras is message.extras else replace(message, extras=extras)
 
     return on_messages(fits)

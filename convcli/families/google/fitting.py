@@ -150,9 +150,20 @@ def _fitted_tools(service: Service) -> Pass:
         left = of_tools(transcript)
         declared = {tool.name for tool in left.tools or () if not config.builtin_of(tool, service.owner)}
         choice = _usable(left.tool_choice, declared)
-        return left if choice is left.tool_choice else replace(left, tool_choice=choice)
+        left = left if choice is left.tool_choice else replace(left, tool_choice=choice)
+        return _without_calling(left, service.owner) if choice is None else left
 
     return fitted
+
+
+def _without_calling(transcript: Transcript, owner: str) -> Transcript:
+    """What is carried of a choice would be read as one."""
+    carried = carried_by(transcript.extras, owner)
+    choice = carried.get("toolConfig", {})
+    if config.nearest_choice(choice.get("functionCallingConfig") or {}) is None:
+        return transcript
+    others = {key: value for key, value in choice.items() if key != "functionCallingConfig"}
+    return replace(transcript, extras=with_extras(transcript.extras, owner, {**carried, "toolConfig": others}))
 
 
 def _usable(choice: ToolChoice | None, declared: set[str]) -> ToolChoice | None:

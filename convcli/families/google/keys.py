@@ -77,36 +77,39 @@ def snake(key: str) -> str:
     return INNER_CAPITAL.sub("_", key).lower()
 
 
-ONLY_GEMINI: dict[str, type] = {
-    **dict.fromkeys(words("request.serviceTier parts.mediaProcessing thinkingLevel.XHIGH"), str),
-    **dict.fromkeys(words("request.store functionResponse.willContinue"), bool),
-    **dict.fromkeys(words("generationConfig.enableEnhancedCivicAnswers"), bool),
-    **dict.fromkeys(words("toolConfig.includeServerSideToolInvocations"), bool),
-    **dict.fromkeys(words("tools.fileSearch googleSearch.timeRangeFilter response.modelStatus"), dict),
-    **dict.fromkeys(words("parts.toolCall parts.toolResponse parts.partMetadata"), dict),
-    **dict.fromkeys(words("mediaResolution.numTokens candidates.tokenCount"), int),
-    **dict.fromkeys(words("tools.mcpServers"), list),
-    **dict.fromkeys(words("finishReason.LANGUAGE finishReason.MISSING_THOUGHT_SIGNATURE"), str),
-    **dict.fromkeys(words("finishReason.ESCALATION finishReason.PUP_LIMITED_DISABLED"), str),
-}
+def _typed(keys: Mapping[type, str]) -> dict[str, type]:
+    return {key: kind for kind, text in keys.items() for key in text.split()}
+
+
+ONLY_GEMINI = _typed(
+    {
+        str: "request.serviceTier parts.mediaProcessing thinkingLevel.XHIGH finishReason.LANGUAGE "
+        "finishReason.MISSING_THOUGHT_SIGNATURE finishReason.ESCALATION finishReason.PUP_LIMITED_DISABLED",
+        bool: "request.store functionResponse.willContinue generationConfig.enableEnhancedCivicAnswers "
+        "toolConfig.includeServerSideToolInvocations",
+        dict: "tools.fileSearch googleSearch.timeRangeFilter response.modelStatus parts.toolCall parts.toolResponse "
+        "parts.partMetadata",
+        int: "mediaResolution.numTokens candidates.tokenCount",
+        list: "tools.mcpServers",
+    }
+)
 """What the Gemini API has and Vertex AI has not: the name of an object or field with its key or value, and its type."""
 
-ONLY_VERTEX: dict[str, type] = {
-    **dict.fromkeys(words("request.modelArmorConfig request.outputConfig imageConfig.imageOutputOptions"), dict),
-    **dict.fromkeys(words("generationConfig.routingConfig generationConfig.translationConfig"), dict),
-    **dict.fromkeys(words("tools.retrieval tools.enterpriseWebSearch tools.parallelAiSearch tools.exaAiSearch"), dict),
-    **dict.fromkeys(words("googleMaps.groundingTypes"), dict),
-    **dict.fromkeys(words("generationConfig.audioTimestamp generationConfig.enableAffectiveDialog"), bool),
-    **dict.fromkeys(words("functionCallingConfig.streamFunctionCallArguments functionCall.willContinue"), bool),
-    **dict.fromkeys(
-        words("generationConfig.responseFormat googleSearch.excludeDomains functionCall.partialArgs"), list
-    ),
-    **dict.fromkeys(words("groundingMetadata.retrievalQueries groundingMetadata.sourceFlaggingUris"), list),
-    **dict.fromkeys(words("imageConfig.personGeneration imageConfig.prominentPeople safetySettings.method"), str),
-    **dict.fromkeys(words("googleSearch.blockingConfidence promptFeedback.blockReasonMessage"), str),
-    **dict.fromkeys(words("safetyRatings.severity safetyRatings.overwrittenThreshold"), str),
-    **dict.fromkeys(words("safetyRatings.severityScore safetyRatings.probabilityScore"), float),
-}
+ONLY_VERTEX = _typed(
+    {
+        dict: "request.modelArmorConfig request.outputConfig imageConfig.imageOutputOptions googleMaps.groundingTypes "
+        "generationConfig.routingConfig generationConfig.translationConfig tools.retrieval tools.enterpriseWebSearch "
+        "tools.parallelAiSearch tools.exaAiSearch",
+        bool: "generationConfig.audioTimestamp generationConfig.enableAffectiveDialog functionCall.willContinue "
+        "functionCallingConfig.streamFunctionCallArguments",
+        list: "generationConfig.responseFormat googleSearch.excludeDomains functionCall.partialArgs "
+        "groundingMetadata.retrievalQueries groundingMetadata.sourceFlaggingUris",
+        str: "imageConfig.personGeneration imageConfig.prominentPeople safetySettings.method "
+        "googleSearch.blockingConfidence promptFeedback.blockReasonMessage safetyRatings.severity "
+        "safetyRatings.overwrittenThreshold",
+        float: "safetyRatings.severityScore safetyRatings.probabilityScore",
+    }
+)
 """What Vertex AI has and the Gemini API has not."""
 
 

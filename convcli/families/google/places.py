@@ -19,6 +19,7 @@ CONVENTIONS = (
     ),
 )
 
+SHORT = "the name of a function is short and has few characters"
 LOSSES = {
     "refusal": "Google has no field for a refusal: the words are written as text",
     "message.grouping": "a turn that calls must not follow a turn of the model, and the system speaks once",
@@ -33,9 +34,7 @@ LOSSES = {
     "message.error": "a turn has no field for its failure",
     "reasoning.summary": "a thought is one text",
     "tool_call.rawArguments": "arguments are an object, never text",
-    "tool_call.name": "the name of a function is short and has few characters",
-    "tool_result.name": "the name of a function is short and has few characters",
-    "tool.name": "the name of a function is short and has few characters",
+    **dict.fromkeys(("tool_call.name", "tool_result.name", "tool.name"), SHORT),
     "tool_result.value": "the texts of an answer stand in one string before its media",
     "tool_result.status": "an answer has no status",
     "tool_result.isError": "the key error says it",
@@ -53,8 +52,7 @@ LOSSES = {
 
 LACKS = words(
     "title cwd updatedAt message.id message.parentId message.createdAt message.name message.model message.error "
-    "reasoning.summary tool_call.rawArguments tool_result.status tool.strict tool.title tool.annotations "
-    "message.cost message.provider message.weight message.label message.replaces message.parentCallId"
+    "reasoning.summary tool_call.rawArguments tool_result.status tool.strict tool.title tool.annotations"
 )
 """What no form has a place for."""
 LACKS_BY_FORM = {
@@ -68,8 +66,7 @@ SETTING_KEYS = {
     "responseFormat": "responseMimeType",
     "reasoningEffort": "thinkingConfig",
 }
-COUNT_KEYS = {ours: path[0] for path, ours in config.COUNTS.items()}
-SIGNED = ("text", "reasoning", "image", "audio", "video", "document", "tool_call", "tool_result")
+USAGE = ("..", "..", "..", "usageMetadata")
 
 PLACES: dict[str, Path] = {
     "id": ("responseId",),
@@ -79,14 +76,13 @@ PLACES: dict[str, Path] = {
     **{f"settings.{ours}": ("generationConfig", theirs) for ours, theirs in SETTING_KEYS.items()},
     "message.stopReason": ("..", "finishReason"),
     "message.error": ("error", "message"),
-    "message.usage": ("..", "..", "..", "usageMetadata"),
-    **{f"message.usage.{ours}": ("..", "..", "..", "usageMetadata", theirs) for ours, theirs in COUNT_KEYS.items()},
+    "message.usage": USAGE,
+    **{f"message.usage.{ours}": (*USAGE, *theirs) for theirs, ours in config.COUNTS.items()},
     "extras.content": (),
     "extras.response": (),
     "extras.candidate": ("..",),
-    "extras.usageMetadata": ("..", "..", "..", "usageMetadata"),
+    "extras.usageMetadata": USAGE,
     "extras.tool": (),
-    **{f"{kind}.metadata.thoughtSignature": ("thoughtSignature",) for kind in SIGNED},
     "tool_call.id": ("functionCall", "id"),
     "tool_call.name": ("functionCall", "name"),
     "tool_call.arguments": ("functionCall", "args"),

@@ -70,13 +70,15 @@ def _is_sayable(schema: Native, subset: Native) -> bool:
 def _is_accepted(schema: Native) -> bool:
     kind, need = schema.get("type", ""), NEEDS.get(str(schema.get("type")).lower())
     properties, choice = schema.get("properties", {}), schema.get("anyOf", [])
-    shaped = isinstance(properties, dict) and isinstance(choice, list) and isinstance(schema.get("items", {}), dict)
-    strings = [kind, schema.get("ref", ""), *(schema.get("enum") or ())]
+    enum = schema.get("enum", [])
+    shaped = isinstance(properties, dict) and isinstance(schema.get("items", {}), dict)
+    listed = isinstance(choice, list) and isinstance(enum, list)
     return (
         schema.keys() <= SUBSET.known
         and shaped
+        and listed
         and all(isinstance(child, dict) for child in (*properties.values(), *choice))
-        and all(isinstance(value, str) for value in strings)
+        and all(isinstance(value, str) for value in (kind, schema.get("ref", ""), *enum))
         and (need is None or bool(schema.get(need)))
         and ("enum" not in schema or kind in ("STRING", ""))
     )
@@ -157,6 +159,6 @@ def write_subset(schema: Native) -> Native:
 def _write_type(kind: Any) -> Native:
     """A type in capitals, with `nullable` where null is another."""
     kinds = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
-    if not kinds or kinds[0] not in TYPES or kinds[1:] not in ([], ["null"]):
+    if not kinds or not isinstance(kinds[0], str) or kinds[0] not in TYPES or kinds[1:] not in ([], ["null"]):
         return {"type": kind}
     return {"type": kinds[0].upper(), **({"nullable": True} if len(kinds) > 1 else {})}

@@ -24,16 +24,19 @@ def one_system(messages: list[Message]) -> list[Message]:
 def joined(messages: list[Message]) -> list[Message]:
     """A turn that calls joins the turns of the model before it."""
     turns: list[Message] = []
-    for message in messages:
-        turns.append(message)
-        while len(turns) > 1 and _goes_on(turns[-2], turns[-1]):
-            last = turns.pop()
-            turns[-1] = replace(turns[-1], parts=[*turns[-1].parts, *last.parts])
+    for is_answer, group in groupby(messages, lambda message: message.role == "assistant"):
+        turn = list(group)
+        turns += _joined(turn) if is_answer and len(turn) > 1 else turn
     return shared(messages, turns)
 
 
-def _goes_on(before: Message, after: Message) -> bool:
-    return before.role == after.role == "assistant" and any(isinstance(part, ToolCall) for part in after.parts)
+def _joined(answers: list[Message]) -> list[Message]:
+    """Answers that follow one another: all up to the last one that calls are one."""
+    calling = [i for i, answer in enumerate(answers) if any(isinstance(part, ToolCall) for part in answer.parts)]
+    end = calling[-1] + 1 if calling else 1
+    if end == 1:
+        return answers
+    return [replace(answers[0], parts=[part for answer in answers[:end] for part in answer.parts]), *answers[end:]]
 
 
 def in_order_of_calls(messages: list[Message]) -> list[Message]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import read_arguments, write_arguments
+from convcli.model.dialect import LossKind
 from convcli.model.transcript import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -67,8 +69,9 @@ def is_custom(call: ToolCall) -> bool:
 
 def kind_in_turn(part: Part) -> str:
     """The type of a part, as its place in a turn shows it: a call of an unknown kind has an id, as calls have."""
-    is_call = isinstance(part, Opaque) and isinstance(part.value, dict) and "id" in part.value
-    return ToolCall.type if is_call else part.type
+    value = part.value if isinstance(part, Opaque) and isinstance(part.value, dict) else {}
+    is_known = any(value.get("type") == kind and isinstance(value.get(kind), dict) for kind in BODY)
+    return ToolCall.type if "id" in value and not is_known else part.type
 
 
 def write_call(call: ToolCall, dialect: str) -> Native:
@@ -84,21 +87,48 @@ def write_call(call: ToolCall, dialect: str) -> Native:
     return CALL.put({"id": call.id, "type": kind, kind: body}, outer)
 
 
+def write_parts(
+    parts: list[Part], dialect: str, write_part: Callable[[Part], Native | None]
+) -> tuple[list[Native], list[Native]]:
+    """What the content of a turn holds, and its calls."""
+    content: list[Native] = []
+    calls: list[Native] = []
+    for part in parts:
+        native = write_call(part, dialect) if isinstance(part, ToolCall) else write_part(part)
+        if native is not None:
+            (calls if kind_in_turn(part) == ToolCall.type else content).append(native)
+    return content, calls
+
+
+def content_of(parts: list[Native]) -> Any:
+    """The content of a message: a text that says nothing else stands for itself."""
+    return parts[0]["text"] if len(parts) == 1 and tuple(parts[0]) == ("type", "text") else parts or ""
+
+
 def write_function(call: ToolCall, dialect: str) -> Native:
     """The member of a call that holds its name and arguments."""
     native: Native = {"name": call.name, "arguments": write_arguments(call.arguments, call.raw_arguments)}
     return ARGUMENTS.put(native, carried_by(call.extras, dialect).get("function"))
 
 
-AROUND_MESSAGE = ("choice", "usage")
-"""What is carried of a message but stood in the choice or the response around it."""
+AROUND_MESSAGE = ("choice", "usage", "message")
+"""Under these names is carried what stood in the choice or the response around a message; under the last of them, what
+the message itself says under one of these names."""
+
+
+def beside(carried: Native | None) -> Native:
+    """What is carried of a message, apart from what stands around it."""
+    own = {key: carried[key] for key in AROUND_MESSAGE if key in carried} if carried else {}
+    return {**_others(carried or {}), **({"message": own} if own else {})}
 
 
 def of_message(carried: Native) -> Native:
     """What was carried of the message itself."""
-    if any(key in carried for key in AROUND_MESSAGE):
-        return {key: value for key, value in carried.items() if key not in AROUND_MESSAGE}
-    return carried
+    return {**_others(carried), **carried.get("message", {})} if carried else carried
+
+
+def _others(carried: Native) -> Native:
+    return {key: carried[key] for key in carried if key not in AROUND_MESSAGE}
 
 
 def is_bare_text(part: Part) -> bool:
@@ -111,6 +141,22 @@ def text_of_result(result: ToolResult) -> str:
     if result.kind == "error" or result.is_error:
         return exact_json.write_text({"error": result.value})
     return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
+
+
+AS_TEXT: dict[str, tuple[LossKind, str]] = {
+    "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
+    "data": ("changed", "a tool message holds text: the data is written as JSON"),
+}
+"""The convention of services whose results are text."""
+
+
+def express_media(result: ToolResult, read_again: Callable[[Media], Part | None]) -> tuple[str, Any] | None:
+    """How a result comes back whose media follow in a user message, where nothing of it gets lost."""
+    texts = [Text(part.text) for part in result.value if isinstance(part, Text)]
+    media = [part for part in result.value if isinstance(part, Media)]
+    if not media or any(read_again(part) != part for part in media) or [*texts, *media] != result.value:
+        return None
+    return ("multimodal", texts) if len(texts) > 1 else ("text", "".join(text.text for text in texts))
 
 
 def media_behind_results(is_written: Callable[[Media], bool]) -> Callable[[list[Message]], list[Message]]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from convcli.families.openai.calls import (
     ARGUMENTS,
+    beside,
     is_bare_text,
     kind_in_turn,
     lift_call,
@@ -18,13 +19,7 @@ from convcli.families.openai.calls import (
     text_of_result,
     write_call,
 )
-from convcli.families.openai.parts import (
-    lift_answer_audio,
-    lift_part,
-    write_answer_audio,
-    write_media,
-    write_text,
-)
+from convcli.families.openai.parts import lift_answer_audio, lift_part, write_answer_audio, write_media, write_text
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.passes import PartPass, on_each_message, on_parts
@@ -111,7 +106,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     for key in MESSAGE.sorted(native):
         if key in SAYING and native[key]:
             SAYING[key](native[key], key, lifting)
-    carried = MESSAGE.carried(native)
+    carried = beside(MESSAGE.carried(native))
     name = native.get("name") or None
     return Message(native["role"], lifting.parts, name=name, extras=extras_of(context.dialect, carried)), lifting.spots
 
@@ -282,15 +277,15 @@ def _write_value(result: ToolResult, dialect: str) -> Any:
 
 
 def texts_only(result: ToolResult) -> ToolResult:
-    """A tool message holds text: media follow in a user message, and one text is the text itself."""
+    """A tool message holds bare text: media follow in a user message, and one text is the text itself."""
     if result.kind != "multimodal":
         return result
-    parts = [part for part in result.value if not isinstance(part, Media)]
-    if not parts:
-        return ToolResult(result.tool_call_id, result.name, "text", "", extras=result.extras)
-    if len(parts) == 1 and is_bare_text(parts[0]) and isinstance(parts[0], Text):
-        return ToolResult(result.tool_call_id, result.name, "text", parts[0].text, extras=result.extras)
-    if len(parts) == len(result.value):
+    parts: list[Any] = [part for part in result.value if not isinstance(part, Media)]
+    parts = [replace(part, metadata=None) if isinstance(part, Text) and part.metadata else part for part in parts]
+    if len(parts) < 2 and all(map(is_bare_text, parts)):
+        text = "".join(part.text for part in parts)
+        return ToolResult(result.tool_call_id, result.name, "text", text, extras=result.extras)
+    if parts == result.value:
         return result
     return ToolResult(result.tool_call_id, result.name, "multimodal", parts, extras=result.extras)
 

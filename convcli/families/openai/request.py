@@ -10,17 +10,12 @@ from msgspec.structs import replace
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_foreign_builtin
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.settings import Setting, Settings
+from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.kit.values import DATA_URL, put_counts, split_data_url, take_counts
 from convcli.model.transcript import Media, Message, Path, ToolChoice, ToolDefinition, Transcript
 from convcli.wire import exact_json
 
-FINISH = {
-    "stop": "stop",
-    "length": "length",
-    "tool_calls": "tool_calls",
-    "content_filter": "content_filter",
-}
+FINISH = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter"}
 """`finish_reason` of a choice; what is not here is the same word on both sides."""
 
 AUDIO_FORMATS = {"wav": "audio/wav", "mp3": "audio/mpeg"}
@@ -37,7 +32,7 @@ def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinitio
     """A tool definition; one that is no function is kept whole in extras."""
     context.origin.tools.append(path)
     function = native.get("function")
-    if native.get("type", "function") != "function" or not isinstance(function, dict) or "name" not in function:
+    if (native.get("type") or "function") != "function" or not isinstance(function, dict) or "name" not in function:
         return _lift_builtin(native, context.dialect)
     inner = FUNCTION.carried(function)
     carried = {**(TOOL.carried(native) or {}), **({"function": inner} if inner else {})}
@@ -51,7 +46,7 @@ def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinitio
 
 
 def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
-    kind = native.get("type", "function")
+    kind = native.get("type") or "function"
     inner = native.get(kind)
     named = inner.get("name") if isinstance(inner, dict) else native.get("name")
     return ToolDefinition(named if isinstance(named, str) else str(kind), extras={dialect: {"tool": native}})
@@ -89,7 +84,7 @@ def _lift_allowed(native: Native) -> ToolChoice | None:
     tools = (native.get("allowed_tools") or {}).get("tools") or []
     bodies = [tool.get("function") or tool.get("custom") for tool in tools if isinstance(tool, dict)]
     names = [body.get("name") for body in bodies if isinstance(body, dict)]
-    return {"names": names} if names and all(isinstance(name, str) for name in names) else None
+    return {"names": names} if names and all(name and isinstance(name, str) for name in names) else None
 
 
 def write_choice(choice: ToolChoice) -> Any:
@@ -123,16 +118,9 @@ def url_of_media(media: Media) -> str | None:
 
 FINISH_OF = {ours: theirs for theirs, ours in FINISH.items()} | {"refusal": "content_filter"}
 
-SETTINGS = {
-    "temperature": "temperature",
-    "top_p": "topP",
-    "seed": "seed",
-    "presence_penalty": "presencePenalty",
-    "frequency_penalty": "frequencyPenalty",
-    "parallel_tool_calls": "parallelToolCalls",
-    "reasoning_effort": "reasoningEffort",
-    "stream": "stream",
-}
+SETTINGS = in_snake_case(
+    "temperature top_p seed presence_penalty frequency_penalty parallel_tool_calls reasoning_effort stream"
+)
 """Settings whose value is the same on both sides."""
 
 LIMITS = {"max_completion_tokens": "maxOutputTokens", "max_tokens": "maxOutputTokens"}
@@ -190,8 +178,9 @@ def write_choices(choice: ToolChoice | None, carried: Native) -> Native:
 
 
 def _lift_response_format(native: Any) -> Any:
-    known = isinstance(native, dict) and native.get("type") in ("text", "json_object", "json_schema")
-    return lift_format(native) if known else None
+    kind = native.get("type") if isinstance(native, dict) else None
+    is_known = kind in ("text", "json_object") or (kind == "json_schema" and isinstance(native.get(kind), dict))
+    return lift_format(native) if is_known else None
 
 
 STOP = Setting("stop", lambda stop: [stop] if isinstance(stop, str) else stop, lambda stop: stop)

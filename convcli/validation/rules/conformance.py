@@ -40,16 +40,16 @@ LIMITS: tuple[tuple[str, type | tuple[type, ...], Callable[[Any], Any], str], ..
 
 def arguments_match() -> Rule:
     """The arguments of every call match the schema of its tool, where that is there."""
+    return Rule(("arguments-mismatch",), _arguments_mismatches)
 
-    def check(survey: Survey) -> Iterator[Breach]:
-        schemas = {tool.name: tool.parameters for tool in survey.tools if tool.parameters is not None}
-        for called in survey.calls:
-            schema = schemas.get(called.call.name)
-            if schema is not None and called.call.raw_arguments is None:
-                for steps, problem in _Check(schema).mismatches(called.call.arguments)[:MOST_TOLD]:
-                    yield Breach("arguments-mismatch", called.at("tool_call.arguments"), f"{_named(steps)} {problem}")
 
-    return Rule(("arguments-mismatch",), check)
+def _arguments_mismatches(survey: Survey) -> Iterator[Breach]:
+    schemas = {tool.name: tool.parameters for tool in survey.tools if tool.parameters is not None}
+    for called in survey.calls:
+        schema = schemas.get(called.call.name)
+        if schema is not None and called.call.raw_arguments is None:
+            for steps, problem in _Check(schema).mismatches(called.call.arguments)[:MOST_TOLD]:
+                yield Breach("arguments-mismatch", called.at("tool_call.arguments"), f"{_named(steps)} {problem}")
 
 
 def _named(steps: Path) -> str:

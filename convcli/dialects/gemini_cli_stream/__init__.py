@@ -14,35 +14,25 @@ Quirks
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.dialects.gemini_cli_stream.writing import FAILURE, NAME, STATS, has_end, only_turn, write
+from convcli.kit import lacking
 from convcli.kit.fitting import refusals_as_texts
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, extras_of
 from convcli.kit.passes import on_each_message, on_messages, on_results, shared, shared_all
 from convcli.kit.results import has_failed, has_media, in_words, separate_results
 from convcli.kit.runs import Run
 from convcli.kit.sessions import active_branch, results_between_events
 from convcli.kit.sessions import events as session_events
-from convcli.kit.streams import fragments
-from convcli.kit.values import put_counts, take_counts
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.kit.values import take_counts
+from convcli.model.dialect import Clue, Convention, Dialect
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import events
-
-NAME = "gemini-cli-stream"
-FAILURE = "Error"
-"""The type of an error that has none."""
-STATS: dict[tuple[str, ...], str] = {
-    ("total_tokens",): "totalTokens",
-    ("input_tokens",): "inputTokens",
-    ("output_tokens",): "outputTokens",
-    ("cached",): "cacheReadTokens",
-}
 
 INIT = Keys("type timestamp session_id model")
 MESSAGE = Keys("type timestamp role content delta")
@@ -147,17 +137,12 @@ def _lift_end(end: Native | None, at: int, run: Run) -> Native:
     elif error:
         rest["error"] = error
     stats = end.get("stats") or {}
-    turn = _only_turn(run.messages)
+    turn = only_turn(run.messages)
     if turn is not None:
         usage, stats = take_counts(stats, STATS)
         turn.usage = usage or None
         run.elsewhere(turn, "stats", (at, "stats"))
     return {**rest, "stats": stats} if stats else rest
-
-
-def _only_turn(messages: list[Message]) -> Message | None:
-    turns = [message for message in messages if message.role == "assistant"]
-    return turns[0] if len(turns) == 1 else None
 
 
 # ---------------------------------------------------------------- fit
@@ -210,7 +195,7 @@ def _ended(transcript: Transcript) -> Transcript:
     """The end of a run says how its last turn failed, and counts the tokens of its only one."""
     last = next((one for one in reversed(transcript.messages) if one.role != "event"), None)
     failed = last if last is not None and (last.role, last.stop_reason) == ("assistant", "error") else None
-    counted = _only_turn(transcript.messages) if failed is None or _has_end(transcript, failed) else None
+    counted = only_turn(transcript.messages) if failed is None or has_end(transcript, failed) else None
     ended = [_with_end(one, failed is one, counted is one) for one in transcript.messages]
     return replace(transcript, messages=shared(transcript.messages, ended))
 
@@ -220,12 +205,6 @@ def _with_end(message: Message, failed: bool, counted: bool) -> Message:
     stop, error, usage = "error" if failed else None, message.error if failed else None, counts if counted else None
     same = (stop, error, usage) == (message.stop_reason, message.error, message.usage)
     return message if same else replace(message, stop_reason=stop, error=error, usage=usage)
-
-
-def _has_end(transcript: Transcript, failed: Message) -> bool:
-    """Does the run say that it failed? One that broke off has no end."""
-    told = failed.error is not None or carried_by(failed.extras, NAME).get("error")
-    return bool(told or transcript.updated_at or carried_by(transcript.extras, NAME).get("result"))
 
 
 FIT = (
@@ -241,103 +220,6 @@ FIT = (
     _ended,
 )
 
-# ---------------------------------------------------------------- write
-
-
-def write(transcript: Transcript, options: Options) -> Rows:
-    """The events of the run."""
-    cut = _Cut(options.chunk)
-    for message in transcript.messages:
-        cut.message(message)
-    return Rows([_write_init(transcript), *cut.events, *_write_end(transcript)])
-
-
-def _event(kind: str, time: str | None, **members: Any) -> Native:
-    native = {"type": kind, "timestamp": time, **members}
-    return {key: value for key, value in native.items() if value is not None}
-
-
-def _write_init(transcript: Transcript) -> Native:
-    native = _event("init", transcript.created_at, session_id=transcript.id, model=transcript.model)
-    return {**native, **_object(carried_by(transcript.extras, NAME).get("init"))}
-
-
-def _object(value: Any) -> Native:
-    return value if isinstance(value, dict) else {}
-
-
-class _Cut:
-    """The events so far; `role` is that of the turn that a reader would go on with."""
-
-    def __init__(self, size: int) -> None:
-        self.size, self.role = size, ""
-        self.events: list[Native] = []
-
-    def message(self, message: Message) -> None:
-        if message.role == "event":
-            self.events += [part.value for part in message.parts if isinstance(part, Opaque)]
-            return
-        time = message.created_at
-        carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key != "error"}
-        begins = True
-        for part in message.parts:
-            if isinstance(part, ToolResult):
-                self.events.append({**_write_result(part, time), **carried})
-                self.role = "tool"
-            elif isinstance(part, ToolCall):
-                if begins and self.role == "assistant":
-                    self.text(message, "", begins, carried)
-                self.events.append(_write_call(part, time))
-                self.role = "assistant"
-            elif isinstance(part, Text):
-                for i, piece in enumerate(fragments(part.text, self.size)):
-                    self.text(message, piece, begins and i == 0, carried)
-            begins = False
-        if begins:
-            self.text(message, "", begins, carried)
-
-    def text(self, message: Message, text: str, begins: bool, carried: Native) -> None:
-        """Of the model every text is a delta, but one that begins a turn behind another or has nothing to say."""
-        role = message.role
-        goes_on = self.role == role and not begins
-        delta = True if text and (goes_on or (role == "assistant" and self.role != role)) else None
-        event = _event("message", message.created_at, role=role, content=text, delta=delta)
-        self.events.append({**event, **carried})
-        self.role = role
-
-
-def _write_call(call: ToolCall, time: str | None) -> Native:
-    native = _event("tool_use", time, tool_name=call.name, tool_id=call.id, parameters=call.arguments)
-    return {**native, **carried_by(call.extras, NAME)}
-
-
-def _write_result(result: ToolResult, time: str | None) -> Native:
-    carried = dict(carried_by(result.extras, NAME))
-    error = _object(carried.pop("error", None))
-    native = _event("tool_result", time, tool_id=result.tool_call_id, status="success")
-    if result.kind == "error":
-        native |= {"status": "error", "error": {"type": FAILURE, **error, "message": result.value}}
-    else:
-        native |= {"output": result.value, **({"error": error} if error else {})}
-    return {**native, **carried}
-
-
-def _write_end(transcript: Transcript) -> Iterator[Native]:
-    """How the run ended; one that broke off has no end."""
-    failed = next((one for one in reversed(transcript.messages) if one.stop_reason == "error"), None)
-    beside = dict(_object(carried_by(transcript.extras, NAME).get("result")))
-    native: Native = _event("result", transcript.updated_at, status="success" if failed is None else "error")
-    if failed is not None:
-        if not _has_end(transcript, failed):
-            return
-        error = _object(carried_by(failed.extras, NAME).get("error"))
-        if failed.error is not None or error:
-            message = {} if failed.error is None else {"message": failed.error}
-            native["error"] = {"type": FAILURE, **error, **message}
-    turn = _only_turn(transcript.messages)
-    stats = put_counts(turn.usage or {} if turn else {}, _object(beside.pop("stats", None)), STATS)
-    yield {**native, **({"stats": stats} if stats else {}), **beside}
-
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
     """How a result comes back that is no plain text: the words of its data or of its texts."""
@@ -346,18 +228,12 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     return ("error" if result.is_error else "text", in_words(result))
 
 
-LACKS = frozenset(
-    (
-        *("title", "cwd", "tools", "tool", "toolChoice", "settings"),
-        *("message.id", "message.parentId", "message.name", "message.model", "text.metadata", "tool_call.metadata"),
-        *("message.cost", "message.provider", "message.weight", "message.label", "message.replaces"),
-        *(
-            "message.parentCallId",
-            "tool_call.rawArguments",
-            "tool_result.metadata",
-            "tool_result.name",
-            "tool_result.status",
-        ),
+LACKS = (
+    lacking.TOOLS
+    | lacking.CALL_ONLY
+    | lacking.fields(
+        "title cwd toolChoice settings message.id message.parentId message.name message.model text.metadata "
+        "tool_call.metadata tool_result.metadata tool_result.name"
     )
 )
 
@@ -397,18 +273,12 @@ DIALECT = Dialect(
         "text": "the text of one turn is one stream: the boundaries of parts are lost",
         "reasoning": "thinking is not streamed",
         "refusal": "there is no event for a refusal: its words are written as text",
-        "tools": "a run does not hold the definitions of tools",
-        "tool": "a run does not hold the definitions of tools",
-        "toolChoice": "a run has no settings of the request",
-        "settings": "a run has no settings of the request",
+        **dict.fromkeys(lacking.TOOLS, "a run does not hold the definitions of tools"),
+        **dict.fromkeys(("toolChoice", "settings"), "a run has no settings of the request"),
         "title": "a run has no title",
         "cwd": "a run does not name its directory",
         "head": "a run is no tree",
-        "image": "a message is text",
-        "audio": "a message is text",
-        "video": "a message is text",
-        "document": "a message is text",
-        "event": "no model ever saw this row",
+        **dict.fromkeys(lacking.MEDIA, "a message is text"),
         "tool_call.rawArguments": "arguments are an object here",
         "tool_result.name": "a result names its call only by the id",
         "tool_result.status": "a result is a success or an error",

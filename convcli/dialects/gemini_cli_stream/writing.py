@@ -1,0 +1,130 @@
+"""The events of a run of Gemini CLI as they are written: texts in deltas, calls, results, and how the run ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli.kit.objects import Native, carried_by
+from convcli.kit.streams import fragments
+from convcli.kit.values import put_counts
+from convcli.model.dialect import Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
+
+NAME = "gemini-cli-stream"
+FAILURE = "Error"
+"""The type of an error that has none."""
+STATS: dict[tuple[str, ...], str] = {
+    ("total_tokens",): "totalTokens",
+    ("input_tokens",): "inputTokens",
+    ("output_tokens",): "outputTokens",
+    ("cached",): "cacheReadTokens",
+}
+
+
+def only_turn(messages: list[Message]) -> Message | None:
+    """The turn of the model, where it is the only one: the counts of the run are those of this turn."""
+    turns = [message for message in messages if message.role == "assistant"]
+    return turns[0] if len(turns) == 1 else None
+
+
+def has_end(transcript: Transcript, failed: Message) -> bool:
+    """Does the run say that it failed? One that broke off has no end."""
+    told = failed.error is not None or carried_by(failed.extras, NAME).get("error")
+    return bool(told or transcript.updated_at or carried_by(transcript.extras, NAME).get("result"))
+
+
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The events of the run."""
+    cut = _Cut(options.chunk)
+    for message in transcript.messages:
+        cut.message(message)
+    return Rows([_write_init(transcript), *cut.events, *_write_end(transcript)])
+
+
+def _event(kind: str, time: str | None, **members: Any) -> Native:
+    native = {"type": kind, "timestamp": time, **members}
+    return {key: value for key, value in native.items() if value is not None}
+
+
+def _write_init(transcript: Transcript) -> Native:
+    native = _event("init", transcript.created_at, session_id=transcript.id, model=transcript.model)
+    return {**native, **_object(carried_by(transcript.extras, NAME).get("init"))}
+
+
+def _object(value: Any) -> Native:
+    return value if isinstance(value, dict) else {}
+
+
+class _Cut:
+    """The events so far; `role` is that of the turn that a reader would go on with."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.role = size, ""
+        self.events: list[Native] = []
+
+    def message(self, message: Message) -> None:
+        if message.role == "event":
+            self.events += [part.value for part in message.parts if isinstance(part, Opaque)]
+            return
+        time = message.created_at
+        carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key != "error"}
+        begins = True
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                self.events.append({**_write_result(part, time), **carried})
+                self.role = "tool"
+            elif isinstance(part, ToolCall):
+                if begins and self.role == "assistant":
+                    self.text(message, "", begins, carried)
+                self.events.append(_write_call(part, time))
+                self.role = "assistant"
+            elif isinstance(part, Text):
+                for i, piece in enumerate(fragments(part.text, self.size)):
+                    self.text(message, piece, begins and i == 0, carried)
+            begins = False
+        if begins:
+            self.text(message, "", begins, carried)
+
+    def text(self, message: Message, text: str, begins: bool, carried: Native) -> None:
+        """Of the model every text is a delta, but one that begins a turn behind another or has nothing to say."""
+        role = message.role
+        goes_on = self.role == role and not begins
+        delta = True if text and (goes_on or (role == "assistant" and self.role != role)) else None
+        event = _event("message", message.created_at, role=role, content=text, delta=delta)
+        self.events.append({**event, **carried})
+        self.role = role
+
+
+def _write_call(call: ToolCall, time: str | None) -> Native:
+    native = _event("tool_use", time, tool_name=call.name, tool_id=call.id, parameters=call.arguments)
+    return {**native, **carried_by(call.extras, NAME)}
+
+
+def _write_result(result: ToolResult, time: str | None) -> Native:
+    carried = dict(carried_by(result.extras, NAME))
+    error = _object(carried.pop("error", None))
+    native = _event("tool_result", time, tool_id=result.tool_call_id, status="success")
+    if result.kind == "error":
+        native |= {"status": "error", "error": {"type": FAILURE, **error, "message": result.value}}
+    else:
+        native |= {"output": result.value, **({"error": error} if error else {})}
+    return {**native, **carried}
+
+
+def _write_end(transcript: Transcript) -> Iterator[Native]:
+    """How the run ended; one that broke off has no end."""
+    failed = next((one for one in reversed(transcript.messages) if one.stop_reason == "error"), None)
+    beside = dict(_object(carried_by(transcript.extras, NAME).get("result")))
+    native: Native = _event("result", transcript.updated_at, status="success" if failed is None else "error")
+    if failed is not None:
+        if not has_end(transcript, failed):
+            return
+        error = _object(carried_by(failed.extras, NAME).get("error"))
+        if failed.error is not None or error:
+            message = {} if failed.error is None else {"message": failed.error}
+            native["error"] = {"type": FAILURE, **error, **message}
+    turn = only_turn(transcript.messages)
+    stats = put_counts(turn.usage or {} if turn else {}, _object(beside.pop("stats", None)), STATS)
+    yield {**native, **({"stats": stats} if stats else {}), **beside}

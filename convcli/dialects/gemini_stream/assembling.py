@@ -1,0 +1,182 @@
+"""A response while its events come in: fields of which the last one holds, and candidates whose parts go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.families.google import document as documents
+from convcli.families.google.contents import CONTENT
+from convcli.families.google.keys import Shape, listed, snake
+from convcli.families.google.parts import CALL, PART
+from convcli.kit import streams
+from convcli.kit.objects import Native
+from convcli.kit.streams import Pieces
+from convcli.model.transcript import Origin, Path
+
+TEXT = {"text", "thought"}
+"""The keys of a part that may go on in the next one."""
+
+
+class GrowingCandidate:
+    """One candidate while its parts come in.
+
+    `routes` says where what is in it stands, `waiting` which calls have no arguments yet.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.routes: dict[Path, Path] = {(): home}
+        self.fields: Native = {}
+        self.content: Native = {}
+        self.parts: list[Native] = []
+        self.waiting: list[Native] = []
+        self.calls: dict[Any, Native] = {}
+
+    def add(self, part: Native, place: Path) -> None:
+        call = part.get("functionCall")
+        if isinstance(call, dict):
+            before = self._before(call)
+            if before is not None:
+                _go_on(before, part, call)
+                self._route(next(j for j, one in enumerate(self.parts) if one is before), part, place)
+                return
+        elif self._goes_on(part):
+            streams.grow(self.parts[-1], "text", part["text"])
+            return
+        self._route(len(self.parts), part, place)
+        self.parts.append(part)
+        if isinstance(call, dict):
+            self._begin(part, call)
+
+    def _route(self, j: int, part: Native, place: Path) -> None:
+        """What stands of a part here, and not before, stands here."""
+        path: Path = ("content", "parts", j)
+        self.routes.setdefault(path, place)
+        self.routes |= {(*path, key): (*place, key) for key in part if (*path, key) not in self.routes}
+        for key in part.get("functionCall") or ():
+            self.routes.setdefault((*path, "functionCall", key), (*place, "functionCall", key))
+
+    def _goes_on(self, part: Native) -> bool:
+        """Is it text that goes on with the text before it?"""
+        before = self.parts[-1] if self.parts else {}
+        texts = "text" in before and isinstance(part.get("text"), str) and before["text"] is not None
+        return texts and before.keys() <= TEXT and part.keys() <= TEXT and _same(before, part)
+
+    def _begin(self, part: Native, call: Native) -> None:
+        part["functionCall"] = dict(call)
+        if call.get("args") is None:
+            self.waiting.append(part)
+        for key in _keys_of(call):
+            self.calls[key] = part
+
+    def _before(self, call: Native) -> Native | None:
+        """The call that this one goes on with."""
+        if call.get("name"):
+            return None
+        known = next((self.calls[key] for key in _keys_of(call) if key in self.calls), None)
+        if known is None and self.waiting and call.get("args") is not None:
+            known = self.waiting[0]
+        self.waiting = [part for part in self.waiting if part is not known]
+        return known
+
+    def whole(self) -> Native:
+        """The candidate as the sibling knows it."""
+        parts = [{key: _text(value) for key, value in part.items()} for part in self.parts]
+        for part in parts:
+            if isinstance(part.get("functionCall"), dict):
+                part["functionCall"]["name"] = part["functionCall"].get("name") or ""
+        content = {**self.content, **({"parts": parts} if parts else {})}
+        return {**({"content": content} if content else {}), **self.fields}
+
+
+def _same(before: Native, part: Native) -> bool:
+    return bool(before.get("thought")) == bool(part.get("thought"))
+
+
+def _keys_of(call: Native) -> list[tuple[str, Any]]:
+    return [(key, call[key]) for key in ("id", "index") if isinstance(call.get(key), (str, int))]
+
+
+def _go_on(before: Native, part: Native, call: Native) -> None:
+    """Add what a later event says of a call."""
+    whole = before["functionCall"]
+    whole["args"] = {**(whole.get("args") or {}), **(call.get("args") or {})}
+    whole |= {key: value for key, value in call.items() if key not in ("args", "name") and value is not None}
+    before |= {key: value for key, value in part.items() if key != "functionCall" and value is not None}
+
+
+def _text(value: Any) -> Any:
+    return "".join(value) if isinstance(value, Pieces) else value
+
+
+class GrowingResponse:
+    """A response while its events come in."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.routes: dict[Path, Path] = {}
+        self.response: Native = {}
+        self.candidates: dict[int, GrowingCandidate] = {}
+        self.error: Native | None = None
+
+    def take(self, row: Native, at: int) -> None:
+        native = self._camel(documents.RESPONSE, row)
+        if native.get("error"):
+            self.error, self.routes["error",] = native["error"], (at, "error")
+        usage = {**self.response.get("usageMetadata", {}), **(native.get("usageMetadata") or {})}
+        outside = ("candidates", "usageMetadata", "error", "contents")
+        stated = {key: value for key, value in native.items() if key not in outside and value is not None}
+        self.response |= stated
+        self.routes |= {(key,): (at, self._own(key)) for key in stated}
+        if native.get("usageMetadata"):
+            self.routes["usageMetadata",] = (at, self._own("usageMetadata"))
+        for key in native.get("usageMetadata") or ():
+            self.routes["usageMetadata", key] = (at, self._own("usageMetadata"), key)
+        if usage:
+            self.response["usageMetadata"] = usage
+        for k, candidate in enumerate(native.get("candidates") or ()):
+            self._candidate(self._camel(documents.CANDIDATE, candidate), (at, "candidates", k))
+
+    def _candidate(self, native: Native, place: Path) -> None:
+        index = native.get("index") or 0
+        candidate = self.candidates.setdefault(index, GrowingCandidate(place))
+        stated = {key: value for key, value in native.items() if key != "content" and value is not None}
+        candidate.fields |= stated
+        candidate.routes |= {(key,): (*place, key) for key in stated}
+        candidate.routes.setdefault(("content",), (*place, "content"))
+        content = self._camel(CONTENT, native.get("content") or {})
+        candidate.content |= {key: value for key, value in content.items() if key != "parts" and value is not None}
+        spot: Path = (*place, "content", "parts")
+        for j, part in enumerate(listed(content.get("parts"))):
+            candidate.add(self._part(part), spot if isinstance(content["parts"], dict) else (*spot, j))
+
+    def _part(self, native: Native) -> Native:
+        part = dict(self._camel(PART, native))
+        if isinstance(part.get("functionCall"), dict):
+            part["functionCall"] = self._camel(CALL, part["functionCall"])
+        return part
+
+    def _camel(self, shape: Shape, native: Native) -> Native:
+        native, snakes = shape.camel(native)
+        for key in snakes:
+            self.origin.renamed.setdefault(key, snake(key))
+        return native
+
+    def _own(self, key: str) -> str:
+        """The key as the events have it."""
+        return self.origin.renamed.get(key, key)
+
+    def whole(self) -> Native:
+        """The response as the sibling knows it."""
+        if self.error is not None and not self.candidates:
+            self.candidates[0] = GrowingCandidate((0,))
+        return {"candidates": [self.candidates[index].whole() for index in sorted(self.candidates)], **self.response}
+
+    def all_routes(self) -> dict[Path, Path]:
+        """Where what is in the response stands in the events."""
+        routes = dict(self.routes)
+        for i, index in enumerate(sorted(self.candidates)):
+            pairs = self.candidates[index].routes.items()
+            routes |= {("candidates", i, *path): place for path, place in pairs}
+            if "error" in [path[0] for path in self.routes]:
+                routes["candidates", i, "content", "error"] = self.routes["error",]
+        return routes

@@ -1,0 +1,41 @@
+"""A dialect of generateContent: all but its name, its marks and its rules on roles is the same for every service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from convcli.families.google import document as documents
+from convcli.families.google import places
+from convcli.families.google.fitting import fit
+from convcli.families.google.keys import Service
+from convcli.families.google.rules import rules
+from convcli.model.dialect import Clue, Dialect
+from convcli.model.rule import Rule
+
+
+def dialect(
+    service: Service, title: str, specification: str, detect: Callable[[Any], Clue | None], *of_roles: Rule
+) -> Dialect:
+    """Requests, responses and bare lists of contents of the service."""
+    return Dialect(
+        name=service.name,
+        title=title,
+        specification=specification,
+        framings=("document", "records"),
+        forms=("request", "response", "list"),
+        detect=detect,
+        lift=partial(documents.lift, service=service),
+        fit=fit(service),
+        write=partial(documents.write, service=service),
+        form_of=partial(documents.form_of, owner=service.owner),
+        rules=rules(service, *of_roles),
+        conventions=places.CONVENTIONS,
+        lacks=places.LACKS_BY_FORM,
+        reasons=places.LOSSES,
+        places=places.PLACES,
+        envelope=places.ENVELOPE,
+        repeats=places.REPEATS,
+        family=service.owner,
+    )

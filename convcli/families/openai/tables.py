@@ -1,0 +1,63 @@
+"""Where fields stand in the documents of Chat Completions and its relatives, which they lack, and why."""
+
+from __future__ import annotations
+
+from convcli.families.openai.request import SETTINGS, USAGE
+from convcli.kit.lacking import TOOLS, fields
+from convcli.model.transcript import Path
+
+UP: Path = ("..", "..", "..")
+"""From the message of a choice to the response."""
+
+CALLS: dict[str, Path] = {
+    "toolChoice": ("tool_choice",),
+    "tool.name": ("function", "name"),
+    "tool.parameters": ("function", "parameters"),
+    "tool_call.name": ("function", "name"),
+    "tool_call.arguments": ("function", "arguments"),
+    "tool_call.rawArguments": ("function", "arguments"),
+    "tool_result.toolCallId": ("..", "tool_call_id"),
+    "message.stopReason": ("..", "finish_reason"),
+}
+"""Where all of them have it."""
+
+PLACES: dict[str, Path] = {
+    **CALLS,
+    "createdAt": ("created",),
+    **{f"settings.{ours}": (theirs,) for theirs, ours in SETTINGS.items()},
+    "settings.stop": ("stop",),
+    "settings.responseFormat": ("response_format",),
+    "extras.choice": ("..",),
+    "tool.description": ("function", "description"),
+    "tool.strict": ("function", "strict"),
+    "extras.tool": (),
+    "image.detail": ("image_url", "detail"),
+    "document.name": ("file", "filename"),
+    "message.usage": (*UP, "usage"),
+    **{f"message.usage.{ours}": (*UP, "usage", *theirs) for theirs, ours in USAGE.items()},
+    "message.error": ("error", "message"),
+    "extras.usage": (*UP, "usage"),
+}
+
+LACKING = fields(
+    "title cwd updatedAt head image.name message.id message.parentId message.createdAt message.model message.error "
+    "tool.title tool.outputSchema tool.annotations tool_result.status tool_result.isError"
+)
+"""What no message of them, whoever its service, has a field for."""
+
+OF_ANSWERS = fields("message.stopReason message.usage")
+OF_REQUESTS = TOOLS | fields("toolChoice settings")
+
+
+def lacks(always: frozenset[str], of_answers: str = "", response: str = "response") -> dict[str, frozenset[str]]:
+    """What each form lacks, where only a response says what `of_answers` names."""
+    beside_answers = always | OF_ANSWERS | fields(of_answers)
+    return {"request": beside_answers, "list": beside_answers | OF_REQUESTS | {"model"}, response: always | OF_REQUESTS}
+
+
+REASONS = {
+    "message.usage": "only a response has usage",
+    "reasoning.summary": "thinking has no summary",
+    "tool_result.status": "a tool message has no status",
+    "tool_result.isError": "a tool message has no field for a failure",
+}
