@@ -100,8 +100,8 @@ def takes_output(owner: str, media: MediaFit = takes_media) -> PartPass:
 
     def of_output(part: Part) -> Part | None:
         fitted = media(part) if isinstance(part, Media) else part
-        is_own = isinstance(fitted, Opaque) and fitted.dialect == owner
-        if fitted is None or not (is_own or isinstance(fitted, (Text, Media))):
+        is_opaque = isinstance(fitted, Opaque) and fitted.dialect == owner
+        if fitted is None or not (is_opaque or isinstance(fitted, (Text, Media))):
             return None
         bare = replace(fitted, metadata=None, extras=extras_of(owner, carried_by(part.extras, owner)))
         return fitted if fitted == bare else bare
