@@ -19,7 +19,7 @@ from convcli.families.responses.items import MARKS
 from convcli.families.responses.parts import AUTO, RESULTS, object_in
 from convcli.families.responses.turns import is_content
 from convcli.kit.fitting import functions_only, without
-from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.objects import Keys, carried_by, extras_of
 from convcli.kit.passes import PartPass, on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
 from convcli.kit.results import expressed, separate_results
@@ -100,8 +100,8 @@ def takes_output(owner: str, media: MediaFit = takes_media) -> PartPass:
 
     def of_output(part: Part) -> Part | None:
         fitted = media(part) if isinstance(part, Media) else part
-        is_own = isinstance(fitted, Opaque) and fitted.dialect == owner
-        if fitted is None or not (is_own or isinstance(fitted, (Text, Media))):
+        is_opaque = isinstance(fitted, Opaque) and fitted.dialect == owner
+        if fitted is None or not (is_opaque or isinstance(fitted, (Text, Media))):
             return None
         bare = replace(fitted, metadata=None, extras=extras_of(owner, carried_by(part.extras, owner)))
         return fitted if fitted == bare else bare
@@ -271,7 +271,8 @@ def echoed(owner: str) -> Pass:
         if not repeated:
             return transcript
         beside = {key: value for key, value in carried.items() if key not in repeated}
-        beside["request"] = {**object_in(carried, "request"), **repeated}
+        request = {**object_in(carried, "request"), **repeated}
+        beside["request"] = {key: request[key] for key in Keys(response.ORDER).sorted(request)}
         return replace(transcript, extras={**(transcript.extras or {}), owner: beside})
 
     return fits
