@@ -259,7 +259,7 @@ def chained(new_id: Callable[[int], str]) -> Pass:
     """The same, and every message names its parent: the one before it, or in a tree the one that it named before.
 
     In a tree messages without an id belong to the one before them, and those that lead it to all branches. No parent
-    stands behind its child, for readers walk to the root. A chain needs no head. The session or a call as a parent stays.
+    stands behind its child, for readers walk to the root. A chain needs no head. A session or a call as parent stays.
     """
 
     def fits(transcript: Transcript) -> Transcript:
