@@ -37,9 +37,7 @@ def program() -> NoReturn:
     """The process of the command line. It ends as soon as all is written: to free every object first, one by one, would
     take as long as a small conversion. What is loaded stays, so the collector of cycles need not look at it either."""
     gc.set_threshold(50_000, 10, 10)
-    code = main()
-    _unlink_semaphores()
-    os._exit(code)
+    os._exit(main())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -157,17 +155,8 @@ def _signals() -> Iterator[list[int]]:
 
 def _die_by(number: int) -> None:
     """The shell must see the signal, or a loop around us would go on."""
-    _unlink_semaphores()
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
-
-
-def _unlink_semaphores() -> None:
-    """What processes have shared has names in the system, and it would be told that they were left behind."""
-    if "multiprocessing" in sys.modules:
-        import atexit
-
-        atexit._run_exitfuncs()
 
 
 def _keep_standard_descriptors() -> None:

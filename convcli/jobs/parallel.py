@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from itertools import repeat
 from typing import Any, TypeAlias
 
 from convcli.files.framing import LAYOUTS
@@ -52,7 +51,7 @@ def convert_files(
 
 def replayed(done: TaskResult, sinks: Sinks, write: Callable[[bytes], None] | None = None) -> Any:
     """What a conversion in another process gave, after everything that it told is told here."""
-    takers = {**sinks._asdict(), "output": write}
+    takers = {"loss": sinks.loss, "finding": sinks.finding, "restore": sinks.restore, "output": write}
     for name, item in done.emitted():
         if (take := takers[name]) is not None:
             take(item)
@@ -65,8 +64,8 @@ def _wanted(sinks: Sinks) -> tuple[bool, bool]:
 
 def _sinks(tells_losses: bool, restores: bool, emit: Emit) -> Sinks:
     """Sinks that tell the program what they take, with the name of the sink."""
-    loss, finding, restore = map(_named, Sinks._fields, repeat(emit))
-    return Sinks(loss if tells_losses else None, finding, restore if restores else None)
+    loss, restore = _named("loss", emit) if tells_losses else None, _named("restore", emit) if restores else None
+    return Sinks(loss, _named("finding", emit), restore)
 
 
 def _named(name: str, emit: Emit) -> Any:
@@ -107,7 +106,7 @@ class _EmittedOutput:
 
 
 def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Verdict]:
-    """`judge.judge`, in several processes where the input is large."""
+    """`judging.judge`, in several processes where the input is large."""
     if not source.is_large:
         yield from judging.judge(source, options)
         return
@@ -120,7 +119,7 @@ def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Ve
 def judge_files(
     tasks: Sequence[tuple[str, str | None, DuplicateKeys, JudgingOptions]], processes: int
 ) -> AbstractContextManager[Iterator[TaskResult]]:
-    """`all_done` of many files, each with what `judge.judge_file` needs for it."""
+    """`all_done` of many files, each with what `judging.judge_file` needs for it."""
     return all_done(_judge_file, tasks, min(processes, len(tasks)))
 
 

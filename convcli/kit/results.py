@@ -75,7 +75,7 @@ def results_first(messages: list[Message]) -> list[Message]:
     late: dict[str, list[Message]] = {}
     caller: dict[str, int] = {}
     for message in messages:
-        result = _result_of(message)
+        result = result_of(message)
         if result is None or result.tool_call_id not in caller:
             _open_calls(message, len(order), caller)
             order.append(message)
@@ -91,7 +91,7 @@ def _in_place(messages: list[Message]) -> bool:
     open_calls: set[str] = set()
     for message in messages:
         if message.role == "tool":
-            result = _result_of(message)
+            result = result_of(message)
             if result is None or result.tool_call_id not in open_calls:
                 return False
         elif message.role == "assistant":
@@ -120,7 +120,8 @@ def results_apart(message: Message) -> list[Message]:
     return pieces
 
 
-def _result_of(message: Message) -> ToolResult | None:
+def result_of(message: Message) -> ToolResult | None:
+    """The result that a message of a tool is."""
     first = message.parts[0] if message.role == "tool" and message.parts else None
     return first if type(first) is ToolResult else None
 

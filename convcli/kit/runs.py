@@ -6,7 +6,7 @@ a result comes, or something else that is not its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -158,19 +158,19 @@ def joined_turns(messages: list[Message]) -> list[Message]:
             joined.append(message)
         elif turn is None or turn.stop_reason == "error":
             turn = replace(message, parts=[])
-            _add_parts(turn, message.parts)
+            add_parts(turn, message.parts)
             if turn.parts or turn.stop_reason == "error":
                 joined.append(turn)
             else:
                 turn = None
         else:
-            _add_parts(turn, message.parts)
+            add_parts(turn, message.parts)
             turn.extras = merge(turn.extras or {}, message.extras or {}) or None
             turn.stop_reason, turn.error = message.stop_reason, message.error
     return messages if joined == messages else joined
 
 
-def _add_parts(turn: Message, parts: Sequence[Part]) -> None:
+def add_parts(turn: Message, parts: Iterable[Part]) -> None:
     """More parts of a turn that is being joined; a text goes on with the one before it, and an empty one is none."""
     for part in parts:
         last = turn.parts[-1] if turn.parts else None

@@ -18,9 +18,9 @@ from convcli.families.google.fitting import expressible_parts, with_signature, w
 from convcli.families.google.turns import user_without_result
 from convcli.kit.fitting import without
 from convcli.kit.objects import carried_by, without_keys
-from convcli.kit.passes import on_each_message, on_messages, on_results, shared
+from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import renaming
-from convcli.kit.results import separate_results
+from convcli.kit.results import result_of, separate_results
 from convcli.kit.sessions import (
     EPOCH,
     active_branch,
@@ -127,7 +127,7 @@ class _Frames:
 
         Where calls stand in the content too, the program itself writes records for their results.
         """
-        result = _result_of(message)
+        result = result_of(message)
         if result is None or result.tool_call_id not in self.calls or id(result) in self.twice:
             return False
         if self.has_content and (message.id is not None or self.is_user):
@@ -158,13 +158,9 @@ class _Frames:
                 return id_
 
 
-ASIDE = ("event", "system", "developer")
+INSTRUCTIONS = ("system", "developer")
+ASIDE = ("event", *INSTRUCTIONS)
 USER = (("tool", "tool"), ("tool", "user"), ("user", "tool"))
-
-
-def _result_of(message: Message) -> ToolResult | None:
-    part = message.parts[0] if message.role == "tool" and message.parts else None
-    return part if isinstance(part, ToolResult) else None
 
 
 def _twice_answered(messages: list[Message]) -> set[int]:
@@ -172,7 +168,7 @@ def _twice_answered(messages: list[Message]) -> set[int]:
     twice: set[int] = set()
     seen: dict[str, int] = {}
     for message in messages:
-        result = _result_of(message)
+        result = result_of(message)
         if message.role == "assistant":
             seen = {}
         elif result is not None and result.tool_call_id in seen:
@@ -202,7 +198,7 @@ def _in_order_of_calls(record: list[Message]) -> list[Message]:
     first = record[0]
     calls = [part.id for part in first.parts if isinstance(part, ToolCall)] if first.role == "assistant" else []
     order = {id_: i for i, id_ in reversed(list(enumerate(calls)))}
-    results = [(order.get(result.tool_call_id, 0) if (result := _result_of(one)) else 0, one) for one in record[1:]]
+    results = [(order.get(result.tool_call_id, 0) if (result := result_of(one)) else 0, one) for one in record[1:]]
     return [first, *(one for _, one in sorted(results, key=lambda pair: pair[0]))]
 
 
@@ -217,7 +213,7 @@ def _entry(row: list[Message], later: Mapping[str, ToolResult]) -> list[Message]
     first = row[0]
     if first.role != "assistant":
         return row
-    joined = {result.tool_call_id for one in row[1:] if (result := _result_of(one)) is not None}
+    joined = {result.tool_call_id for one in row[1:] if (result := result_of(one)) is not None}
 
     def fits(part: Part) -> Part:
         if not isinstance(part, ToolCall) or not part.extras:
@@ -232,19 +228,8 @@ def _entry(row: list[Message], later: Mapping[str, ToolResult]) -> list[Message]
     return row if parts is first.parts else [replace(first, parts=parts), *row[1:]]
 
 
-def _own_extras(transcript: Transcript) -> Transcript:
+def _own(record: Any, _: Any = None) -> Any:
     """What other dialects carry has no place in a session."""
-    messages = shared(transcript.messages, [_own(_own_parts(message)) for message in transcript.messages])
-    own: Transcript = _own(transcript)
-    return own if messages is own.messages else replace(own, messages=messages)
-
-
-def _own_parts(message: Message) -> Message:
-    parts = shared(message.parts, [_own(part) for part in message.parts])
-    return message if parts is message.parts else replace(message, parts=parts)
-
-
-def _own(record: Any) -> Any:
     own = {name: carried for name, carried in (record.extras or {}).items() if name in (NAME, SERVICE.owner)}
     return record if len(own) == len(record.extras or {}) else replace(record, extras=own or None)
 
@@ -254,7 +239,7 @@ def _states(messages: list[Message]) -> list[Message]:
     calls: set[str] = set()
     stated: list[Message] = []
     for message in messages:
-        result = _result_of(message)
+        result = result_of(message)
         if message.role == "assistant":
             calls = {part.id for part in message.parts if isinstance(part, ToolCall)}
         elif result is not None and (result.tool_call_id not in calls or result.status not in (None, *STATES)):
@@ -289,10 +274,6 @@ def _header(transcript: Transcript) -> Transcript:
     return transcript if extras is transcript.extras else replace(transcript, extras=extras)
 
 
-def _without_instructions(message: Message) -> Message | None:
-    return None if message.role in ("system", "developer") else message
-
-
 RECORDS: tuple[Pass, ...] = (
     without_blanks,
     renaming(SERVICE.names),
@@ -304,12 +285,14 @@ RECORDS: tuple[Pass, ...] = (
     results_between_events,
     with_models,
     known(SERVICE, Carried(None), Carried(None)),
-    _own_extras,
+    _own,
+    on_each_message(_own),
+    on_parts(_own),
     expressible_parts,
     on_results(with_signature),
     on_each_message(_record),
     _framed,
-    on_each_message(_without_instructions),
+    on_each_message(lambda message: None if message.role in INSTRUCTIONS else message),
     on_messages(_whole),
     with_rows(lambda message: row_of_event(message, NAME, None if message.id is None else EVENT)),
     on_messages(_entries),

@@ -25,7 +25,7 @@ from convcli.kit.fitting import refusals_as_texts
 from convcli.kit.objects import Keys, Native, extras_of
 from convcli.kit.passes import on_each_message, on_messages, on_results, shared, shared_all
 from convcli.kit.results import has_failed, has_media, in_words, separate_results
-from convcli.kit.runs import Run
+from convcli.kit.runs import Run, add_parts
 from convcli.kit.sessions import active_branch, results_between_events
 from convcli.kit.sessions import events as session_events
 from convcli.kit.values import take_counts
@@ -159,17 +159,11 @@ def _turn(message: Message) -> Message | None:
         return message
     if message.role in ("system", "developer"):
         return None
-    parts: list[Any] = []
-    for part in message.parts:
-        if isinstance(part, Text) and parts and isinstance(parts[-1], Text):
-            parts[-1] = Text(parts[-1].text + part.text)
-        elif isinstance(part, Text):
-            parts += [Text(part.text)] if part.text else []
-        elif isinstance(part, (ToolCall, ToolResult)):
-            parts.append(part)
-    is_result = any(isinstance(part, ToolResult) for part in parts)
-    role = message.role if message.role == "assistant" or is_result else "user"
-    return replace(message, role=role, parts=parts)
+    turn = replace(message, parts=[])
+    add_parts(turn, (part for part in message.parts if isinstance(part, (Text, ToolCall, ToolResult))))
+    is_result = any(isinstance(part, ToolResult) for part in turn.parts)
+    turn.role = message.role if message.role == "assistant" or is_result else "user"
+    return turn
 
 
 def _calls_apart(message: Message) -> list[Message]:
@@ -292,7 +286,6 @@ DIALECT = Dialect(
         **{f"message.usage.{ours}": ("stats", *theirs) for theirs, ours in STATS.items()},
         "message.error": ("error", "message"),
         "message.createdAt": ("timestamp",),
-        "message.role": ("role",),
         "tool_call.id": ("tool_id",),
         "tool_call.name": ("tool_name",),
         "tool_call.arguments": ("parameters",),

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from convcli.families.anthropic.blocks import Blocks
+from convcli.families.anthropic.blocks import Blocks, is_bare
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, extras_of
 from convcli.kit.sessions import add_event, row_of_event
 from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Part, Path, Spots, Text
@@ -42,11 +43,16 @@ def lift_facts(native: Native, message: Message, carried: Native) -> None:
 
 def write_facts(message: Message, carried: Native) -> Native:
     """The same, of what is carried only that which stands inside."""
+    if not carried and _facts(message) == NO_FACTS:  # most messages of a request
+        return {}
     counts = carried.pop("usage", {})
     usage = write_usage(message.usage or {}, counts) if message.usage or counts else None
     reason = message.stop_reason and FINISH_OF.get(message.stop_reason, message.stop_reason)
     facts = {"id": message.id, "model": message.model, "stop_reason": reason, "usage": usage}
     return {key: value for key, value in facts.items() if value is not None}
+
+
+_facts, NO_FACTS = attrgetter("id", "model", "stop_reason", "usage"), (None,) * 4
 
 
 def joins_results(message: Message, previous: Message) -> bool:
@@ -127,12 +133,17 @@ class Turns(NamedTuple):
         if first.role == "event":
             row: Native = row_of_event(first, self.blocks.owner)
             return row
-        blocks = self.blocks.write([part for message in turn for part in message.parts])
         role = "user" if first.role == "tool" else first.role
-        native: Native = {"role": role, "content": self.content(blocks)}
-        carried = dict(carried_by(first.extras, self.blocks.owner))
+        native: Native = {"role": role, "content": self._content(turn)}
+        carried = dict(first.extras.get(self.blocks.owner, {})) if first.extras else {}
         facts = self.write_facts(first, carried)
         return self.keys.put({**native, **facts}, carried, sort=True) if facts or carried else native
+
+    def _content(self, turn: list[Message]) -> Any:
+        parts = turn[0].parts if len(turn) == 1 else [part for message in turn for part in message.parts]
+        if self.strings and len(parts) == 1 and is_bare(parts[0]):  # most messages
+            return parts[0].text  # type: ignore[union-attr]
+        return self.content(self.blocks.write(parts))
 
     def content(self, blocks: list[Native]) -> Any:
         """A string where that says the same as the one block."""
