@@ -137,13 +137,10 @@ def joined(keys: Iterable[Hashable | None]) -> list[list[int]]:
     groups: list[list[int]] = []
     group_of: dict[Hashable, list[int]] = {}
     for index, key in enumerate(keys):
-        group = group_of.get(key) if key is not None else None
-        if group is None:
-            groups.append([index])
-            if key is not None:
-                group_of[key] = groups[-1]
-        else:
-            group.append(index)
+        group = [] if key is None else group_of.setdefault(key, [])
+        if not group:
+            groups.append(group)
+        group.append(index)
     return groups
 
 
@@ -224,11 +221,8 @@ def events(keeps: Callable[[Message], bool]) -> Pass:
             return transcript
         kept = [message for message in transcript.messages if message.role != "event" or keeps(message)]
         gone.pop(None, None)
-        return replace(
-            transcript,
-            messages=[_relinked(message, gone) for message in kept],
-            head=gone.get(transcript.head, transcript.head),
-        )
+        messages = [_relinked(message, gone) for message in kept]
+        return replace(transcript, messages=messages, head=gone.get(transcript.head, transcript.head))
 
     return fits
 
@@ -241,15 +235,14 @@ def _relinked(message: Message, parents: Mapping[str | None, str | None]) -> Mes
 def with_models(transcript: Transcript) -> Transcript:
     """Every answer names its model: one that does not was made by that of the whole, which a session does not name."""
     model = transcript.model
-    return transcript if model is None else replace(_with_model(transcript, model), model=None)
+    if model is None:
+        return transcript
+    fits = on_each_message(lambda one: replace(one, model=model) if _is_unnamed(one) else one)
+    return replace(fits(transcript), model=None)
 
 
-def _with_model(transcript: Transcript, model: str) -> Transcript:
-    def fits(message: Message) -> Message:
-        is_named = message.role != "assistant" or message.model is not None
-        return message if is_named else replace(message, model=model)
-
-    return on_each_message(fits)(transcript)
+def _is_unnamed(message: Message) -> bool:
+    return message.role == "assistant" and message.model is None
 
 
 def with_ids(new_id: Callable[[int], str]) -> Pass:
@@ -257,8 +250,7 @@ def with_ids(new_id: Callable[[int], str]) -> Pass:
 
     def fits(messages: list[Message]) -> list[Message]:
         ids = _unique_ids(messages, new_id)
-        pairs = zip(messages, ids, strict=True)
-        return shared(messages, [message if message.id == id_ else replace(message, id=id_) for message, id_ in pairs])
+        return shared(messages, [_linked(one, id_, one.parent_id) for one, id_ in zip(messages, ids, strict=True)])
 
     return on_messages(fits)
 
@@ -267,8 +259,7 @@ def chained(new_id: Callable[[int], str]) -> Pass:
     """The same, and every message names its parent: the one before it, or in a tree the one that it named before.
 
     In a tree messages without an id belong to the one before them, and those that lead it to all branches. No parent
-    stands behind its child, for readers walk from the leaf to the root. A chain needs no head. Some programs name the
-    session or a call as a parent: that stays.
+    stands behind its child, for readers walk to the root. A chain needs no head. A session or a call as parent stays.
     """
 
     def fits(transcript: Transcript) -> Transcript:
