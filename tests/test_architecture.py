@@ -186,8 +186,6 @@ STILL_OWN = frozenset(
         "dialects/cline.py",
         "dialects/codex/writing.py",
         "dialects/gemini_cli/fitting.py",
-        "dialects/gemini_cli_stream.py",
-        "dialects/gemini_stream.py",
         "dialects/mcp/blocks.py",
         "dialects/openclaw/fitting.py",
         "dialects/openclaw/rows.py",

@@ -148,7 +148,7 @@ def _lift_end(end: Native | None, at: int, run: Run) -> Native:
 # ---------------------------------------------------------------- fit
 
 
-def _is_own(message: Message) -> bool:
+def _is_event(message: Message) -> bool:
     part = message.parts[0] if len(message.parts) == 1 else None
     return isinstance(part, Opaque) and part.dialect == NAME
 
@@ -204,7 +204,7 @@ def _with_end(message: Message, failed: bool, counted: bool) -> Message:
 FIT = (
     _without_blanks,
     active_branch,
-    session_events(_is_own),
+    session_events(_is_event),
     separate_results,
     results_between_events,
     refusals_as_texts,

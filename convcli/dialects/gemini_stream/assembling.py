@@ -126,11 +126,11 @@ class GrowingResponse:
         outside = ("candidates", "usageMetadata", "error", "contents")
         stated = {key: value for key, value in native.items() if key not in outside and value is not None}
         self.response |= stated
-        self.routes |= {(key,): (at, self._own(key)) for key in stated}
+        self.routes |= {(key,): (at, self._stated_key(key)) for key in stated}
         if native.get("usageMetadata"):
-            self.routes["usageMetadata",] = (at, self._own("usageMetadata"))
+            self.routes["usageMetadata",] = (at, self._stated_key("usageMetadata"))
         for key in native.get("usageMetadata") or ():
-            self.routes["usageMetadata", key] = (at, self._own("usageMetadata"), key)
+            self.routes["usageMetadata", key] = (at, self._stated_key("usageMetadata"), key)
         if usage:
             self.response["usageMetadata"] = usage
         for k, candidate in enumerate(native.get("candidates") or ()):
@@ -161,7 +161,7 @@ class GrowingResponse:
             self.origin.renamed.setdefault(key, snake(key))
         return native
 
-    def _own(self, key: str) -> str:
+    def _stated_key(self, key: str) -> str:
         """The key as the events have it."""
         return self.origin.renamed.get(key, key)
 
