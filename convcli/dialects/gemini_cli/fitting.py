@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,7 +11,7 @@ from convcli.dialects.gemini_cli.calls import NAME, SERVICE, STATES, write_answe
 from convcli.dialects.gemini_cli.log import REWIND, kind_of, replay
 from convcli.dialects.gemini_cli.records import EVENT, role_of
 from convcli.dialects.gemini_cli.thoughts import lift_tokens, write_tokens
-from convcli.dialects.gemini_cli.writing import groups, needs_content, results_behind, write_rows
+from convcli.dialects.gemini_cli.writing import groups, needs_content, with_results, write_rows
 from convcli.families.google.carried import Carried, known
 from convcli.families.google.fitting import expressible_parts, with_signature, without_blanks
 from convcli.families.google.turns import user_without_result
@@ -204,8 +203,7 @@ def _in_order_of_calls(record: list[Message]) -> list[Message]:
 
 def _entries(messages: list[Message]) -> list[Message]:
     """A call holds a result beside its own only where a later record has another, and a time where no result has."""
-    rows = list(groups(messages))
-    entries = [_entry(row, results_behind(islice(rows, i + 1, None))) for i, row in enumerate(rows)]
+    entries = [_entry(row, behind) for row, behind in with_results(messages)]
     return shared(messages, [message for row in entries for message in row])
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.gemini_cli.calls import NAME, WRITER, write_answer, write_entry
@@ -32,11 +31,10 @@ def groups(messages: list[Message]) -> Iterator[list[Message]]:
 
 def write_rows(messages: list[Message]) -> list[Any]:
     """All rows but that of the metadata."""
-    rows = list(groups(messages))
-    return [_write_row(group, islice(rows, i + 1, None)) for i, group in enumerate(rows)]
+    return [_write_row(group, behind) for group, behind in with_results(messages)]
 
 
-def _write_row(group: list[Message], behind: Iterable[list[Message]]) -> Any:
+def _write_row(group: list[Message], behind: dict[str, ToolResult]) -> Any:
     first = group[0]
     if first.role == "event":
         return row_of_event(first, NAME, None if first.id is None else EVENT)
@@ -44,22 +42,24 @@ def _write_row(group: list[Message], behind: Iterable[list[Message]]) -> Any:
     turn = [first] if role == "assistant" else group
     content: Native = {"type": "gemini" if role == "assistant" else "user", "content": _write_content(turn)}
     if role == "assistant":
-        content |= _write_model(first, group[1:], results_behind(behind))
+        content |= _write_model(first, group[1:], behind)
     outside = {*content, "tokens"} if role == "assistant" else content
     carried = {key: value for key, value in carried_by(first.extras, NAME).items() if key not in outside}
     return RECORDS[role].write(first, carried, **content)
 
 
-def results_behind(behind: Iterable[list[Message]]) -> dict[str, ToolResult]:
-    """The first result of each call in the records of the user up to the next one of the model."""
-    results: dict[str, ToolResult] = {}
-    for group in behind:
+def with_results(messages: list[Message]) -> list[tuple[list[Message], dict[str, ToolResult]]]:
+    """The rows; one of the model with the first result of each call in the records up to the next one of the model."""
+    rows: list[tuple[list[Message], dict[str, ToolResult]]] = []
+    behind: dict[str, ToolResult] = {}
+    for group in reversed(list(groups(messages))):
+        rows.append((group, behind))
         if group[0].role == "assistant":
-            break
-        for part in (part for message in group for part in message.parts):
-            if isinstance(part, ToolResult):
-                results.setdefault(part.tool_call_id, part)
-    return results
+            behind = {}
+            continue
+        parts = [part for message in group for part in message.parts]
+        behind.update({part.tool_call_id: part for part in reversed(parts) if isinstance(part, ToolResult)})
+    return rows[::-1]
 
 
 # ---------------------------------------------------------------- content
