@@ -259,6 +259,7 @@ DIALECT = Dialect(
         "tool_result.isError": "a result has no field for a failure",
     },
     places={
+        "tool_result.value": ("content",),
         "tool_call.arguments": ("input",),
         "tool_result.toolCallId": ("tool_use_id",),
         "tool_result.name": ("tool_name",),

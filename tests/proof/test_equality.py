@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convcli.model.transcript import Media, Message, Opaque, Text, ToolCall, ToolDefinition, ToolResult
-from convcli.proof.equality import exact_message, exact_messages, exact_part, exact_tool, media_key, plain
+from convcli.proof.equality import exact_message, exact_messages, exact_part, exact_tool, media_key, as_json
 
 PAIRS: list[tuple[Any, Any]] = [({"a": 1}, {"a": 1.0}), ({"a": 1}, {"a": True}), ({"a": 0, "b": 1}, {"b": 1, "a": 0})]
 
@@ -41,8 +41,8 @@ def test_counts_and_extras_of_messages_are_compared_as_json() -> None:
 def test_the_order_of_extras_says_nothing_inside_a_value() -> None:
     one = Text("x", extras={"b": {"k": 1, "j": 2}, "a": {}})
     two = Text("x", extras={"a": {}, "b": {"j": 2, "k": 1}})
-    assert list(plain([one])[0]["extras"]) == list(plain([two])[0]["extras"]) == ["a", "b"]
-    assert plain({"a": 1}) == {"a": 1}
+    assert list(as_json([one])[0]["extras"]) == list(as_json([two])[0]["extras"]) == ["a", "b"]
+    assert as_json({"a": 1}) == {"a": 1}
 
 
 def test_media_are_told_apart_by_what_they_hold() -> None:
