@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convcli.model.transcript import Media, Message, Opaque, Text, ToolCall, ToolDefinition, ToolResult
-from convcli.proof.equality import exact_message, exact_messages, exact_part, exact_tool, media_key, as_json
+from convcli.proof.equality import as_json, exact_message, exact_messages, exact_part, exact_tool, media_key
 
 PAIRS: list[tuple[Any, Any]] = [({"a": 1}, {"a": 1.0}), ({"a": 1}, {"a": True}), ({"a": 0, "b": 1}, {"b": 1, "a": 0})]
 
