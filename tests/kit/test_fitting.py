@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 
@@ -15,29 +13,12 @@ from convcli.model.transcript import (
     Part,
     Reasoning,
     Text,
-    ToolCall,
     ToolDefinition,
-    ToolResult,
     Transcript,
 )
 from tests import strategies
+from tests.kit.builders import call, calling, user
 from tests.support import facts, untouched
-
-
-def user(text: str, **fields: Any) -> Message:
-    return Message("user", [Text(text)], **fields)
-
-
-def call(id_: str) -> ToolCall:
-    return ToolCall(id_, "f", {})
-
-
-def calling(*ids: str) -> Message:
-    return Message("assistant", list(map(call, ids)))
-
-
-def result(id_: str, text: str = "ok") -> Message:
-    return Message("tool", [ToolResult(id_, "f", "text", text)])
 
 
 def texts_of(transcript: Transcript) -> list[str]:

@@ -2,38 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from convcli.kit import fitting, passes
 from convcli.model.transcript import (
     Message,
     Opaque,
     Refusal,
     Text,
-    ToolCall,
-    ToolResult,
     Transcript,
 )
-
-
-def user(text: str, **fields: Any) -> Message:
-    return Message("user", [Text(text)], **fields)
-
-
-def call(id_: str) -> ToolCall:
-    return ToolCall(id_, "f", {})
-
-
-def calling(*ids: str) -> Message:
-    return Message("assistant", list(map(call, ids)))
-
-
-def result(id_: str, text: str = "ok") -> Message:
-    return Message("tool", [ToolResult(id_, "f", "text", text)])
-
-
-def texts_of(transcript: Transcript) -> list[str]:
-    return [part.text for message in transcript.messages for part in message.parts if isinstance(part, Text)]
 
 
 def test_passes_of_parts_that_follow_each_other_are_one_walk_with_the_same_outcome() -> None:

@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from convcli.kit import results
 from convcli.model.dialect import Convention
 from convcli.model.transcript import (
     Media,
     Message,
     Text,
-    ToolCall,
     ToolResult,
     Transcript,
 )
-
-
-def user(text: str, **fields: Any) -> Message:
-    return Message("user", [Text(text)], **fields)
-
-
-def call(id_: str) -> ToolCall:
-    return ToolCall(id_, "f", {})
-
-
-def calling(*ids: str) -> Message:
-    return Message("assistant", list(map(call, ids)))
-
-
-def result(id_: str, text: str = "ok") -> Message:
-    return Message("tool", [ToolResult(id_, "f", "text", text)])
-
-
-def texts_of(transcript: Transcript) -> list[str]:
-    return [part.text for message in transcript.messages for part in message.parts if isinstance(part, Text)]
+from tests.kit.builders import calling, result, user
 
 
 def test_results_come_directly_behind_the_turn_that_called() -> None:
