@@ -180,6 +180,12 @@ def some_tools(transcript: Transcript) -> Transcript:
     return replace(transcript, tools=None) if transcript.tools == [] else transcript
 
 
+def one_choice(transcript: Transcript) -> Transcript:
+    """Where a service cannot ask for one of several named tools, it is asked for some tool."""
+    is_several = isinstance(transcript.tool_choice, dict) and "names" in transcript.tool_choice
+    return replace(transcript, tool_choice="required") if is_several else transcript
+
+
 # ---------------------------------------------------------------- texts for what has no field
 
 

@@ -36,6 +36,7 @@ from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
+    one_choice,
     only_own_opaque,
     ordered_parts,
     parts_in_roles,
@@ -178,12 +179,6 @@ def _known_effort(transcript: Transcript) -> Transcript:
     return replace(transcript, settings={key: settings[key] for key in settings if key != "reasoningEffort"} or None)
 
 
-def _one_choice(transcript: Transcript) -> Transcript:
-    """The API cannot ask for one of several named tools."""
-    is_several = isinstance(transcript.tool_choice, dict) and "names" in transcript.tool_choice
-    return replace(transcript, tool_choice="required") if is_several else transcript
-
-
 def _spoken_or_shown(part: Part, message: Message) -> Part | None:
     """Media that the API takes, from users only; a refusal is its words."""
     if isinstance(part, Refusal):
@@ -214,7 +209,7 @@ MESSAGES = fused(
     common.named_format,
     SETTINGS.fits,
     _known_effort,
-    _one_choice,
+    one_choice,
 )
 ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *PARTS))
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}

@@ -41,6 +41,7 @@ from convcli.kit.fitting import (
     known_finish,
     linear,
     named,
+    one_choice,
     only_own_opaque,
     ordered_parts,
     response_if_answered,
@@ -215,12 +216,6 @@ def _lift_choice(native: Any) -> ToolChoice:
 # ---------------------------------------------------------------- fit
 
 
-def _some_tool(transcript: Transcript) -> Transcript:
-    """Several names can only be said as: some tool."""
-    is_several = isinstance(transcript.tool_choice, dict) and "names" in transcript.tool_choice
-    return replace(transcript, tool_choice="required") if is_several else transcript
-
-
 def _one_answer(transcript: Transcript) -> Transcript:
     """What a query returns is one answer: the first, in one text and one thought."""
     messages = [message for message in transcript.messages if message.role == "assistant"]
@@ -250,7 +245,7 @@ MESSAGES = fused(
     ordered_parts("text image audio video document opaque", "tool_call", of=("system", "user", "assistant")),
     without_empty_text(NAME),
     functions_only(NAME),
-    _some_tool,
+    one_choice,
     SETTINGS.fits,
 )
 ANSWER = fused(renaming(NAMES), linear, _one_answer, known_finish({}, FINISH_OF, "stop"))
