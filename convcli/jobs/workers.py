@@ -244,8 +244,12 @@ class _Worker:
         if not self._is_busy:
             os._exit(_STOPPED + number)
         for other in STOPPING:  # let nothing disturb the cleaning up
-            signal.signal(other, signal.SIG_IGN)
+            signal.signal(other, _unheard)
         sys.exit(_STOPPED + number)
+
+
+def _unheard(number: int, _: object) -> None:
+    """Not SIG_IGN: Python would complain of a signal that came together with the one being obeyed."""
 
 
 class _Batches:

@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import subprocess
+import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -407,6 +408,21 @@ def test_after_a_signal_no_process_and_no_file_is_left(
     assert process.wait(20) == -number
     assert has_gone(process.pid)
     assert os.listdir(tmp_path / "out") == []
+
+
+def both_at_once(task: int, emit: workers.Emit) -> None:
+    """Two signals come before Python can look at the first, as when a terminal and the program stop a worker."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, workers.STOPPING)
+    for number in signal.SIGINT, signal.SIGTERM:
+        signal.pthread_kill(threading.get_ident(), number)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, workers.STOPPING)
+    time.sleep(5)
+
+
+def test_two_signals_at_once_end_a_worker_without_a_word(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt), workers.all_done(both_at_once, iter([1]), 1) as all_done:
+        next(all_done)
+    assert capfd.readouterr().err == ""
 
 
 def test_workers_end_when_the_program_is_killed(process: subprocess.Popen[bytes], tmp_path: Path) -> None:
