@@ -45,7 +45,7 @@ def inputs(function: F) -> F:
         "--duplicate-keys",
         type=Near("choice", lambda: ["error", "last"]),
         default="error",
-        help="Equal keys in one object.",
+        help="If a key stands twice in an object: an error, or the last one counts.",
     )
     return keys(from_option(function))
 

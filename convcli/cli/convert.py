@@ -31,7 +31,7 @@ FRAMINGS = ["sse", "jsonl"]
 LEVEL_OF_CHOICE = {"content": "content", "context": "context", "any": "envelope"}
 
 EXAMPLES = """\
-convcli convert chat.json --to intermediate            # to stdout; losses are told on stderr
+convcli convert chat.json --to intermediate            # to stdout; losses go to stderr
 convcli convert chats.jsonl --to openai-chat -o out.jsonl
 convcli convert sessions/ --to openai-chat --out-dir out -j 4
 convcli convert chat.json --to openai-chat-stream --chunk 20
@@ -53,7 +53,7 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
     "--out-dir",
     type=click.Path(),
     metavar="DIR",
-    help="Where to write several inputs; mirrors their tree.",
+    help="Where to write several inputs; folders inside them are kept.",
 )
 @click.option("--force", is_flag=True, help="Replace outputs that exist.")
 @click.option(
@@ -62,26 +62,26 @@ cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out
     is_flag=False,
     flag_value="any",
     metavar="[=LEVEL]",
-    help="Write nothing and exit 1 when something is lost: content, content or context, or any (the default).",
+    help="Write nothing and exit 1 if something is lost. LEVEL: content, context (and content), or any (the default).",
 )
 @click.option("--losses", type=click.Path(), metavar="FILE", help="Write all losses to a file, as a JSON array.")
 @click.option("--restore-file", type=click.Path(), metavar="FILE", help="Write what convcli restore needs.")
-@click.option("--keep-going", is_flag=True, help="Leave out what cannot be read, convert the rest, and exit 1.")
+@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, and exit 1.")
 @click.option(
     "--branch",
     type=BRANCH,
     default="all",
-    help="Of a tree only the active branch, or all that the target can carry.",
+    help="Of a session with branches: write the active one, or all that the target can hold.",
 )
-@click.option("--form", metavar="FORM", help="What to write where a dialect has several: request, response, …")
+@click.option("--form", metavar="FORM", help="Which form to write, where a dialect has several: request, response, …")
 @click.option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="How to write a stream.")
 @click.option("--chunk", type=click.IntRange(0), metavar="N", help="Cut the texts of a stream into N characters each.")
 @_shared.jobs
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
-    """Convert transcripts into another dialect, and tell losses.
+    """Convert transcripts into another dialect and report losses.
 
-    FILE is a file, a folder, a glob, or - for stdin. An output appears when it is complete.
+    FILE is a file, a folder, a glob, or - for stdin. Outputs are written whole or not at all.
     """
     return _Converting(screen, ConvertArguments(**values)).run()
 

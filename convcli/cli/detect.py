@@ -24,7 +24,7 @@ convcli detect sessions/ --output-format json
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, paths: tuple[str, ...], form: str) -> int:
-    """Tell in which dialect files are, and why.
+    """Show which dialect files are in, and why.
 
     Exits 1 when one of them is in no dialect, or could be in more than one.
     """

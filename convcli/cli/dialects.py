@@ -28,7 +28,7 @@ convcli dialects --matrix             # what each of them can say
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("dialect", type=DIALECT, required=False)
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
-@click.option("--matrix", is_flag=True, help="What each dialect can say, measured by converting a probe for each.")
+@click.option("--matrix", is_flag=True, help="What each dialect can hold: a small sample of each feature is converted.")
 @click.pass_obj
 def command(screen: Screen, dialect: Dialect | None, form: str, matrix: bool) -> int:
     """List the dialects, or describe one."""

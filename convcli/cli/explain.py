@@ -38,7 +38,7 @@ def _names() -> list[str]:
 @click.option("--list", "lists", is_flag=True, help="All codes, each with what it means in a few words.")
 @click.pass_obj
 def command(screen: Screen, code: str | None, lists: bool) -> int:
-    """Tell what a code means and what to do about it, with examples."""
+    """Explain a code: what it means, what to do about it, examples."""
     from convcli.model import codes
 
     if lists:
@@ -55,7 +55,7 @@ def _explained(code: Code, paint: Paint, width: int | None) -> Iterator[str]:
     yield f"{paint.bold(code.name)}: {code.title}\n\n{_wrapped(code.why, width)}\n"
     for name, example in (("bad", code.bad), ("good", code.good)):
         yield f"\n{paint.dim(name)}\n" + "".join(f"    {line}\n" for line in example.splitlines())
-    yield f"\n{paint.dim('mend')}\n{_wrapped(code.mend, width, '    ')}\n"
+    yield f"\n{paint.dim('fix')}\n{_wrapped(code.mend, width, '    ')}\n"
     concerned = _dialects(code.name)
     if concerned:
         yield f"\n{paint.dim('rule of')}\n{_wrapped(', '.join(concerned), width, '    ')}\n"

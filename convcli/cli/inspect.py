@@ -49,7 +49,9 @@ MORE_OF_TRANSCRIPTS = [
 @_shared.inputs
 @click.option("--summary", is_flag=True, help="A row of counts for each transcript, even if there is only one.")
 @click.option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
-@click.option("--message", "number", type=click.IntRange(min=0), metavar="N", help="All of one message, from 0.")
+@click.option(
+    "--message", "number", type=click.IntRange(min=0), metavar="N", help="One message in full; the first is 0."
+)
 @click.option(
     "--where",
     multiple=True,
@@ -64,7 +66,7 @@ MORE_OF_TRANSCRIPTS = [
     help="These columns, in this order.",
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
-@click.option("--no-trunc", "whole", is_flag=True, help="Texts are not cut.")
+@click.option("--no-trunc", "whole", is_flag=True, help="Do not cut texts.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:

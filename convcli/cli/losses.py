@@ -39,7 +39,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @_shared.from_option
 @click.option("--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
 @click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")
-@click.option("--branch", type=BRANCH, default="all", help="What of a tree would be written, as in convert.")
+@click.option("--branch", type=BRANCH, default="all", help="Of a session with branches: the active one, or all.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the losses are written.")
 @click.pass_obj
 def command(
@@ -51,10 +51,10 @@ def command(
     branch: Any,
     form: str,
 ) -> int:
-    """Tell what a conversion would lose, and write nothing.
+    """Show what a conversion would lose; nothing is written.
 
-    For files, or for two dialects in general: then of every feature that the one can say, measured by converting a
-    probe. A terminal shows a picture: a sign for each message, what is kept and what is not in numbers, reasons.
+    For files, or for two dialects in general: then a small sample of each feature is converted. On a terminal there
+    is a picture: a sign for each message, the numbers of what is kept and what is not, and the reasons.
     """
     width = _shared.width() if form == "table" and not summary else None
     if paths:

@@ -38,19 +38,19 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @_shared.inputs
 @click.option("--as", "target", type=DIALECT, metavar="DIALECT", help="Would this service take it as a request?")
 @click.option("--output-format", "form", type=format_of(formats), help="How findings are written.  [default: full]")
-@click.option("--select", type=CodeList(), multiple=True, metavar="CODE,…", help="Tell only findings with these codes.")
-@click.option("--ignore", type=CodeList(), multiple=True, metavar="CODE,…", help="Leave out findings with these codes.")
-@click.option("--statistics", is_flag=True, help="How often each code is found, in place of the findings.")
-@click.option("--check-arguments", is_flag=True, help="Hold the arguments of calls against the schemas of their tools.")
+@click.option("--select", type=CodeList(), multiple=True, metavar="CODE,…", help="Show only findings with these codes.")
+@click.option("--ignore", type=CodeList(), multiple=True, metavar="CODE,…", help="Hide findings with these codes.")
+@click.option("--statistics", is_flag=True, help="Count the findings by code instead of listing them.")
+@click.option("--check-arguments", is_flag=True, help="Check arguments of calls by the schemas of the tools.")
 @click.option("--strict", is_flag=True, help="Unknown keys are findings too, and warnings exit 1.")
-@click.option("--exit-zero", is_flag=True, help="Exit 0 in spite of findings.")
+@click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
 @click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
 @_shared.jobs
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
-    """Judge transcripts by the schema and rules of their dialect.
+    """Check transcripts by the schema and rules of their dialect.
 
-    Exits 0 when they are acceptable, else 1.
+    Exits 0 if they are acceptable, 1 if not.
     FILE is a file, a folder, a glob, or - for stdin. Findings go to stdout, the summary to stderr.
     """
     return _Validating(screen, ValidateArguments(**values)).run()

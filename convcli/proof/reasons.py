@@ -54,10 +54,10 @@ MEDIA_CONTENT = ("data", "url", "fileId", "path", "text", "mediaType")
 MISSING = msgspec.UNSET
 
 REASONS = {
-    "event": "no model ever saw this row",
+    "event": "this row was never sent to a model",
     "branch": "only the active branch is written",
-    "head": "what has one branch needs no mark for the active one",
-    "moved": "the target has another place for it",
+    "head": "one branch is written, so none is marked as the active one",
+    "moved": "the target keeps it in another place",
 }
 """Reasons that do not depend on the target."""
 
@@ -112,7 +112,7 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None) -> str:
             return LACKING[name]
     if kind == "invented":
         return f"{title} shows a value that the source does not have"
-    return f"{title} has no field for it" if kind == "dropped" else f"{title} says it in another way"
+    return f"{title} has no field for it" if kind == "dropped" else f"{title} writes it differently"
 
 
 def general(field: str) -> Iterator[str]:

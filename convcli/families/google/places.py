@@ -23,7 +23,7 @@ SHORT = "the name of a function is short and has few characters"
 LOSSES = {
     "refusal": "Google has no field for a refusal: the words are written as text",
     "message.grouping": "a turn that calls must not follow a turn of the model, and the system speaks once",
-    "message.role": "Google knows one system instruction, the user and the model",
+    "message.role": "Google has one system instruction, and the roles user and model",
     "message.name": "turns have no name",
     "message.id": "turns have no id",
     "message.parentId": "turns have no parent",
