@@ -1,0 +1,105 @@
+"""convcli diff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from convcli.cli import _shared
+from convcli.cli._commands import Command
+from convcli.cli._types import DIALECT, Near, format_of
+from convcli.model.dialect import Dialect
+from convcli.model.errors import DONE, UNACCEPTABLE
+from convcli.report import tables
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.engine.sameness import Difference
+    from convcli.jobs.inputs import Document
+
+EXAMPLES = """\
+convcli diff chat.json out.json                    # in whatever dialects
+convcli diff chat.json out.json --level content    # only what a model would read
+convcli diff a.jsonl b.jsonl --output-format json
+"""
+
+COLUMNS = ["level", "kind", "field", "line", "first", "second", "before", "after"]
+LEVELS = {"content": ("content",), "context": ("content", "context"), "any": ("content", "context", "envelope")}
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("first", type=click.Path(), metavar="FILE")
+@click.argument("second", type=click.Path(), metavar="FILE")
+@_shared.from_option
+@click.option("--to", "target", type=DIALECT, metavar="DIALECT", help="The dialect of the second file.")
+@click.option(
+    "--level",
+    type=Near("level", lambda: list(LEVELS)),
+    default="any",
+    help="Differences that count: what a model reads, what ties and replays too, or all.",
+)
+@click.option("--exact", is_flag=True, help="What the dialect of the other file has no place for counts too.")
+@click.option(
+    "--output-format",
+    "form",
+    type=Near("format", lambda: ["text", *format_of(tables).words()]),
+    default="text",
+    help="How the differences are written.",
+)
+@click.pass_obj
+def command(
+    screen: Screen,
+    first: str,
+    second: str,
+    source: Dialect | None,
+    target: Dialect | None,
+    level: str,
+    exact: bool,
+    form: str,
+) -> int:
+    """Are two files the same conversation, in whatever dialects?
+
+    Ids that only tie calls to results may differ, and nothing is missed that the dialect of the other file has no
+    place for. Files of many transcripts are compared one by one. Exits 0 when they are equal, and 1 when not.
+    """
+    rows = [row for row in _rows(first, second, source, target, exact=exact) if row["level"] in LEVELS[level]]
+    if form == "text":
+        from convcli.report import differences
+
+        screen.show(differences.listed(rows, first, second, screen.out))
+    else:
+        _shared.show_table(screen, form, COLUMNS, rows)
+    return UNACCEPTABLE if rows else DONE
+
+
+def _rows(
+    first: str, second: str, source: Dialect | None, target: Dialect | None, *, exact: bool
+) -> Iterator[dict[str, Any]]:
+    from convcli.engine.sameness import Difference, differences
+    from convcli.jobs import inputs
+
+    ours = inputs.documents(first, None if source is None else source.name)
+    theirs = inputs.documents(second, None if target is None else target.name)
+    for one, other in zip_longest(ours, theirs):
+        if one is None or other is None:
+            yield _row(
+                Difference("content", "invented" if one is None else "dropped", "transcript", "", ""), one, other
+            )
+        else:
+            lifted = one.lift(), other.lift()
+            for each in differences(*lifted, one.dialect, other.dialect, exact=exact):
+                yield _row(each, one, other)
+
+
+def _row(difference: Difference, one: Document | None, other: Document | None) -> dict[str, Any]:
+    """The columns, and the line in each file; values that are missing are None in no format but `json`."""
+    from convcli.proof.reasons import MISSING
+
+    row = {name: getattr(difference, name, None) for name in COLUMNS}
+    line, row["first"] = one.place(difference.first) if one is not None else (0, "")
+    other_line, row["second"] = other.place(difference.second) if other is not None else (0, "")
+    values = {name: None if row[name] is MISSING else row[name] for name in ("before", "after")}
+    return {**row, **values, "line": line or None, "line_of_second": other_line or None}

@@ -1,0 +1,220 @@
+"""Are two transcripts, in whatever dialects, the same conversation?
+
+They are compared as the intermediate format has them, and what the dialect of the one has no place for cannot be missed
+in it: of every difference it is known what a conversion between the two dialects would have made of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from convcli.engine.conversion import lower
+from convcli.model.dialect import Dialect, LossKind
+from convcli.model.errors import ContentError
+from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
+from convcli.proof.difference import difference
+from convcli.proof.equality import as_json
+from convcli.proof.reasons import MISSING, Level, Loss
+from convcli.wire import exact_json
+
+MIRRORED: dict[LossKind, LossKind] = {"dropped": "invented", "invented": "dropped"}
+"""What a difference is called by who looks from the other side; the other kinds are called the same."""
+
+_Key: TypeAlias = tuple[Any, ...]
+
+
+class Difference(msgspec.Struct):
+    """What one of two transcripts says and the other does not, or says otherwise.
+
+    `kind`: dropped (only the first has it) · invented (only the second) · changed · encoded · moved. `first` and
+    `second` are JSON Pointers into the two documents, the second empty where nothing in it corresponds; `before` and
+    `after` are the two values in the intermediate format, MISSING where there is none.
+    """
+
+    level: Level
+    kind: LossKind
+    field: str
+    first: str
+    second: str
+    before: Any = MISSING
+    after: Any = MISSING
+
+
+def differences(
+    first: Transcript, second: Transcript, of_first: Dialect, of_second: Dialect, *, exact: bool = False
+) -> list[Difference]:
+    """What differs, in the order of the first; empty when both are the same conversation.
+
+    Ids may differ where they say nothing but which record another one means, and so may the grouping of turns of one
+    speaker. With `exact` both count, and what the other dialect has no place for.
+    """
+    if not exact:
+        first, second = _numbered(first), _numbered(second)
+    found = _compared(first, second, of_first, of_second, exact=exact)
+    if not found or exact:
+        return found
+    failed = _with_failures(first, of_first), _with_failures(second, of_second)
+    return min(found, _compared(*failed, of_first, of_second), key=len)
+
+
+def _compared(
+    first: Transcript, second: Transcript, of_first: Dialect, of_second: Dialect, *, exact: bool = False
+) -> list[Difference]:
+    forth = difference(first, second, of_first, of_second)
+    if not exact and forth and _agree(first, second, of_first, of_second):
+        return []
+    back = difference(second, first, of_second, of_first)
+    if not exact:
+        forth, back = _unexplained(forth, back, first, second, of_first, of_second)
+    places: dict[_Key, list[str]] = {}
+    for loss in back:
+        places.setdefault(_mirrored(loss), []).append(loss.where)
+    return [_told(loss, places.get(_fact(loss))) for loss in forth]
+
+
+def _agree(first: Transcript, second: Transcript, of_first: Dialect, of_second: Dialect) -> bool:
+    """Do both say the same in the dialect of one of them, when both have gone through the other?"""
+    if not (of_first.is_written and of_second.is_written):
+        return False
+    forth, back = _through(first, of_first, of_second), _through(second, of_second, of_first)
+    return _is_same(_through(forth, of_second, of_first), back) or _is_same(forth, _through(back, of_first, of_second))
+
+
+def _is_same(first: Transcript, second: Transcript) -> bool:
+    return not difference(_joined(first), _joined(second))
+
+
+def _through(transcript: Transcript, source: Dialect, target: Dialect) -> Transcript:
+    """What a conversion makes of it, without the ids and the failures that are texts only there."""
+    converted = target.lift(lower(transcript, target, source=source).document)
+    return _numbered(_with_failures(converted, target))
+
+
+def _joined(transcript: Transcript) -> Transcript:
+    """Turns of one speaker that follow each other as one."""
+    messages: list[Message] = []
+    for message in transcript.messages:
+        last = messages[-1] if messages else message
+        if messages and last.role == message.role != "event" and last.parent_id is message.parent_id is None:
+            usage = message.usage if last.usage is None else last.usage
+            messages[-1] = replace(last, parts=[*last.parts, *message.parts], usage=usage)
+        else:
+            messages.append(message)
+    return replace(transcript, messages=messages)
+
+
+def _told(loss: Loss, places: list[str] | None) -> Difference:
+    second = places.pop(0) if places else ""
+    return Difference(loss.level, loss.kind, loss.field, loss.where, second, loss.before, loss.after)
+
+
+def _unexplained(
+    forth: list[Loss], back: list[Loss], first: Transcript, second: Transcript, of_first: Dialect, of_second: Dialect
+) -> tuple[list[Loss], list[Loss]]:
+    """The differences, seen from either side, that are not what a conversion would have lost."""
+    told_forth = _without(forth, _conversion(first, of_first, of_second), _place_and_fact)
+    told_back = _without(back, _conversion(second, of_second, of_first), _place_and_fact)
+    hidden = Counter(map(_mirrored, back)) - Counter(map(_mirrored, told_back))
+    return [loss for loss in told_forth if not _take(hidden, _fact(loss))], told_back
+
+
+def _conversion(transcript: Transcript, source: Dialect, target: Dialect) -> list[Loss]:
+    """What a conversion would lose; nothing is known of a dialect that is never written."""
+    return lower(transcript, target, source=source).losses if target.is_written else []
+
+
+def _without(losses: list[Loss], others: list[Loss], key: Callable[[Loss], _Key]) -> list[Loss]:
+    expected = Counter(map(key, others))
+    return [loss for loss in losses if not _take(expected, key(loss))]
+
+
+def _place_and_fact(loss: Loss) -> _Key:
+    return loss.where, *_fact(loss)
+
+
+def _take(counts: Counter[_Key], key: _Key) -> bool:
+    counts[key] -= 1
+    return counts[key] >= 0
+
+
+def _fact(loss: Loss) -> _Key:
+    return loss.kind, loss.field, _text(loss.before), _text(loss.after)
+
+
+def _mirrored(loss: Loss) -> _Key:
+    """The same difference as who looks from the other side has it."""
+    return MIRRORED.get(loss.kind, loss.kind), loss.field, _text(loss.after), _text(loss.before)
+
+
+def _text(value: Any) -> bytes | None:
+    return None if value is MISSING else exact_json.write(as_json(value))
+
+
+# ---------------------------------------------------------------- before the comparison
+
+
+def _numbered(transcript: Transcript) -> Transcript:
+    """Calls with ids by their number, in a form that every dialect takes; results follow the call before them.
+
+    Only a tree needs ids of messages.
+    """
+    numbers: dict[str, str] = {}
+    count = 0
+
+    def renamed(part: Part) -> Part:
+        nonlocal count
+        if isinstance(part, ToolCall):
+            count += 1
+            numbers[part.id] = f"call{count:05}"
+            return replace(part, id=numbers[part.id])
+        if isinstance(part, ToolResult):
+            return replace(part, tool_call_id=numbers.get(part.tool_call_id, part.tool_call_id))
+        return part
+
+    def message(one: Message) -> Message:
+        ids = (one.id, one.parent_id) if transcript.head is not None else (None, None)
+        parts, parent = list(map(renamed, one.parts)), one.parent_call_id
+        parent = numbers.get(parent, parent) if parent is not None else None
+        return replace(one, parts=parts, id=ids[0], parent_id=ids[1], parent_call_id=parent)
+
+    return replace(transcript, id=None, messages=list(map(message, transcript.messages)))
+
+
+FAILURE = re.compile(r"\W{0,2}error\W{1,3}", re.IGNORECASE)
+"""How texts begin that say that a tool failed."""
+
+
+def _with_failures(transcript: Transcript, dialect: Dialect) -> Transcript:
+    """Results that are how the dialect writes a failure, as failures."""
+
+    def fact(part: Part) -> Part:
+        return _failure(part, dialect) if isinstance(part, ToolResult) and part.kind in ("text", "data") else part
+
+    return replace(transcript, messages=[replace(one, parts=list(map(fact, one.parts))) for one in transcript.messages])
+
+
+def _failure(result: ToolResult, dialect: Dialect) -> ToolResult:
+    for text in _failure_texts(result.value):
+        failure = replace(result, kind="error", value=text, is_error=None)
+        if any(one.express(failure) == (result.kind, result.value) for one in dialect.conventions):
+            return failure
+    return result
+
+
+def _failure_texts(value: Any) -> Iterator[str]:
+    """What a result could say of a failure: the text behind a mark, or the value of `error`."""
+    if isinstance(value, str):
+        mark = FAILURE.match(value)
+        if mark:
+            yield value[mark.end() :]
+        with suppress(ContentError):
+            value = exact_json.parse_text(value)[0] if value.startswith("{") else None
+    if isinstance(value, dict) and isinstance(value.get("error"), str):
+        yield value["error"]

@@ -1,0 +1,66 @@
+"""convcli diff: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli_cases import CLEAN, OTHER, ROOT, run, write
+
+SAMPLES = ROOT / "samples"
+OTHER_TEXT = {"messages": [CLEAN["messages"][0], {"role": "assistant", "content": "good day"}]}
+
+
+def test_one_conversation_in_two_dialects_is_equal_with_exit_0() -> None:
+    done = run("diff", SAMPLES / "openai-chat" / "twin-weather.json", SAMPLES / "anthropic" / "twin-weather.json")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"the same conversation\n", b"")
+
+
+def test_a_difference_has_both_places_and_values_and_exit_1(tmp_path: Path) -> None:
+    second = write(tmp_path / "b.jsonl", CLEAN, OTHER_TEXT)
+    first = write(tmp_path / "a.jsonl", CLEAN, CLEAN)
+    done = run("diff", first, second, "--from", OTHER, "--to", OTHER)
+    assert done.returncode == 1
+    assert done.stdout.decode().splitlines() == [
+        "text.text changed, content",
+        f'  - {first}:2 /messages/1/content  "hello"',
+        f'  + {second}:2 /messages/1/content  "good day"',
+        "1 difference: 1 of content",
+    ]
+
+
+def test_a_row_for_each_difference_is_json(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", OTHER_TEXT)
+    done = run("diff", first, second, "--output-format", "jsonl")
+    row = json.loads(done.stdout)
+    assert (row["kind"], row["field"], row["first"], row["before"], row["after"]) == (
+        "changed",
+        "text.text",
+        "/messages/1/content",
+        "hello",
+        "good day",
+    )
+
+
+def test_a_transcript_that_only_one_file_has_is_a_difference(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "a.jsonl", CLEAN, CLEAN), write(tmp_path / "b.jsonl", CLEAN)
+    done = run("diff", first, second, "--from", OTHER, "--to", OTHER)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, b"transcript only in the first, content")
+
+
+def test_a_level_leaves_out_what_matters_less(tmp_path: Path) -> None:
+    named = {"messages": [{**CLEAN["messages"][0], "name": "ann"}, CLEAN["messages"][1]]}
+    words = "diff", write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", named)
+    assert run(*words).returncode == 1
+    assert run(*words, "--level", "content").returncode == 0
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_a_missing_file_is_exit_2(tmp_path: Path, missing: int) -> None:
+    files = [write(tmp_path / "a.json", CLEAN)] * 2
+    files[missing] = tmp_path / "none.json"
+    done = run("diff", *files)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"none.json" in done.stderr

@@ -1,0 +1,124 @@
+"""Two files are the same conversation, or every difference has both places."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from convcli import dialects
+from convcli.engine.sameness import Difference, differences
+from convcli.model.dialect import Dialect
+from convcli.wire import pointers
+from tests.support import Sample, names, samples_of
+
+CHAT, ANTHROPIC = dialects.get("openai-chat"), dialects.get("anthropic")
+
+
+def twin(name: str) -> Sample | None:
+    return next((sample for sample in samples_of(name) if sample.path.name.startswith("twin-weather")), None)
+
+
+TWINS = {name: sample for name in names() if (sample := twin(name)) is not None}
+WHOLE = [name for name, sample in TWINS.items() if len(dialects.get(name).lift(sample.document).messages) > 1]
+"""Streams of one answer hold the last turn only."""
+
+
+def told(first: Any, second: Any, of_first: Dialect = CHAT, of_second: Dialect = CHAT, **more: Any) -> list[Difference]:
+    return differences(of_first.lift(first), of_second.lift(second), of_first, of_second, **more)
+
+
+def edited(document: Any, edit: Callable[[str], str]) -> Any:
+    """The document with another text in every string."""
+    if isinstance(document, dict):
+        return {key: edited(value, edit) for key, value in document.items()}
+    if isinstance(document, list):
+        return [edited(value, edit) for value in document]
+    return edit(document) if isinstance(document, str) else document
+
+
+@pytest.mark.parametrize("second", WHOLE)
+@pytest.mark.parametrize("first", WHOLE)
+def test_twins_are_the_same_conversation(first: str, second: str) -> None:
+    documents = TWINS[first].document, TWINS[second].document
+    assert told(*documents, dialects.get(first), dialects.get(second)) == []
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_text_that_was_edited_is_told_with_the_places_of_both_sides(name: str) -> None:
+    document, dialect = TWINS[name].document, dialects.get(name)
+    other = edited(document, lambda text: text.replace("did not answer", "was silent"))
+    found = told(document, other, dialect, dialect)
+    assert [(one.kind, one.level) for one in found] == [("changed", "content")]
+    assert found[0].first == found[0].second
+    assert pointers.resolve(document, pointers.steps(found[0].first)) is not None
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_an_edited_answer_is_told_in_any_other_dialect_too(name: str) -> None:
+    other = edited(TWINS[name].document, lambda text: text.replace("did not answer", "was silent"))
+    found = told(TWINS["intermediate"].document, other, dialects.get("intermediate"), dialects.get(name))
+    assert any("did not answer" in repr(one.before) and "was silent" in repr(one.after) for one in found)
+
+
+CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+CHAT_DOCUMENT = {
+    "messages": [
+        {"role": "user", "content": "Hi", "name": "ann"},
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "one"},
+        {"role": "assistant", "content": "Done"},
+    ]
+}
+
+
+def changed(edit: Callable[[Any], object]) -> Any:
+    document = copy.deepcopy(CHAT_DOCUMENT)
+    edit(document["messages"])
+    return document
+
+
+def test_ids_that_only_tie_a_call_to_its_result_may_differ() -> None:
+    other = edited(CHAT_DOCUMENT, lambda text: text.replace("call_1", "call_of_another_kind"))
+    assert told(CHAT_DOCUMENT, other) == []
+    assert {one.field for one in told(CHAT_DOCUMENT, other, exact=True)} == {"tool_call.id", "tool_result.toolCallId"}
+
+
+@pytest.mark.parametrize(
+    ("edit", "fields"),
+    [
+        (lambda messages: messages.pop(), ["message"]),
+        (lambda messages: messages[1]["tool_calls"][0]["function"].update(name="g"), ["tool_call.name"]),
+        (lambda messages: messages[2].update(content="two"), ["tool_result.value"]),
+        (lambda messages: messages[0].update(role="system"), ["message.role"]),
+        (lambda messages: messages[0].update(name="bob"), ["message.name"]),
+    ],
+)
+def test_what_differs_is_told_by_its_field(edit: Callable[[Any], object], fields: list[str]) -> None:
+    found = told(CHAT_DOCUMENT, changed(edit))
+    assert {one.field for one in found} >= set(fields)
+    assert all(one.first or one.second for one in found)
+
+
+def test_what_the_other_dialect_has_no_place_for_counts_only_when_it_is_asked_for() -> None:
+    other = {
+        "messages": [
+            {"role": "user", "content": "Hi"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "x", "name": "f", "input": {"a": 1}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "one"}]},
+            {"role": "assistant", "content": "Done"},
+        ]
+    }
+    assert told(CHAT_DOCUMENT, other, CHAT, ANTHROPIC) == []
+    assert told(other, CHAT_DOCUMENT, ANTHROPIC, CHAT) == []
+    assert "message.name" in {one.field for one in told(CHAT_DOCUMENT, other, CHAT, ANTHROPIC, exact=True)}
+    other["messages"][1]["content"][0]["input"] = {"a": 2}  # type: ignore[index]
+    [found] = told(CHAT_DOCUMENT, other, CHAT, ANTHROPIC)
+    assert (found.first, found.second, found.before, found.after) == (
+        "/messages/1/tool_calls/0/function/arguments",
+        "/messages/1/content/0/input",
+        {"a": 1},
+        {"a": 2},
+    )
