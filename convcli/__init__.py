@@ -1,19 +1,27 @@
 """Converts transcripts of language models between dialects; nothing is lost without being told.
 
-    import convcli
+>>> import convcli
+>>> document = {"messages": [{"role": "user", "name": "ada", "content": "Hi."}]}
+>>> result = convcli.convert(document, to="anthropic", source="openai-chat")
+>>> result.document
+{'messages': [{'role': 'user', 'content': 'Hi.'}]}
+>>> [(loss.kind, loss.where, loss.why) for loss in result.losses]
+[('dropped', '/messages/0/name', 'messages have no name')]
 
-    result = convcli.convert(document, to="anthropic")      # the dialect of the document is detected
-    result.document                                         # as Anthropic writes it
-    for loss in result.losses:                              # everything that it does not carry
-        print(loss.kind, loss.where, loss.why)
+A *document* is a JSON value (`dict`, `list`) as a vendor wrote it, a *transcript* the same in the records of the
+intermediate format: a `Transcript` has `Message`s, and these have parts (`Text`, `Reasoning`, `Refusal`, `Media`,
+`ToolCall`, `ToolResult`, `Opaque`).
 
-Documents are JSON values (`dict`, `list`). `convert` is `lift`, to the records of the intermediate format
-(`Transcript`, `Message`, `ToolCall`, `ToolResult`, `ToolDefinition`), and `lower`, which fits them to what a dialect
-takes and writes them; `read` lifts all documents of a file, and `validate` says what is wrong with one. Nothing here
-prints: losses and findings are returned, with the place in the document as a JSON Pointer.
+    one document     convert · lift, lower · validate · detect · difference · restore_record, restore
+    files            read · iterate
+    many documents   convert_lines · validate_lines
+
+`source` always names the dialect of what is given; without it, the dialect is detected. `to` names the dialect that is
+written. Nothing here prints: losses and findings are returned, with the place in the document as a JSON Pointer.
 
 Errors are `ConvcliError`: `ContentError` for what cannot be read or recognised, `RefusedError` for what does not pass
 its schema, `JobError` for an unknown dialect or a missing file. All have a `code` that `convcli explain` explains.
+`convcli help library` has more examples, also for pandas, polars, DuckDB and datasets.
 """
 
 from __future__ import annotations
@@ -24,45 +32,91 @@ from convcli.model.version import __version__ as __version__
 
 TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the interpreter to start
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable, Iterator
+    from os import PathLike
+    from typing import Any, Literal
+
+    from msgspec import UNSET
 
     from convcli import dialects
     from convcli.engine.conversion import Conversion
+    from convcli.engine.detection import Detection
+    from convcli.jobs.lines import LineOutcome
+    from convcli.model.dialect import Dialect
+    from convcli.model.document import Rows
     from convcli.model.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
     from convcli.model.findings import Finding
-    from convcli.model.transcript import Message, ToolCall, ToolDefinition, ToolResult, Transcript
+    from convcli.model.transcript import (
+        Media,
+        Message,
+        Opaque,
+        Part,
+        Reasoning,
+        Refusal,
+        Text,
+        ToolCall,
+        ToolChoice,
+        ToolDefinition,
+        ToolResult,
+        Transcript,
+    )
     from convcli.proof.reasons import Loss
 
 __all__ = [
+    "UNSET",
     "ContentError",
     "ConvcliError",
     "Conversion",
+    "Detection",
     "Finding",
     "JobError",
+    "LineOutcome",
     "Loss",
+    "Media",
     "Message",
+    "Opaque",
     "OutputError",
+    "Part",
+    "Reasoning",
+    "Refusal",
     "RefusedError",
+    "Rows",
+    "Text",
     "ToolCall",
+    "ToolChoice",
     "ToolDefinition",
     "ToolResult",
     "Transcript",
     "convert",
+    "convert_lines",
+    "detect",
     "dialects",
+    "difference",
+    "iterate",
     "lift",
     "lower",
     "read",
+    "restore",
+    "restore_record",
     "validate",
+    "validate_lines",
 ]
 
 
-HOMES = {
+_HOMES = {
+    "convcli.engine.conversion": ("Conversion",),
+    "convcli.engine.detection": ("Detection",),
+    "convcli.jobs.lines": ("LineOutcome",),
+    "convcli.model.document": ("Rows",),
     "convcli.model.errors": ("ContentError", "ConvcliError", "JobError", "OutputError", "RefusedError"),
     "convcli.model.findings": ("Finding",),
+    "convcli.model.transcript": (
+        "Media", "Message", "Opaque", "Part", "Reasoning", "Refusal", "Text", "ToolCall", "ToolChoice",
+        "ToolDefinition", "ToolResult", "Transcript",
+    ),
     "convcli.proof.reasons": ("Loss",),
-    "convcli.engine.conversion": ("Conversion",),
-    "convcli.model.transcript": ("Message", "ToolCall", "ToolDefinition", "ToolResult", "Transcript"),
-}
+    "msgspec": ("UNSET",),
+}  # fmt: skip
 """Where the records and errors are defined; they are imported when first asked for, so that the program starts fast."""
 
 
@@ -70,53 +124,259 @@ def __getattr__(name: str) -> Any:
     """A record, an error or the registry of dialects, imported when it is first asked for."""
     if name == "dialects":
         return import_module("convcli.dialects")
-    for home, names in HOMES.items():
+    for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(home), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def read(path: str, *, dialect: str | None = None) -> list[Transcript]:
-    """The transcripts of a file in any dialect (JSON, JSONL or SSE; compressed or not; `-` is standard input).
+def __dir__() -> list[str]:
+    """The public names, those too that are not imported yet."""
+    return sorted([*__all__, "__version__"])
 
-    Raises JobError when the file cannot be opened, ContentError when it cannot be read, RefusedError when a document
-    does not pass the schema of its dialect.
+
+def _dialect(name: str) -> Dialect:
+    return import_module("convcli.dialects").get(name)  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------- files
+
+
+def read(path: str | PathLike[str], *, source: str | None = None, dialect: str | None = None) -> list[Transcript]:
+    """The transcripts of a file in any dialect (JSON, JSON Lines or SSE; compressed or not; `-` is standard input).
+
+    A folder or a glob stands for its files. `dialect` is the former name of `source`. Raises JobError when a file
+    cannot be opened, ContentError when it cannot be read, RefusedError when a document does not pass the schema of its
+    dialect: the first thing that is wrong ends it. `iterate` goes on instead, and holds one transcript at a time.
+
+        for transcript in convcli.read("chats.jsonl"):
+            print(transcript.model, len(transcript.messages))
     """
-    from convcli.jobs.inputs import documents
+    from convcli.jobs.lines import transcripts
 
-    return [document.lift() for document in documents(path, dialect)]
-
-
-def lift(document: Any, *, dialect: str | None = None) -> Transcript:
-    """The transcript of one document. Raises ContentError or RefusedError."""
-    from convcli.engine import conversion, detection
-
-    return conversion.lift(document, detection.dialect_of(document, dialect))
+    return [_or_raise(item) for item in transcripts(path, source or dialect)]
 
 
-def lower(transcript: Transcript, to: str) -> Conversion:
+def iterate(path: str | PathLike[str], *, source: str | None = None) -> Iterator[Transcript | ConvcliError]:
+    """The same one by one, so that a file of any length needs little memory; what is wrong comes as an error in its
+    place (ContentError, RefusedError), with `file` and `line`, and the next one follows.
+
+    Raises JobError for a file that cannot be opened.
+
+        for item in convcli.iterate("chats.jsonl"):
+            if isinstance(item, convcli.ConvcliError):
+                print(item)                     # chats.jsonl:14:9 /messages/0: "role" is missing [missing-key]
+            else:
+                print(len(item.messages))
+    """
+    from convcli.jobs.lines import transcripts
+
+    return transcripts(path, source)
+
+
+def _or_raise(item: Transcript | ConvcliError) -> Transcript:
+    if isinstance(item, Exception):
+        raise item
+    return item
+
+
+# ---------------------------------------------------------------- one document
+
+
+def lift(document: Any, *, source: str | None = None, dialect: str | None = None) -> Transcript:
+    """The transcript of one document. Raises ContentError or RefusedError. `dialect` is the former name of `source`.
+
+    >>> import convcli
+    >>> transcript = convcli.lift({"messages": [{"role": "user", "content": "Hi."}]}, source="openai-chat")
+    >>> transcript.messages[0].parts[0].text
+    'Hi.'
+    """
+    from convcli.engine import arguments, conversion
+
+    return conversion.lift(document, arguments.dialect_of(document, source or dialect))
+
+
+def lower(
+    transcript: Transcript,
+    to: str,
+    *,
+    form: str | None = None,
+    branch: Literal["active", "all"] = "all",
+    chunk: int = 0,
+) -> Conversion:
     """A transcript in the dialect `to`: a Conversion with `document`, `losses` and `findings`.
+
+    `form`, `branch` and `chunk` are those of `convert`. Raises JobError for an unknown dialect or form.
+
+    >>> from convcli import Message, Text, ToolCall, Transcript, lower
+    >>> call = ToolCall("call_1", "get_weather", {"city": "Tokyo"})
+    >>> asked = Transcript([Message("user", [Text("Weather?")]), Message("assistant", [call])])
+    >>> lower(asked, "anthropic").document["messages"][1]["content"]
+    [{'type': 'tool_use', 'id': 'call_1', 'name': 'get_weather', 'input': {'city': 'Tokyo'}}]
+    """
+    from convcli.engine import arguments, conversion
+
+    target = _dialect(to)
+    return conversion.lower(transcript, target, arguments.options(target, form, branch, chunk))
+
+
+def convert(
+    document: Any,
+    *,
+    to: str,
+    source: str | None = None,
+    form: str | None = None,
+    branch: Literal["active", "all"] = "all",
+    chunk: int = 0,
+) -> Conversion:
+    """One document in the dialect `to`: a Conversion with `document`, `transcript`, `losses` and `findings`.
+
+    `form` is one of the forms of the target (`request`, `response`, …: `convcli dialects NAME` lists them) · `branch`:
+    of a session with branches only the `active` one, or `all` that the target can hold · `chunk`: characters in each
+    piece of a stream. Raises ContentError when no dialect or more than one fits, RefusedError when the document does
+    not pass its schema, JobError for an unknown dialect or form.
+
+    >>> import convcli
+    >>> document = {"messages": [{"role": "user", "content": "Hi."}], "temperature": 0.5}
+    >>> convcli.convert(document, to="gemini", source="openai-chat").document["generationConfig"]
+    {'temperature': 0.5}
+    """
+    from convcli.engine import arguments, pipeline
+
+    target = _dialect(to)
+    chosen = arguments.options(target, form, branch, chunk)
+    return pipeline.convert(document, arguments.dialect_of(document, source), target, chosen)
+
+
+def validate(
+    document: Any,
+    *,
+    source: str | None = None,
+    as_: str | None = None,
+    strict: bool = False,
+    dialect: str | None = None,
+) -> list[Finding]:
+    """What is wrong with one document, by the schema and the rules of its dialect.
+
+    `as_`: what this service would refuse, if the document was sent to it as a request · `strict`: keys that the schema
+    does not name are warnings · `dialect` is the former name of `source`. Raises ContentError when no dialect or more
+    than one fits, JobError for an unknown dialect.
+
+    >>> import convcli
+    >>> [finding] = convcli.validate({"messages": [{"role": "usr", "content": "Hi."}]}, source="openai-chat")
+    >>> (finding.code, finding.where, finding.help)
+    ('unknown-value', '/messages/0/role', 'did you mean "user"?')
+    """
+    from convcli.engine import arguments
+    from convcli.jobs.inputs import Document
+    from convcli.jobs.judging import JudgingOptions, judged
+
+    own = arguments.dialect_of(document, source or dialect)
+    target = None if as_ is None else _dialect(as_)
+    return judged(Document("", 0, document, b"", own), JudgingOptions(strict, target))
+
+
+def detect(document: Any) -> Detection:
+    """Which dialect a document is in, and why. Raises ContentError when no dialect fits, or more than one.
+
+    >>> import convcli
+    >>> found = convcli.detect({"contents": [{"role": "user", "parts": [{"text": "Hi."}]}]})
+    >>> (found.dialect, found.clue.reason)
+    ('gemini', 'contents with parts')
+    """
+    from convcli.engine import arguments
+
+    return arguments.detect(document)
+
+
+def difference(before: Transcript, after: Transcript) -> list[Loss]:
+    """What the second transcript does not say as the first does; empty exactly when they say the same.
+
+    >>> from convcli import Message, Text, Transcript, difference
+    >>> one, two = (Transcript([Message("user", [Text(text)])]) for text in ("Hi.", "Hello."))
+    >>> [(loss.kind, loss.field, loss.before, loss.after) for loss in difference(one, two)]
+    [('changed', 'text.text', 'Hi.', 'Hello.')]
+    """
+    from convcli.proof import difference as proof
+
+    return proof.difference(before, after)
+
+
+# ---------------------------------------------------------------- the way back
+
+
+def restore_record(original: Any, converted: Any, *, source: str, to: str) -> dict[str, Any]:
+    """What `restore` needs beside the converted document, as a JSON value: `convert` made `converted` of `original`.
 
     Raises JobError for an unknown dialect.
     """
-    from convcli.engine import conversion
+    from convcli.engine import restore
 
-    return conversion.lower(transcript, dialects.get(to))
+    return restore.record(original, converted, _dialect(source), _dialect(to))
 
 
-def convert(document: Any, *, to: str, source: str | None = None) -> Conversion:
-    """One document in the dialect `to`: a Conversion with `document`, `transcript`, `losses` and `findings`.
+def restore(converted: Any, record: dict[str, Any]) -> Any:
+    """The exact original of a converted document. Raises ContentError when the record does not belong to it.
 
-    `source` names the dialect of the document; without it the dialect is detected. Raises ContentError when that
-    fails, RefusedError when the document does not pass its schema, JobError for an unknown dialect.
+    >>> import convcli
+    >>> original = {"messages": [{"role": "user", "name": "ada", "content": "Hi."}]}
+    >>> converted = convcli.convert(original, to="gemini", source="openai-chat").document
+    >>> record = convcli.restore_record(original, converted, source="openai-chat", to="gemini")
+    >>> convcli.restore(converted, record) == original
+    True
     """
-    from convcli.engine import detection, pipeline
+    from convcli.engine import restore
 
-    return pipeline.convert(document, detection.dialect_of(document, source), dialects.get(to))
+    return restore.restore(converted, record)
 
 
-def validate(document: Any, *, dialect: str | None = None) -> list[Finding]:
-    """What is wrong with one document: by the schema and the rules of its dialect."""
-    from convcli.engine import detection, pipeline
+# ---------------------------------------------------------------- many documents
 
-    return pipeline.validate(document, detection.dialect_of(document, dialect))
+
+def convert_lines(
+    lines: Iterable[bytes],
+    *,
+    to: str,
+    source: str | None = None,
+    form: str | None = None,
+    branch: Literal["active", "all"] = "all",
+    chunk: int = 0,
+) -> Iterator[LineOutcome]:
+    """One outcome for each line, each of which is a document as JSON: `data` is the converted one as bytes, with its
+    `losses` and `findings`. What is wrong with a line is among its findings and ends nothing; its `data` is None.
+
+    Raises JobError for an unknown dialect or form. `source` saves the time to detect the dialect of each line.
+
+    >>> import convcli
+    >>> lines = [b'{"messages": [{"role": "user", "content": "Hi."}]}', b'{"messages": ']
+    >>> for outcome in convcli.convert_lines(lines, to="gemini", source="openai-chat"):
+    ...     print(outcome.line, outcome.data, [finding.code for finding in outcome.findings])
+    1 b'{"contents":[{"role":"user","parts":[{"text":"Hi."}]}]}' []
+    2 None ['not-json']
+    """
+    from convcli.engine import arguments
+    from convcli.jobs import lines as by_line
+
+    target = _dialect(to)
+    own = None if source is None else _dialect(source)
+    return by_line.convert(lines, own, target, arguments.options(target, form, branch, chunk))
+
+
+def validate_lines(
+    lines: Iterable[bytes], *, source: str | None = None, as_: str | None = None, strict: bool = False
+) -> Iterator[LineOutcome]:
+    """One outcome for each line with what is wrong with it, as `validate` says it; a line is good if it has no
+    findings. Raises JobError for an unknown dialect.
+
+    >>> import convcli
+    >>> lines = [b'{"messages": [{"role": "user", "content": "Hi."}]}', b'{"messages": [{"role": "user"}]}']
+    >>> for outcome in convcli.validate_lines(lines, source="openai-chat"):
+    ...     print(outcome.line, [(finding.code, finding.where) for finding in outcome.findings])
+    1 []
+    2 [('missing-key', '/messages/0')]
+    """
+    from convcli.jobs import lines as by_line
+    from convcli.jobs.judging import JudgingOptions
+
+    own = None if source is None else _dialect(source)
+    return by_line.validate(lines, own, JudgingOptions(strict, None if as_ is None else _dialect(as_)))

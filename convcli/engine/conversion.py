@@ -37,6 +37,10 @@ class Conversion:
     def __repr__(self) -> str:
         return f"Conversion({self.document!r}, losses={self.losses!r}, findings={self.findings!r})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For a copy or another process: with the transcript, which need not be lifted again there."""
+        return {name: getattr(self, name) for name in ("document", "losses", "findings", "transcript")}
+
     @cached_property
     def transcript(self) -> Transcript:
         """What was converted, as the intermediate format says it; lifted when it is first asked for."""

@@ -49,8 +49,3 @@ def strongest(ranked: Sequence[tuple[str, Clue]]) -> Detection:
             help=f"name it, say --from {best[0]}",
         )
     return Detection(ranked[0][0], ranked[0][1], tuple(ranked[1:]))
-
-
-def dialect_of(document: Any, name: str | None = None) -> Dialect:
-    """The dialect of this name, or the one that the document is in."""
-    return dialects.get(name if name is not None else detect(document).dialect)

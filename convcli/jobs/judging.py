@@ -97,7 +97,7 @@ def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, list[Fi
             finding = skipped(item)
             yield finding.line, [finding]
         else:
-            yield item.line, _judged(item, options)
+            yield item.line, judged(item, options)
 
 
 def _session(source: Input, options: JudgingOptions) -> list[Finding]:
@@ -107,7 +107,7 @@ def _session(source: Input, options: JudgingOptions) -> list[Finding]:
         if isinstance(item, Skipped):
             gaps.append(skipped(item))
         else:
-            findings += _judged(item, options)
+            findings += judged(item, options)
     gaps = [gap for gap in gaps if options.wants(gap.code)]
     if gaps:
         doubtful = [_may_follow(finding, gaps[0].line, gaps[-1].line) for finding in findings]
@@ -134,7 +134,8 @@ def _noted(gap: Finding, doubtful: list[Finding]) -> Finding:
     return replace(gap, notes=(f"{len(doubtful):,} more that may only follow from this, not shown: {codes}",))
 
 
-def _judged(item: Document, options: JudgingOptions) -> list[Finding]:
+def judged(item: Document, options: JudgingOptions) -> list[Finding]:
+    """What is wrong with one document, or what the target would refuse of it."""
     if options.target is not None and options.target is not item.dialect:
         return _as_target(item, options, options.target)
     purpose: Purpose = "document" if options.target is None else "request"

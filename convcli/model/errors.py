@@ -34,6 +34,13 @@ class ConvcliError(Exception):
         self.code, self.message, self.help = code, message, help
         self.file, self.line, self.column, self.byte, self.where = file, line, column, byte, where
 
+    def __str__(self) -> str:
+        """One line with all that it takes to find the cause: `chats.jsonl:14:9 /messages/0: … [missing-key]; …`."""
+        numbers = [str(number) for number in (self.line, self.column if self.line else 0) if number]
+        file = ":".join((self.file, *numbers)) if self.file else "line " * bool(numbers) + ":".join(numbers)
+        place = " ".join(filter(None, (file, self.where)))
+        return f"{place}{': ' * bool(place)}{self.message} [{self.code}]{'; ' * bool(self.help)}{self.help}"
+
     def __reduce__(self) -> Any:
         """An error of another process is the same one here; by default `pickle` would call the class."""
         return Exception.__new__, (type(self), self.message), self.__dict__
@@ -48,8 +55,21 @@ class RefusedError(ConvcliError):
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         first = findings[0]
-        super().__init__(first.code, first.message, where=first.where, help=first.help)
+        super().__init__(
+            first.code,
+            first.message,
+            file=first.file,
+            line=first.line,
+            column=first.column,
+            byte=first.byte,
+            where=first.where,
+            help=first.help,
+        )
         self.findings = list(findings)
+
+    def __str__(self) -> str:
+        more = len(self.findings) - 1
+        return f"{super().__str__()}{f' (and {more:,} more)' * bool(more)}"
 
 
 class JobError(ConvcliError):

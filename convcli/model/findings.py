@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -29,3 +29,8 @@ class Finding(msgspec.Struct, omit_defaults=True, frozen=True):
     byte: int = -1
     help: str = ""
     notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as a JSON value, as `schemas/finding.schema.json` describes it."""
+        record: dict[str, Any] = msgspec.to_builtins(self)
+        return record

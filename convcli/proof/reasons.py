@@ -12,6 +12,7 @@ import msgspec
 
 from convcli.model.dialect import Dialect, LossKind
 from convcli.model.transcript import MEDIA_KINDS
+from convcli.wire.decimals import builtins
 
 Level = Literal["content", "context", "envelope"]
 LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
@@ -36,6 +37,11 @@ class Loss(msgspec.Struct, omit_defaults=True):
     after: Any = msgspec.UNSET
     line: int = 0
     file: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The loss as a JSON value, as `schemas/loss.schema.json` describes it."""
+        record: dict[str, Any] = builtins(self)
+        return record
 
 
 CONTENT = frozenset(

@@ -307,7 +307,7 @@ def test_what_is_told_and_raised_survives_the_way_to_the_other_process() -> None
         assert told[0].before is MISSING
         with pytest.raises(inputs.RefusedError) as caught:
             done.value()
-    assert (caught.value.findings, caught.value.file, str(caught.value)) == ([FINDING], "f", "m")
+    assert (caught.value.findings, caught.value.file, caught.value.message) == ([FINDING], "f", "m")
 
 
 def deaf(task: int, emit: workers.Emit) -> int:

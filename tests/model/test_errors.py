@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 
@@ -20,12 +21,28 @@ def test_an_error_is_the_same_in_another_process() -> None:
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is ContentError
     assert again.__dict__ == error.__dict__
-    assert str(again) == "words"
+    assert str(again) == str(error)
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ({"file": "f", "line": 3, "column": 4, "where": "/a", "help": "h"}, "f:3:4 /a: words [a-code]; h"),
+        ({"file": "f", "line": 3}, "f:3: words [a-code]"),
+        ({"file": "f", "column": 4}, "f: words [a-code]"),
+        ({"line": 3, "where": "/a"}, "line 3 /a: words [a-code]"),
+        ({"where": "/a"}, "/a: words [a-code]"),
+        ({}, "words [a-code]"),
+    ],
+)
+def test_the_text_of_an_error_has_code_file_and_line(place: dict[str, Any], shown: str) -> None:
+    assert str(ContentError("a-code", "words", **place)) == shown
 
 
 def test_a_refusal_speaks_by_its_first_finding_and_keeps_all() -> None:
     found = [Finding("a-code", "error", "first", "/x"), Finding("b-code", "warning", "second", "/y")]
     error = RefusedError(found)
+    assert str(error) == "/x: first [a-code] (and 1 more)"
     assert (error.code, error.message, error.where) == ("a-code", "first", "/x")
     assert error.findings == found
     assert pickle.loads(pickle.dumps(error)).findings == found

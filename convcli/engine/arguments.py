@@ -1,0 +1,65 @@
+"""What the functions of the library are called with, checked: a parsed document, its dialect, choices about the output.
+
+On the command line these come from files and options; the messages of the two differ where what to do about it does."""
+
+from __future__ import annotations
+
+import re
+from os import PathLike
+from typing import Any, Literal
+
+from convcli import dialects
+from convcli.engine import detection
+from convcli.model.dialect import Dialect, Options
+from convcli.model.errors import ContentError, JobError
+from convcli.validation.wording import unknown
+
+UNPARSED: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (str, "a text was given: parse it first, as json.loads(text) does"),
+    ((bytes, bytearray, memoryview), "bytes were given: parse them first, as json.loads(data) does"),
+    (PathLike, "a path was given: read the file first, as convcli.read(path) does"),
+)
+"""What is often given in place of a document, and what to do about it."""
+JSON = re.compile(r"""\s*(\{\s*["}]|\[\s*[][{"])""")
+"""How a JSON document begins, and no name of a file."""
+
+
+def detect(document: Any) -> detection.Detection:
+    """The dialect of a parsed document, and why. Raises JobError for a text and ContentError when it is not known."""
+    _check_parsed(document)
+    try:
+        return detection.detect(document)
+    except ContentError as error:
+        error.help = "name it: source=…; convcli.dialects() lists them all"
+        raise
+
+
+def dialect_of(document: Any, name: str | None) -> Dialect:
+    """The dialect of this name, or the one that the document is in. Raises as `detect` does."""
+    _check_parsed(document)
+    return dialects.get(name if name is not None else detect(document).dialect)
+
+
+def path_of(path: str | PathLike[str]) -> str:
+    """The path as a text. Raises JobError when what is given is no path but what a file holds."""
+    if not isinstance(path, (str, PathLike)):
+        kind = "bytes were" if isinstance(path, (bytes, bytearray, memoryview)) else "a document was"
+        raise JobError("usage", f"{kind} given: convcli.read takes the path of a file")
+    if isinstance(path, str) and JSON.match(path):
+        raise JobError("usage", "JSON was given: convcli.read takes the path of a file")
+    return str(path)
+
+
+def options(target: Dialect, form: str | None, branch: Literal["active", "all"], chunk: int) -> Options:
+    """The choices for a dialect that is written. Raises JobError for a form that it does not have."""
+    if form is not None and form not in target.forms:
+        raise unknown("form", form, target.forms, f"{target.name} has {', '.join(target.forms)}")
+    if branch not in ("active", "all"):
+        raise unknown("branch", str(branch), ("active", "all"), "choose active or all")
+    return Options(form=form, chunk=chunk, branch=branch)
+
+
+def _check_parsed(document: Any) -> None:
+    for kind, message in UNPARSED:
+        if isinstance(document, kind):
+            raise JobError("usage", message)

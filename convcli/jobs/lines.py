@@ -1,0 +1,111 @@
+"""Many documents one after the other, for the library: transcripts of files, and lines of JSON as bytes. What is wrong
+with one of them is told in its place, and the next one follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from os import PathLike
+from typing import TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from convcli.engine import arguments
+from convcli.files.framing import encoded
+from convcli.jobs.inputs import Document, InputFile, Item, Skipped, find, opened
+from convcli.jobs.judging import JudgingOptions, finding_of, judged, torn
+from convcli.model.dialect import Dialect, Options
+from convcli.model.errors import ContentError, ConvcliError, JobError, RefusedError
+from convcli.model.findings import Finding
+from convcli.model.transcript import Transcript
+from convcli.proof.reasons import Loss
+from convcli.wire import exact_json
+
+
+class LineOutcome(msgspec.Struct, frozen=True):
+    """What came of one line.
+
+    `line` counts from 1 · `data` is the converted document without a newline at the end, None where nothing was
+    converted, and empty for a blank line · `findings` say what is wrong with the line, or what the target would refuse.
+    """
+
+    line: int
+    data: bytes | None = None
+    losses: list[Loss] = []
+    findings: list[Finding] = []
+
+
+Step: TypeAlias = Callable[[Document], LineOutcome]
+
+
+# ---------------------------------------------------------------- files
+
+
+def transcripts(path: str | PathLike[str], source: str | None) -> Iterator[Transcript | ConvcliError]:
+    """The transcripts of a file, a folder or a glob, or what is wrong where there is none. Raises JobError for what is
+    no path, and, when its turn comes, for a file that cannot be opened."""
+    return _transcripts(find([arguments.path_of(path)]), source)
+
+
+def _transcripts(files: Iterable[InputFile], source: str | None) -> Iterator[Transcript | ConvcliError]:
+    for file in files:
+        try:
+            with opened(file.path, source) as items:
+                yield from map(_transcript, items)
+        except ContentError as error:
+            yield error
+
+
+def _transcript(item: Item) -> Transcript | ConvcliError:
+    if isinstance(item, Skipped):
+        if item.torn:
+            return ContentError("torn-record", torn(item), file=item.error.file, line=item.error.line)
+        return item.error
+    try:
+        return item.lift()
+    except RefusedError as error:
+        return error
+
+
+# ---------------------------------------------------------------- lines
+
+
+def convert(lines: Iterable[bytes], source: Dialect | None, target: Dialect, options: Options) -> Iterator[LineOutcome]:
+    """Each line in another dialect. A document of rows becomes several lines of one outcome."""
+
+    def converted(document: Document) -> LineOutcome:
+        result = document.convert(target, options)
+        data = b"".join(encoded(result.document, ".jsonl")).removesuffix(b"\n")
+        return LineOutcome(document.line, data, result.losses, result.findings)
+
+    return _each(lines, source, converted)
+
+
+def validate(lines: Iterable[bytes], source: Dialect | None, options: JudgingOptions) -> Iterator[LineOutcome]:
+    """What is wrong with each line."""
+    return _each(lines, source, lambda document: LineOutcome(document.line, findings=judged(document, options)))
+
+
+def _each(lines: Iterable[bytes], source: Dialect | None, step: Step) -> Iterator[LineOutcome]:
+    for number, line in enumerate(lines, 1):
+        if not isinstance(line, (bytes, bytearray, memoryview)):
+            raise JobError("usage", f"line {number:,} is no bytes: open the file with mode 'rb', or encode the text")
+        raw = bytes(line).rstrip(b"\r\n")
+        yield _outcome(raw, number, source, step) if raw.strip() else LineOutcome(number, b"")
+
+
+def _outcome(raw: bytes, number: int, source: Dialect | None, step: Step) -> LineOutcome:
+    """What comes of a line, a defect of convcli too: one line of a million must not end the work on all others."""
+    try:
+        value = exact_json.parse(raw, start=(number, 1, 0))
+        dialect = arguments.dialect_of(value, None) if source is None else source
+        return step(Document("", number, value, raw, dialect))
+    except RefusedError as error:
+        return LineOutcome(number, findings=error.findings)
+    except ContentError as error:
+        return LineOutcome(number, findings=[replace(finding_of(error), line=number)])
+    except (JobError, MemoryError):
+        raise
+    except Exception as error:
+        message = f"convcli itself has failed ({type(error).__name__}): please report this"
+        return LineOutcome(number, findings=[Finding("bug", "error", message, line=number)])
