@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    if argv == ["--version"]:  # the program is asked for it by other programs, again and again
+    if argv in (["--version"], ["-V"]):  # the program is asked for it by other programs, again and again
         if sys.stdout is not None:
             sys.stdout.write(f"convcli {__version__}\n")
         return 0
@@ -110,12 +110,13 @@ def _usage(error: ClickException) -> ConvcliError:
     import click
 
     from convcli.model.errors import JobError
-    from convcli.validation.wording import did_you_mean
 
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "convcli"
     otherwise = f"{command} -h shows how"
     if isinstance(error, click.NoSuchOption):
-        help_text = did_you_mean(error.option_name, error.possibilities or ()) or otherwise
+        from convcli.cli._synonyms import option_meant
+
+        help_text = option_meant(error.option_name, error.ctx) or otherwise
         return JobError("unknown-option", f'there is no option "{error.option_name}"', help=help_text)
     message = error.format_message().splitlines()[0].rstrip(".")
     return JobError("usage", message[:1].lower() + message[1:], help=otherwise)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pkgutil
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -15,8 +17,25 @@ from convcli.model.version import __version__
 EVERYWHERE = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
 
 
+OPTION_GROUPS: tuple[tuple[str, str], ...] = (
+    (
+        "Options",
+        "--to --from --as --output --out-dir --force --fail-on-loss --tools --message --summary --where --matrix"
+        " --list --output-format",
+    ),
+    ("What is read", "--line --at --exclude --transcripts-only --duplicate-keys --sample --seed --isolated"),
+    ("What is written", "--set --form --framing --chunk --branch --columns --limit --no-trunc"),
+    ("Losses", "--losses --restore-file --keep-going"),
+    ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),
+    ("More", ""),
+    ("Work", "--jobs --verbose --color --debug --help"),
+)
+"""Titles of the options in a help, the common ones first; what stands nowhere is under the one without names."""
+
+
 class Command(click.Command):
-    """A command with examples. An option with an optional value takes it only after `=`: the next word is a file."""
+    """A command with examples, and options in groups. An option with an optional value takes the next word only where
+    that is one of its values and no file; any other word is a file."""
 
     def __init__(self, *args: Any, examples: str = "", **more: Any) -> None:
         super().__init__(*args, **{"context_settings": EVERYWHERE, **more})
@@ -28,15 +47,56 @@ class Command(click.Command):
         super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        bare = {name: value for param in self.params for name, value in _bare(param)}
+        bare = {name: param for param in self.params for name in _bare(param)}
         end = args.index("--") if "--" in args else len(args)
-        return super().parse_args(ctx, [*(bare.get(word, word) for word in args[:end]), *args[end:]])
+        return super().parse_args(ctx, [*_with_values(args[:end], bare), *args[end:]])
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option) and not param.hidden]
+        records = {_long_name(option): option.get_help_record(ctx) for option in options}
+        required = [_long_name(option) for option in options if option.required]
+        for title, names in _grouped(required, list(records)):
+            with formatter.section(title):
+                formatter.write_dl([record for name in names if (record := records[name]) is not None])
 
 
-def _bare(param: click.Parameter) -> list[tuple[str, str]]:
+def _long_name(option: click.Option) -> str:
+    return next((name for name in option.opts if name.startswith("--")), option.opts[0])
+
+
+def _grouped(required: list[str], names: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """The options of a command, the required and the common ones first, with the titles of their groups."""
+    known = " ".join(words for _, words in OPTION_GROUPS).split()
+    left = dict.fromkeys(names)
+    for at, (title, words) in enumerate(OPTION_GROUPS):
+        group = words.split() or [name for name in names if name not in known]
+        group = [name for name in ([] if at else required) + group if name in left]
+        left = {name: None for name in left if name not in group}
+        if group:
+            yield title, list(dict.fromkeys(group))
+
+
+def _bare(param: click.Parameter) -> list[str]:
+    """The names of an option with an optional value."""
     if not isinstance(param, click.Option) or param.is_flag or not isinstance(param.flag_value, str):
         return []
-    return [(name, f"{name}={param.flag_value}") for name in param.opts]
+    return param.opts
+
+
+def _with_values(args: list[str], bare: dict[str, click.Parameter]) -> Iterator[str]:
+    """The words, in which each option with an optional value has one after `=`."""
+    words = iter(enumerate(args))
+    for at, word in words:
+        param = bare.get(word)
+        if not isinstance(param, click.Option):
+            yield word
+            continue
+        following = args[at + 1] if at + 1 < len(args) else ""
+        if isinstance(param.type, Near) and following in param.type.words() and not os.path.lexists(following):
+            next(words)
+            yield f"{word}={following}"
+        else:
+            yield f"{word}={param.flag_value}"
 
 
 class CommandGroup(click.Group):
@@ -55,9 +115,10 @@ class CommandGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
+            from convcli.cli._synonyms import COMMANDS_OF_OTHERS
             from convcli.validation.wording import unknown
 
-            raise unknown("command", args[0], self.list_commands(ctx), "convcli -h lists them all")
+            raise unknown("command", args[0], self.list_commands(ctx), "convcli -h lists them all", COMMANDS_OF_OTHERS)
         return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -70,8 +131,8 @@ class CommandGroup(click.Group):
 
 
 EXAMPLES = """\
-convcli inspect chat.json
-convcli convert chat.json --to anthropic -o out.json
+convcli inspect samples/cohere/twin-weather.json
+convcli convert samples/cohere/twin-weather.json --to anthropic -o out.json
 convcli losses --from anthropic --to openai-chat
 """
 
@@ -112,4 +173,4 @@ group = CommandGroup(
     params=everywhere(),
     context_settings=EVERYWHERE,
 )
-click.version_option(__version__, prog_name="convcli", message="%(prog)s %(version)s")(group)
+click.version_option(__version__, "-V", "--version", prog_name="convcli", message="%(prog)s %(version)s")(group)

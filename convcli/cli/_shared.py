@@ -53,7 +53,9 @@ def inputs(function: F) -> F:
 def from_option(function: F) -> F:
     """The option that names the dialect of the inputs."""
     help_text = "The dialect of the files; without it, it is detected."
-    return click.option("--from", "--dialect", "source", type=DIALECT, metavar="DIALECT", help=help_text)(function)
+    return click.option("-f", "--from", "--dialect", "source", type=DIALECT, metavar="DIALECT", help=help_text)(
+        function
+    )
 
 
 def jobs(function: F) -> F:

@@ -31,17 +31,17 @@ FRAMINGS = ["sse", "jsonl"]
 LEVEL_OF_CHOICE = {"content": "content", "context": "context", "any": "envelope"}
 
 EXAMPLES = """\
-convcli convert chat.json --to intermediate            # to stdout; losses go to stderr
-convcli convert chats.jsonl --to openai-chat -o out.jsonl
-convcli convert sessions/ --to openai-chat --out-dir out -j 4
-convcli convert chat.json --to openai-chat-stream --chunk 20
-cat chat.json | convcli convert - --to intermediate --fail-on-loss=content > out.json
+convcli convert samples/cohere/twin-weather.json --to anthropic   # to stdout; losses on stderr
+convcli convert samples/openai-chat/fine-tuning.jsonl -t anthropic -o out.jsonl
+convcli convert "samples/openclaw/*.jsonl" --to openai-chat --out-dir out -j 4
+convcli convert samples/mistral/response.json --to openai-chat-stream --chunk 20
+cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fail-on-loss > out.json
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @_shared.inputs
-@click.option("--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to write.")
+@click.option("-t", "--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to write.")
 @click.option(
     "-o",
     "--output",

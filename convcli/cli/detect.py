@@ -14,8 +14,8 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
-convcli detect chat.json
-convcli detect sessions/ --output-format json
+convcli detect samples/gemini/twin-weather.json
+convcli detect "samples/openclaw/*.jsonl" --output-format json
 """
 
 

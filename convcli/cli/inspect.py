@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from convcli.views.rows import Row
 
 EXAMPLES = """\
-convcli inspect chat.json                     # a row for each message, call and result
-convcli inspect chat.json --tools --where status=error,open
-convcli inspect chat.json --message 3         # all of one message
-convcli inspect sessions/*.jsonl              # a row for each transcript
-convcli inspect chat.json --output-format html > chat.html
+convcli inspect samples/cohere/twin-weather.json      # a row for each message, call and result
+convcli inspect samples/cohere/twin-weather.json --tools --where status=error,open
+convcli inspect samples/cohere/twin-weather.json --message 3       # all of one message
+convcli inspect samples/openclaw/*.jsonl              # a row for each transcript
+convcli inspect samples/cohere/twin-weather.json --output-format html > chat.html
 """
 
 MESSAGES = ["message", "role", "kind", "tool", "call", "status", "size", "tokens", "text"]
@@ -188,10 +188,10 @@ class Condition:
         """What to say when it held for no row, with the nearest word of those that the rows have."""
         if self.held or not self.seen:
             return None
-        from convcli.validation.wording import LOOSE_CUTOFF, nearest
+        from convcli.validation.wording import nearest
 
         words, seen = ",".join(self.accepted), sorted(self.seen)
-        near = next(filter(None, (nearest(word, seen, LOOSE_CUTOFF) for word in self.accepted)), None)
+        near = next(filter(None, (nearest(word, seen) for word in self.accepted)), None)
         hint = f'; did you mean "{safe_text(near)}"?' if near is not None else ""
         return f"note: no row has {self.column}={safe_text(words)}{hint}\n"
 

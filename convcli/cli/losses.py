@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from convcli.views.outcomes import LossGroup, OutcomeTable
 
 EXAMPLES = """\
-convcli losses chat.json --to openai-chat                   # of this file
-convcli losses chat.json --to openai-chat --summary         # by field, with counts
-convcli losses --from intermediate --to openai-chat         # of the two dialects in general
+convcli losses samples/cline/thinking.json --to openai-chat               # of this file
+convcli losses samples/cline/thinking.json --to openai-chat --summary     # by field, with counts
+convcli losses --from anthropic --to openai-chat                          # of two dialects in general
 """
 
 COLUMNS = ["file", "line", "where", "level", "kind", "field", "why"]
@@ -37,7 +37,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="[FILE]...")
 @_shared.from_option
-@click.option("--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
+@click.option("-t", "--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
 @click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")
 @click.option("--branch", type=BRANCH, default="all", help="Of a session with branches: the active one, or all.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the losses are written.")

@@ -12,7 +12,7 @@ from convcli.cli._commands import Command
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
-convcli convert chat.json --to gemini -o out.json --restore-file kept.jsonl
+convcli convert samples/cline/chat.json --to gemini -o out.json --restore-file kept.jsonl
 convcli restore out.json --restore-file kept.jsonl -o chat-again.json
 """
 

@@ -14,8 +14,8 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
-convcli stats sessions/
-convcli stats sessions/ --output-format json
+convcli stats samples/openclaw/*.jsonl
+convcli stats samples/openclaw/*.jsonl --output-format json
 """
 
 

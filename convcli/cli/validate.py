@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from convcli.model.findings import Finding
 
 EXAMPLES = """\
-convcli validate chats.jsonl
-convcli validate train/ --dialect openai-chat --output-format concise
-convcli validate chat.json --as anthropic               # would that service take it?
-convcli validate sessions/ --statistics --ignore null-filled
+convcli validate samples/openai-chat/fine-tuning.jsonl
+convcli validate samples/openclaw/*.jsonl --from openclaw --output-format concise
+convcli validate samples/cohere/twin-weather.json --as anthropic   # would that service take it?
+convcli validate samples/openai-chat/ --statistics --exit-zero
 """
 
 STATISTICS = ["findings", "severity", "code", "first"]

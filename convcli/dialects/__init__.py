@@ -63,7 +63,8 @@ def _plugin(name: str) -> object:
     for entry in entry_points(group=ENTRY_POINTS):
         if entry.name == name:
             return entry.load()
-    raise unknown("dialect", name, names(), "convcli dialects lists them all")
+    synonyms = {alias: dialect.name for dialect in builtin() for alias in dialect.aliases}
+    raise unknown("dialect", name, names(), "convcli dialects lists them all", synonyms)
 
 
 def _by_name(dialect: Dialect) -> tuple[Callable[[str], Dialect], tuple[str]]:

@@ -135,6 +135,7 @@ LACKS = (places.LACKS | lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lack
 DIALECT = Dialect(
     name=NAME,
     title="Cline",
+    aliases=("roo", "roo-code", "kilo-code"),
     specification="the code of cline/cline at 21cb8d25 and RooCodeInc/Roo-Code at cb836567; read 2026-11-22",
     framings=("document", "records"),
     forms=("task", "session"),

@@ -29,4 +29,5 @@ DIALECT = dialect(
     "Gemini API, generateContent v1beta; Python SDK google-genai 3.3.0; read 2026-11-20",
     recognise,  # Vertex AI must show marks of its own
     turns.results_in_roles("user", "function"),
+    aliases=("google", "google-genai", "genai", "ai-studio"),
 )

@@ -171,6 +171,7 @@ RULES = (
 DIALECT = Dialect(
     name=NAME,
     title="the intermediate format",
+    aliases=("convcli", "ir"),
     specification="schemas/intermediate.schema.json, version 1",
     framings=("document", "records"),
     forms=("transcript", "plain"),

@@ -91,4 +91,5 @@ DIALECT = dialect(
     detect,
     turns.results_in_roles("user"),
     ROLES_ARE_NAMED,
+    aliases=("vertex", "google-cloud", "gcp"),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from convcli.model.errors import JobError
@@ -11,8 +11,10 @@ from convcli.model.errors import JobError
 PLAIN_WORD = re.compile(r"[A-Za-z0-9_.-]{1,40}\Z")
 """What a message may repeat of a document: the name of a role or a key, never a text or a terminal sequence."""
 SCALAR_NAMES = {bool: "a boolean", int: "an integer", float: "a number"}
-CUTOFF, LOOSE_CUTOFF = 0.6, 0.5
-"""How like two words must be, as `difflib` measures it: in documents, and on the command line, where any hint helps."""
+EDITS = ((2, 0), (5, 1), (9, 2), (40, 3))
+"""Lengths of words, and in how many letters one of at most that length may differ from the word that was meant."""
+SHORTEST_PREFIX = 2
+"""Letters from which on the beginning of a word stands for the word."""
 MOST_COMPARED = 50
 """Words of a document among which the nearest is looked for: that costs time for each of them, in each finding."""
 LENGTHS = ((str, "a string", "character"), (list, "a list", "item"), (dict, "an object", "key"))
@@ -44,16 +46,55 @@ def listed(keys: Iterable[str]) -> str:
     return ", ".join(f'"{key}"' for key in keys)
 
 
-def nearest(word: str, words: Iterable[str], cutoff: float = CUTOFF) -> str | None:
-    """The word that is most like this one; None when none is like it."""
-    from difflib import get_close_matches  # takes milliseconds to import, and most documents are good
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """The word that was meant; None when none is near.
 
-    return next(iter(get_close_matches(word, words, 1, cutoff)), None)
+    One that is spelled with other capitals or hyphens comes first, then the shortest that begins with this word, then
+    the longest with which this word begins, then one of the same parts, then one that differs in few letters.
+    """
+    known = {_spelled(other): other for other in reversed(list(words))}
+    here = _spelled(word)
+    longer = [other for other in known if other.startswith(here)] if len(here) >= SHORTEST_PREFIX else []
+    shorter = [other for other in known if here.startswith(f"{other}-")]
+    same = [other for other in known if sorted(other.split("-")) == sorted(here.split("-"))]
+    if here in known:
+        near: str | None = here
+    elif longer or shorter or same:
+        near = min(longer, key=len, default=None) or max(shorter, key=len, default=None) or same[0]
+    else:
+        near = _least_edited(here, known)
+    return None if near is None else known[near]
 
 
-def did_you_mean(word: str, words: Iterable[str], form: str = "did you mean {}?", *, cutoff: float = CUTOFF) -> str:
+def _spelled(word: str) -> str:
+    """The word in small letters with hyphens between its parts: `toolUse`, `tool_use` and `--tool-use` agree."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_.\s]+", "-", word)
+    return apart.strip("-").lower()
+
+
+def _least_edited(word: str, words: Iterable[str]) -> str | None:
+    most = next((edits for length, edits in EDITS if len(word) <= length), 0)
+    near = [(edits(word, other), other) for other in words if abs(len(other) - len(word)) <= most]
+    near = [(number, other) for number, other in near if number <= most]
+    return min(near, key=lambda pair: (pair[0], pair[1][:1] != word[:1]), default=(0, None))[1]
+
+
+def edits(one: str, other: str) -> int:
+    """How many letters must be put in, left out, replaced or swapped with their neighbour to make one of the other."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one, 1):
+        earlier, before, row = before, row, [at]
+        for place, wanted in enumerate(other, 1):
+            row.append(min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != wanted)))
+            swapped = at > 1 and place > 1 and letter == other[place - 2] and one[at - 2] == wanted
+            row[-1] = min(row[-1], earlier[place - 2] + 1) if swapped else row[-1]
+    return row[-1]
+
+
+def did_you_mean(word: str, words: Iterable[str], form: str = "did you mean {}?") -> str:
     """The question whether the nearest of the words was meant, in this form; empty when none is near."""
-    near = nearest(word, [other for other in words if PLAIN_WORD.match(other)], cutoff)
+    near = nearest(word, [other for other in words if PLAIN_WORD.match(other)])
     return form.format(f'"{near}"') if near is not None else ""
 
 
@@ -62,7 +103,13 @@ def brief_hint(word: str, words: Collection[str]) -> str:
     return did_you_mean(word, words) if len(words) <= MOST_COMPARED and PLAIN_WORD.match(word) else ""
 
 
-def unknown(kind: str, word: str, known: Iterable[str], otherwise: str) -> JobError:
-    """The error for a word that is none of the known ones: its help is the nearest of them, else `otherwise`."""
-    help_text = did_you_mean(word, known, cutoff=LOOSE_CUTOFF) or otherwise
+def unknown(
+    kind: str, word: str, known: Iterable[str], otherwise: str, synonyms: Mapping[str, str] | None = None
+) -> JobError:
+    """The error for a word that is none of the known ones. Its help is the known word that `synonyms` has for it, or
+    the nearest one, else `otherwise`."""
+    known = list(known)
+    squeezed = word.lower().replace("-", "").replace("_", "")
+    other = next((meant for name, meant in (synonyms or {}).items() if name.replace("-", "") == squeezed), None)
+    help_text = f'did you mean "{other}"?' if other in known else did_you_mean(word, known) or otherwise
     return JobError(f"unknown-{kind}", f'there is no {kind} "{word}"', help=help_text)

@@ -179,6 +179,7 @@ LACKING = (LACKS | lacking.SESSION - {"id"} | lacking.FUNCTION_ONLY - {"tool.str
 DIALECT = Dialect(
     name=NAME,
     title="Anthropic Messages",
+    aliases=("claude", "claude-api", "messages"),
     specification="Messages API reference; Python SDK anthropic 2.10.0; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),

@@ -209,6 +209,7 @@ LACKING = (LACKS - {"audio", "video"} | lacking.SESSION | lacking.FUNCTION_ONLY 
 DIALECT = Dialect(
     name=NAME,
     title="Amazon Bedrock Converse",
+    aliases=("aws", "amazon", "converse"),
     specification="service model bedrock-runtime 2023-09-30 of botocore 1.44.5; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),

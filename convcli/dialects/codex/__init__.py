@@ -118,6 +118,7 @@ LACKS |= fields("title updatedAt head toolChoice settings tool_result.status ima
 DIALECT = Dialect(
     name=NAME,
     title="Codex CLI",
+    aliases=("rollout", "openai-codex"),
     specification="rollouts of @openai/codex 0.169.0; read 2026-11-22",
     framings=("events", "document"),
     forms=("rollout",),

@@ -341,6 +341,7 @@ LACKS["response"] |= {"model"}
 DIALECT = Dialect(
     name=NAME,
     title="Cohere",
+    aliases=("command-r",),
     specification="API reference of v2 chat; Python SDK cohere 7.3.1; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),

@@ -240,6 +240,7 @@ LACKS = {
 DIALECT = Dialect(
     name=NAME,
     title="Model Context Protocol",
+    aliases=("model-context-protocol", "sampling"),
     specification="protocol versions 2025-11-25 and 2026-07-28; Python package mcp-types 2.3.0; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "tools", "result", "response", "list"),

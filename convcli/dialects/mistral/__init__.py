@@ -284,6 +284,7 @@ LACKS = lacks(
 DIALECT = Dialect(
     name=NAME,
     title="Mistral",
+    aliases=("mistralai", "le-chat"),
     specification="API reference of chat completions; Python SDK mistralai 3.7.0; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),

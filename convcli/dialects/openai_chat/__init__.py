@@ -235,6 +235,18 @@ RULES = (
 DIALECT = Dialect(
     name=NAME,
     title="OpenAI Chat Completions",
+    aliases=(
+        "openai",
+        "gpt",
+        "chatgpt",
+        "completions",
+        "trl",
+        "hf",
+        "huggingface",
+        "transformers",
+        "datasets",
+        "azure",
+    ),
     specification="Chat Completions API reference; Python SDK openai 3.51.0; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),

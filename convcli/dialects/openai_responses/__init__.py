@@ -184,6 +184,7 @@ LACKS = {
 DIALECT = Dialect(
     name=NAME,
     title="OpenAI Responses",
+    aliases=("responses",),
     specification="Responses API reference; Python SDK openai 3.51.0; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),

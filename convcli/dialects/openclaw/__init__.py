@@ -174,6 +174,7 @@ OF_SESSIONS = {"title", "createdAt", "head", "message.id", "message.parentId", "
 DIALECT = Dialect(
     name=NAME,
     title="OpenClaw",
+    aliases=("pi", "pi-agent", "clawdbot", "moltbot"),
     specification="pi session format, version 3 (@earendil-works/pi-coding-agent 1.5.2); read 2026-11-20",
     framings=("events", "document"),
     forms=(SESSION, REQUEST),

@@ -16,12 +16,18 @@ from convcli.model.rule import Rule
 
 
 def dialect(
-    service: Service, title: str, specification: str, detect: Callable[[Any], Clue | None], *of_roles: Rule
+    service: Service,
+    title: str,
+    specification: str,
+    detect: Callable[[Any], Clue | None],
+    *of_roles: Rule,
+    aliases: tuple[str, ...] = (),
 ) -> Dialect:
     """Requests, responses and bare lists of contents of the service."""
     return Dialect(
         name=service.name,
         title=title,
+        aliases=aliases,
         specification=specification,
         framings=("document", "records"),
         forms=("request", "response", "list"),

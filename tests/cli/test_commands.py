@@ -1,0 +1,86 @@
+"""What all commands share: help with examples that work, options in groups, and options whose value may be left out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, environment, run, write
+
+PACKAGE = ROOT / "convcli" / "cli"
+NAMES = sorted(path.stem for path in PACKAGE.glob("*.py") if not path.stem.startswith("_"))
+COMMON = ("--to", "--from", "--output", "--output-format", "--tools", "--as", "--summary")
+RARE = ("--duplicate-keys", "--debug", "--color", "--chunk", "--keep-going", "--exit-zero")
+
+
+def examples(*words: str) -> str:
+    text = run(*words, "-h").stdout.decode()
+    section = text.partition("Examples:\n")[2].partition("\nUsage:")[0]
+    return "".join(f"{line[2:]}\n" for line in section.splitlines() if line.strip())
+
+
+@pytest.mark.parametrize(
+    "words", [(), *((name,) for name in NAMES)], ids=lambda words: words[0] if words else "convcli"
+)
+def test_every_example_of_a_help_works_as_it_stands(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
+    for folder in (".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions", "bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    program = tmp_path / "bin" / "convcli"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m convcli "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    home = environment(HOME=str(tmp_path), PROFILE=str(tmp_path / "profile"))
+    script = f'PATH="{tmp_path / "bin"}:$PATH"\n' + examples(*words)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=home, capture_output=True, text=True, check=False
+    )
+    assert script.count("convcli ") > 1
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+
+
+def groups(name: str) -> dict[str, list[str]]:
+    """The options of a command by the titles above them."""
+    by_title: dict[str, list[str]] = {}
+    for line in run(name, "-h", env=environment(COLUMNS="80")).stdout.decode().partition("\nUsage:")[2].splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            title = line[:-1]
+        elif line.startswith("  -"):
+            by_title.setdefault(title, []).append(
+                next(word for word in line.replace(",", "").split() if word[:2] == "--")
+            )
+    return by_title
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_options_stand_in_groups_each_once_and_the_common_ones_first(name: str) -> None:
+    of_command = groups(name)
+    first, last = next(iter(of_command)), list(of_command)[-1]
+    every = [option for options in of_command.values() for option in options]
+    assert len(every) == len(set(every))
+    assert (last, every[-1]) == ("Work", "--help")
+    assert set(COMMON) & set(every) <= set(of_command.get("Options", ()))
+    assert not set(RARE) & set(of_command.get("Options", ()))
+    assert first == "Options" or set(every) == {"--color", "--debug", "--help"}
+
+
+def test_an_optional_value_is_the_next_word_only_where_that_is_a_value_and_no_file(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", {**LOSSY, "messages": LOSSY["messages"][:1]})  # loses an id
+    for words in (["content", source], ["--", source], [source], ["context", source], ["any", source]):
+        done = run("convert", "--to", OTHER, "--fail-on-loss", *words)
+        assert done.returncode == (0 if words[0] == "content" else 1), done.stderr
+        assert b"several-inputs" not in done.stderr
+    write(tmp_path / "content", CLEAN)
+    done = run("convert", "--to", OTHER, "--fail-on-loss", "content", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count(b"nothing lost")) == (0, 1)
+
+
+def test_short_names_of_options_are_the_long_ones(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", CLEAN)
+    long = run("convert", source, "--from", OTHER, "--to", OWN)
+    assert long.returncode == 0
+    assert run("convert", source, "-f", OTHER, "-t", OWN).stdout == long.stdout
+    assert run("losses", "-f", OTHER, "-t", OWN).stdout == run("losses", "--from", OTHER, "--to", OWN).stdout
+    assert run("-V").stdout == run("--version").stdout != b""
