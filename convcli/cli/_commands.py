@@ -21,7 +21,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
     (
         "Options",
         "--to --from --as --output --out-dir --force --fail-on-loss --tools --message --summary --where --matrix"
-        " --list --output-format",
+        " --list --level --exact --output-format",
     ),
     ("What is read", "--line --at --exclude --transcripts-only --duplicate-keys --sample --seed --isolated"),
     ("What is written", "--set --form --framing --chunk --branch --columns --limit --no-trunc"),

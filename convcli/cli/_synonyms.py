@@ -14,6 +14,7 @@ COMMANDS_OF_OTHERS = {
     **dict.fromkeys(("settings", "show-settings", "configuration"), "config"),
     **dict.fromkeys(("undo", "revert", "back"), "restore"),
     **dict.fromkeys(("code", "why", "rule"), "explain"),
+    **dict.fromkeys(("compare", "cmp", "same"), "diff"),
     **dict.fromkeys(("dry-run", "loss", "report"), "losses"),
 }
 """Words by which other programs call what a command does."""
@@ -37,7 +38,7 @@ OPTIONS_OF_OTHERS = {
     **dict.fromkeys(("lossless", "no-loss", "fail-on"), "--fail-on-loss"),
 }
 """Options by which other programs do what there is another option for; `{}` is the word itself."""
-COMMANDS_FOR_OPTIONS = {"dry-run": "convcli losses", "diff": "convcli losses", "stats": "convcli stats"}
+COMMANDS_FOR_OPTIONS = {"dry-run": "convcli losses", "diff": "convcli diff", "stats": "convcli stats"}
 """Options for which there is a command."""
 
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from convcli.jobs.inputs import Document
 
 EXAMPLES = """\
-convcli diff chat.json out.json                    # in whatever dialects
-convcli diff chat.json out.json --level content    # only what a model would read
-convcli diff a.jsonl b.jsonl --output-format json
+convcli diff samples/cohere/twin-weather.json samples/anthropic/twin-weather.json
+convcli diff samples/cohere/twin-weather.json samples/mistral/twin-weather.json --level content
+convcli diff samples/cline/twin-weather.json samples/mcp/twin-weather.json --output-format json
 """
 
 COLUMNS = ["level", "kind", "field", "line", "first", "second", "before", "after"]
@@ -34,7 +34,7 @@ LEVELS = {"content": ("content",), "context": ("content", "context"), "any": ("c
 @click.argument("first", type=click.Path(), metavar="FILE")
 @click.argument("second", type=click.Path(), metavar="FILE")
 @_shared.from_option
-@click.option("--to", "target", type=DIALECT, metavar="DIALECT", help="The dialect of the second file.")
+@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="The dialect of the second file.")
 @click.option(
     "--level",
     type=Near("level", lambda: list(LEVELS)),

@@ -46,7 +46,7 @@ def test_no_alias_of_a_dialect_stands_for_two_or_is_itself_a_name() -> None:
     ("word", "command"),
     [
         ("view", "inspect"), ("show", "inspect"), ("lint", "validate"), ("check", "validate"), ("transform", "convert"),
-        ("insepct", "inspect"), ("valid", "validate"), ("conv", "convert"), ("loss", "losses"), ("diff", None),
+        ("insepct", "inspect"), ("valid", "validate"), ("conv", "convert"), ("loss", "losses"), ("compare", "diff"),
         ("list", None), ("ls", None), ("run", None), ("init", None), ("import", None),
     ],
 )  # fmt: skip
