@@ -8,8 +8,14 @@ from typing import Any
 import msgspec
 
 from convcli import dialects
+from convcli.engine import foreign
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.errors import ContentError
+from convcli.validation.wording import PLAIN_WORD, described, listed
+
+MOST_KEYS = 8
+"""Keys of an object that are named where nobody recognises it."""
+NO_DIALECT = "no dialect recognises this"
 
 
 class Detection(msgspec.Struct, frozen=True):
@@ -28,24 +34,60 @@ def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tu
 
 
 def detect(document: Any, among: Sequence[Dialect] | None = None) -> Detection:
-    """The dialect of a document. Raises ContentError when none or more than one fits best."""
-    return strongest(candidates(document, among))
+    """The dialect of a document. Raises ContentError when none or more than one fits best, and when the document is in
+    a format that we know by name and do not read."""
+    refuse_foreign([document])
+    ranked = candidates(document, among)
+    if not ranked:
+        raise unrecognised([document])
+    return strongest(ranked)
+
+
+def refuse_foreign(values: Sequence[Any]) -> None:
+    """Raises ContentError when a document, or one of these records of a file, is in a format that we know by name and
+    do not read: it may look like a dialect, and would then lose what makes it another format."""
+    known = foreign.recognise(values)
+    if known is not None:
+        message = f"this looks like {known.name}; convcli does not read it yet"
+        raise ContentError("unknown-dialect", message, help=known.help or "convcli dialects lists what it reads")
+
+
+def unrecognised(values: Sequence[Any]) -> ContentError:
+    """The error for a document, or the records of a file, that no dialect recognises."""
+    first = values[0]
+    if not isinstance(first, (dict, list)) or not first:
+        what = "this" if len(values) == 1 else "the first record"
+        message = f"{what} is {described(first)}, and no transcript"
+        return ContentError("unknown-dialect", message, help="a transcript is an object, or a list of messages")
+    return ContentError(
+        "unknown-dialect",
+        f"{NO_DIALECT}: {shape(first)}",
+        help="if it is in one that convcli dialects lists, name it with --from",
+    )
+
+
+def shape(value: Any) -> str:
+    """What a value looks like: the names of its keys, or of those of the first item of a list."""
+    if isinstance(value, list) and value:
+        return f"a list, of which the first is {_keyed(value[0])}"
+    return _keyed(value)
+
+
+def _keyed(value: Any) -> str:
+    keys = [key for key in value if PLAIN_WORD.match(key)][:MOST_KEYS] if isinstance(value, dict) else []
+    return f"an object with the keys {listed(keys)}" if keys else described(value)
 
 
 def strongest(ranked: Sequence[tuple[str, Clue]]) -> Detection:
-    """The one strongest of these candidates, the strongest first. Raises ContentError when there is none or a tie."""
-    if not ranked:
-        raise ContentError(
-            "unknown-dialect",
-            "no dialect recognises this document",
-            help="name it with --from; convcli dialects lists them all",
-        )
-    best = [name for name, clue in ranked if clue.strength == ranked[0][1].strength]
+    """The one strongest of these candidates, the strongest first; two framings of one dialect are no tie. Raises
+    ContentError when two dialects are."""
+    top = [(name, clue) for name, clue in ranked if clue.strength == ranked[0][1].strength]
+    best = dict(reversed(top))
     if len(best) > 1:
-        listed = ", ".join(f"{name} ({clue.reason})" for name, clue in ranked[: len(best)])
+        listing = ", ".join(f"{name} ({best[name].reason})" for name in sorted(best))
         raise ContentError(
             "ambiguous-dialect",
-            f"this document could be in {len(best)} dialects: {listed}",
-            help=f"name it, say --from {best[0]}",
+            f"this document could be in {len(best)} dialects: {listing}",
+            help=f"name it, say --from {min(best)}",
         )
     return Detection(ranked[0][0], ranked[0][1], tuple(ranked[1:]))

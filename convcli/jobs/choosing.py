@@ -35,12 +35,16 @@ def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool
     framings = {"sse"} if framing == "sse" else {"events"} if framing == "jsonl" or one_line else set()
     whole = [dialect for dialect in among if framings.intersection(dialect.framings)]
     each = [] if framing == "sse" else each
+    if not is_named:
+        detection.refuse_foreign(values)
     if framing == "json":
         _refuse_several(values[0], among)
     if is_named:
         return _read_as_named(values, among[0], each, whole, framing)
     single = _agreed(values, each) or _agreed(values[:1], each)
     together = detection.candidates(Rows(values), whole) if whole else []
+    if not single and not together:
+        raise detection.unrecognised(values)
     strongest = detection.strongest(sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0])))
     is_whole = any(name == strongest.dialect and clue is strongest.clue for name, clue in together)
     return ChosenDialect(dialects.get(strongest.dialect), is_whole, strongest)

@@ -14,6 +14,9 @@ _WIDTHS = {"x000": "UTF-32LE", "000x": "UTF-32BE", "x0x0": "UTF-16LE", "0x0x": "
 _MAGIC = (
     (b"SQLite format 3\0", "a SQLite database"),
     (b"PK\x03\x04", "a zip archive"),
+    (b"<|start|>", "text in OpenAI's harmony format"),
+    (b"<|im_start|>", "ChatML text"),
+    (b"# aider chat started at", "a history of Aider"),
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF8", "a GIF image"),
@@ -22,6 +25,8 @@ _MAGIC = (
     (b"<html", "an HTML page"),
     (b"<?xml", "XML"),
 )
+_LOG, _JOURNAL, _ENTRY = "a log of Inspect (a zip archive)", b"_journal/", 64
+"""What the first entry of such an archive is called, and the bytes in which its name stands."""
 
 
 class ForeignContent(NamedTuple):
@@ -36,6 +41,7 @@ def of_beginning(data: bytes) -> ForeignContent | None:
     """What the first bytes of a file say."""
     for magic, what in _MAGIC:
         if data.startswith(magic):
+            what = _LOG if _JOURNAL in data[:_ENTRY] else what
             return ForeignContent("not-json", f"this looks like {what}, not like JSON")
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), _without_mark(data))
     if not encoding:

@@ -120,7 +120,7 @@ def test_of_a_session_that_is_refused_for_a_line_convert_tells_that_line_only(tm
 
 
 def test_the_first_finding_of_a_file_says_what_it_was_read_as_where_that_is_not_sure(tmp_path: Path) -> None:
-    document = {"messages": [{"role": "user", "content": [{"type": "text", "value": "Hi."}]}]}
+    document = {"messages": [{"role": "user", "content": [{"type": "text", "txt": "Hi."}]}]}
     path = write(tmp_path / "a.jsonl", document, document)
     first, second = [verdict.findings[0] for verdict in verdicts(path)]
     assert (first.code, second.code) == ("missing-key", "missing-key")

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import detection
+from convcli.model.dialect import Clue
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 from tests import strategies
@@ -18,28 +20,28 @@ from tests.laws.test_mutants import containers, value_of
 from tests.support import names, samples
 
 
-@pytest.mark.parametrize("value", [None, True, 0, 1.5, "", "text", [], {}, [[]], [None], [{}], {"a": 1}])
-def test_a_value_without_marks_is_in_no_dialect(value: Any) -> None:
-    with pytest.raises(ContentError) as caught:
-        detection.detect(value)
-    assert caught.value.code == "unknown-dialect"
-
-
-SAID = {"role": "user", "content": [{"type": "text", "text": "Hi."}]}
-
-
 @pytest.mark.parametrize(
-    "value",
+    ("value", "words"),
     [
-        Rows([{"type": "session_start", "id": "s"}, {"type": "message", "id": "a", "parentId": "s", "message": SAID}]),
-        [{"role": "user", "parts": [{"type": "text", "content": "Hi."}]}],
+        (None, "this is null, and no transcript"),
+        (True, "this is a boolean, and no transcript"),
+        (0, "this is an integer, and no transcript"),
+        (1.5, "this is a number, and no transcript"),
+        ("", "this is an empty string, and no transcript"),
+        ("text", "this is a string of 4 characters, and no transcript"),
+        ([], "this is an empty list, and no transcript"),
+        ({}, "this is an empty object, and no transcript"),
+        ([[]], "no dialect recognises this: a list, of which the first is an empty list"),
+        ([None], "no dialect recognises this: a list, of which the first is null"),
+        ([{}], "no dialect recognises this: a list, of which the first is an empty object"),
+        ({"a": 1}, 'no dialect recognises this: an object with the keys "a"'),
+        ({"a key with spaces": 1}, "no dialect recognises this: an object of 1 key"),
     ],
-    ids=["a session of Droid", "messages of OpenTelemetry"],
 )
-def test_what_only_looks_like_a_dialect_is_in_none(value: Any) -> None:
+def test_a_value_without_marks_is_in_no_dialect_and_told_as_what_it_is(value: Any, words: str) -> None:
     with pytest.raises(ContentError) as caught:
         detection.detect(value)
-    assert caught.value.code == "unknown-dialect"
+    assert (caught.value.code, caught.value.message) == ("unknown-dialect", words)
 
 
 @given(value=strategies.values)
@@ -63,9 +65,15 @@ def test_detection_never_fails_on_a_broken_document(name: str, data: st.DataObje
 
 
 def test_a_tie_is_an_error_that_names_the_candidates() -> None:
-    strong = [dialects.get(name) for name in names()][:1] * 2
-    marked = next(sample.document for sample in samples() if sample.dialect == strong[0].name)
+    first = dialects.get(names()[0])
+    marked = next(sample.document for sample in samples() if sample.dialect == first.name)
     with pytest.raises(ContentError) as caught:
-        detection.detect(marked, strong)
+        detection.detect(marked, [first, replace(first, name="other")])
     assert caught.value.code == "ambiguous-dialect"
-    assert strong[0].name in caught.value.message
+    assert first.name in caught.value.message
+    assert "other" in caught.value.message
+
+
+def test_two_framings_of_one_dialect_are_no_tie() -> None:
+    clues = [("a", Clue(90, "as a document")), ("a", Clue(90, "as rows")), ("b", Clue(80, "weaker"))]
+    assert detection.strongest(clues) == detection.Detection("a", clues[0][1], tuple(clues[1:]))

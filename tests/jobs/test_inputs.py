@@ -175,3 +175,12 @@ def test_a_folder_or_glob_without_files_is_an_error(tmp_path: Path) -> None:
 
 def test_a_file_is_read_once_however_often_it_is_named(tmp_path: Path) -> None:
     assert len(inputs.find([str(tmp_path / "a"), str(tmp_path / "a")])) == 1
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_a_document_on_one_line_does_not_tie_with_itself_as_rows(tmp_path: Path, name: str) -> None:
+    said = {"id": "u1", "timestamp": "2026-01-01T00:00:00Z", "type": "user", "content": "Hi."}
+    session = {"sessionId": "s", "projectHash": "p", "messages": [said]}
+    with inputs.opened(str(write(tmp_path / name, session))) as source:
+        assert (source.dialect.name, source.is_whole) == ("gemini-cli", False)
+        assert [len(document.lift().messages) for document in source if isinstance(document, Document)] == [1]

@@ -271,7 +271,16 @@ def test_a_refusal_hints_at_what_the_text_looks_like(data: bytes, hint: str) -> 
 
 @pytest.mark.parametrize(
     ("magic", "name"),
-    [(b"SQLite format 3\0", "SQLite"), (b"PK\x03\x04", "zip"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"%PDF-1.7", "PDF")],
+    [
+        (b"SQLite format 3\0", "SQLite"),
+        (b"PK\x03\x04", "zip"),
+        (b"PK\x03\x04" + b"\x14".ljust(26, b"\0") + b"_journal/start.json", "Inspect"),
+        (b"<|start|>user<|message|>Hi.<|end|>", "harmony"),
+        (b"<|im_start|>user\nHi.<|im_end|>", "ChatML"),
+        (b"# aider chat started at 2026-01-01 00:00:00\n", "Aider"),
+        (b"\x89PNG\r\n\x1a\n", "PNG"),
+        (b"%PDF-1.7", "PDF"),
+    ],
 )
 def test_files_of_other_kinds_are_named(magic: bytes, name: str) -> None:
     error = refusal(magic + b"\0\xff")

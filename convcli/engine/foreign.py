@@ -1,0 +1,287 @@
+"""Formats that convcli knows by name and does not read: a table of marks, so that an error can say what a file is.
+
+A dialect that comes to read one of them takes its row out; `tests/engine/test_foreign.py` fails until it does.
+
+A mark is conditions with spaces between them, all of which must hold of a document or of one of the first records. A
+condition is a path of keys (`*`: some item of a list) and what must stand there: nothing more (any value) · `=a|b` one
+of these texts · `^a|b` a text that begins so · `:str` a value of this type. `!path`: there is no such value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+LOOK_AT = 16
+"""Records of a file, and items of a list, that are looked at."""
+TYPES = {"str": str, "list": list, "dict": dict}
+
+
+class Foreign(NamedTuple):
+    """A format that is known by name: what a file of it is, its marks, and what may be done with it."""
+
+    name: str
+    marks: tuple[str, ...]
+    help: str = ""
+
+
+PREFERENCES = "keep one of the two answers of each pair, as a row of messages, and convert that"
+
+FORMATS = (
+    # sessions
+    Foreign(
+        "a session of Claude Code",
+        (
+            "parentUuid message/content",
+            "isSidechain sessionId",
+            "type=user|assistant message/content timestamp",
+            "type=summary leafUuid",
+            "loglines",
+        ),
+    ),
+    Foreign("a log of Claude Code (stream-json)", ("type=system claude_code_version", "parent_tool_use_id session_id")),
+    Foreign(
+        "the output of codex exec --json",
+        ("type=thread.started thread_id", "type^item. item/type item/id"),
+        "the rollout of the session, in ~/.codex/sessions, holds its messages and calls",
+    ),
+    Foreign(
+        "a session of OpenCode",
+        (
+            "info/id messages/*/info messages/*/parts",
+            "sessionID part/messageID",
+            "sessionID role time/created",
+            "sessionID messageID type",
+            "id^prt_|p_ type=text text",
+            "projectID directory time/created",
+        ),
+    ),
+    Foreign(
+        "a session of Copilot CLI",
+        ("type=session.start data/copilotVersion", "type^session.|assistant.|user.|tool. data id parentId"),
+    ),
+    Foreign("a session of Qwen Code", ("parentUuid message/parts", "type=tool_result toolCallResult")),
+    Foreign("a session of Droid", ("type=session_start id",)),
+    Foreign(
+        "a session of Goose",
+        (
+            "conversation/*/content conversation/*/created",
+            "content/*/toolCall/status",
+            "content/*/toolResult/status",
+            "working_dir message_count",
+        ),
+    ),
+    Foreign(
+        "a session of OpenHands",
+        (
+            "kind=MessageEvent|ActionEvent|ObservationEvent|SystemPromptEvent|ConversationStateUpdateEvent source",
+            "source=user|agent action:str args",
+            "source=user|agent observation:str extras",
+        ),
+    ),
+    Foreign("a session of Hermes", ("system_prompt messages model_config",)),
+    Foreign("a session of Kimi", ("type^context.append",)),
+    Foreign(
+        "the manifest of a session of Cline",
+        ("session_id started_at workspace_root", "session_id started_at messages_path"),
+        "the messages are in the file beside it, NAME.messages.json",
+    ),
+    Foreign("a log of the Agent Client Protocol", ("method=session/update params/update",)),
+    # trajectories and evaluations
+    Foreign("an ATIF trajectory", ("schema_version^ATIF-",)),
+    Foreign("a trajectory of SWE-agent", ("trajectory/*/action trajectory/*/observation", "history/*/message_type")),
+    Foreign("a trajectory of mini-swe-agent", ("trajectory_format^mini-swe-agent",)),
+    Foreign("a result of tau-bench", ("task_id traj reward",)),
+    Foreign("a log of Inspect", ("eval/task status version", "tool_calls/*/function:str tool_calls/*/arguments")),
+    # frameworks
+    Foreign(
+        "a list of messages of the Vercel AI SDK",
+        (
+            "parts/*/type^tool-|step-start|dynamic-tool",
+            "id role parts/*/type=text parts/*/text",
+            "toolInvocations",
+            "content/*/type=tool-call|tool-result content/*/toolCallId",
+            "messages/*/parts/*/type^tool-|step-start|dynamic-tool",
+            "messages/*/toolInvocations",
+            "messages/*/content/*/type=tool-call|tool-result messages/*/content/*/toolCallId",
+        ),
+    ),
+    Foreign(
+        "a stream of the Vercel AI SDK",
+        ("type=start-step|finish-step|text-delta|reasoning-delta|tool-input-start|tool-input-available",),
+    ),
+    Foreign(
+        "a list of messages of LangChain",
+        (
+            "lc type=constructor kwargs",
+            "type=human|ai content",
+            "type=human|ai data/content",
+            "additional_kwargs role",
+            "messages/*/type=human|ai",
+            "messages/*/lc",
+            "messages/*/additional_kwargs",
+        ),
+    ),
+    Foreign("a list of messages of PydanticAI", ("kind=request|response parts/*/part_kind",)),
+    Foreign(
+        "a session of Google's ADK", ("events/*/author events/*/invocationId", "events/*/author events/*/invocation_id")
+    ),
+    Foreign("a trace of OpenAI's Agents SDK", ("object=trace|trace.span workflow_name", "object=trace.span span_data")),
+    Foreign("a log of OpenAI's Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)),
+    Foreign("a thread of OpenAI's Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
+    # telemetry and logs
+    Foreign(
+        "a GenAI record of OpenTelemetry",
+        (
+            "role parts/*/type=text parts/*/content",
+            "role parts/*/type=tool_call|tool_call_response|reasoning|blob|uri",
+            "event.name^gen_ai.",
+            "gen_ai.provider.name",
+            "attributes/gen_ai.operation.name",
+            "attributes/gen_ai.input.messages",
+            "attributes/gen_ai.output.messages",
+        ),
+    ),
+    Foreign("a trace of OpenTelemetry (OTLP)", ("resourceSpans/*/scopeSpans", "resourceLogs/*/scopeLogs")),
+    Foreign("a trace of OpenInference", ("attributes/openinference.span.kind",)),
+    Foreign(
+        "a trace of Langfuse",
+        ("trace observations", "traceId type=GENERATION|SPAN|TOOL|AGENT|EVENT"),
+        "the messages are under /observations/N/input and /output",
+    ),
+    Foreign("a run of LangSmith", ("run_type inputs",)),
+    Foreign(
+        "a list of spans of a trace",
+        (
+            "input/messages !preferred_output",
+            "input:dict output:dict",
+            "input:list output:dict",
+            "output/parts output/kind",
+            "output/parts output/role",
+            "output/response/parts",
+            "span_attributes span_id",
+        ),
+        "the messages are under /N/input and /N/output",
+    ),
+    Foreign(
+        "a batch of OpenAI",
+        ("custom_id method body", "custom_id response error"),
+        "requests and responses are read alone: jq -c '.body // .response.body // empty' FILE > FILES.jsonl",
+    ),
+    Foreign(
+        "a batch of Anthropic",
+        ("custom_id params", "custom_id result/type", "requests/*/custom_id"),
+        "requests and responses are read alone: jq -c '.params // .result.message // empty' FILE > FILES.jsonl",
+    ),
+    Foreign(
+        "a batch of the Gemini API",
+        ("key request/contents", "key response/candidates"),
+        "requests and responses are read alone: jq -c '.request // .response // empty' FILE > FILES.jsonl",
+    ),
+    # exports
+    Foreign(
+        "an export of ChatGPT", ("mapping:dict create_time", "mapping:dict current_node", "current_node safe_urls")
+    ),
+    Foreign("an export of Claude.ai", ("chat_messages",)),
+    Foreign("a prompt of Google AI Studio", ("chunkedPrompt",)),
+    # rows of training sets
+    Foreign("a training set in ShareGPT form", ("conversations/*/from conversations/*/value", "conversation/*/human")),
+    Foreign("a chat data set with the column conversation", ("conversation/*/role conversation/*/content",)),
+    Foreign("a chat data set with the column conversations", ("conversations/*/role conversations/*/content",)),
+    Foreign("a training set in Alpaca form", ("instruction:str output:str",)),
+    Foreign(
+        "a training set in the form of LLaMA-Factory v1",
+        ("messages/*/content/*/value messages/*/content/*/type", "chosen_messages rejected_messages"),
+    ),
+    Foreign(
+        "a training set in the form of ms-swift",
+        ("messages/*/role=tool_call|tool_response", "messages rejected_response", "query:str response:str"),
+    ),
+    Foreign("a set of preference pairs for OpenAI", ("input/messages preferred_output",), PREFERENCES),
+    Foreign("a set of preference pairs (chosen, rejected)", ("chosen rejected !messages",), PREFERENCES),
+    Foreign("a training set of prompts and completions", ("prompt completion !messages",)),
+)
+
+
+# ---------------------------------------------------------------- marks
+
+
+class Mark(NamedTuple):
+    """A condition: a path, and what is asked of a value there; `is_absent`: no value that passes may stand there."""
+
+    path: tuple[str, ...]
+    passes: Callable[[Any], bool]
+    is_absent: bool = False
+
+    def holds(self, value: Any) -> bool:
+        """Does it hold of this value?"""
+        return _some(value, self.path, self.passes) is not self.is_absent
+
+
+def _some(value: Any, path: tuple[str, ...], passes: Callable[[Any], bool]) -> bool:
+    """Does a value at this path pass?"""
+    for at, step in enumerate(path):
+        if step == "*":
+            below = path[at + 1 :]
+            return isinstance(value, list) and any(_some(item, below, passes) for item in value[:LOOK_AT])
+        if not isinstance(value, dict) or step not in value:
+            return False
+        value = value[step]
+    return passes(value)
+
+
+def condition(text: str) -> Mark:
+    """The condition that a piece of a mark states."""
+    words = text.removeprefix("!")
+    at, sign = next(((k, sign) for k, sign in enumerate(words) if sign in "=^:"), (len(words), ""))
+    asked = words[at + 1 :]
+    options = tuple(asked.split("|"))
+    tests: dict[str, Callable[[Any], bool]] = {
+        "": lambda value: True,
+        "=": lambda value: value in options,
+        "^": lambda value: isinstance(value, str) and value.startswith(options),
+        ":": lambda value: isinstance(value, TYPES[asked]),
+    }
+    return Mark(tuple(words[:at].split("/")), tests[sign], text.startswith("!"))
+
+
+@cache
+def _by_key() -> dict[tuple[str, ...], list[tuple[tuple[Mark, ...], Foreign]]]:
+    """The marks by the first keys that they ask for (`_keys`): a document has few of these."""
+    index: dict[tuple[str, ...], list[tuple[tuple[Mark, ...], Foreign]]] = {}
+    for foreign in FORMATS:
+        for text in foreign.marks:
+            marks = tuple(condition(piece) for piece in text.split())
+            path = marks[0].path
+            index.setdefault(path[:3] if path[1:2] == ("*",) else path[:1], []).append((marks, foreign))
+    return index
+
+
+def _keys(value: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """The keys of an object, and those of the objects in its lists."""
+    for key, below in value.items():
+        yield (key,)
+        if isinstance(below, list):
+            objects = [item for item in below[:LOOK_AT] if isinstance(item, dict)]
+            yield from ((key, "*", name) for name in dict.fromkeys(chain.from_iterable(objects)))
+
+
+def recognise(values: Iterable[Any]) -> Foreign | None:
+    """The foreign format of a document, or of the first of these records; None where no mark of one is seen."""
+    for value in islice(values, LOOK_AT):
+        for one in [value, *value[:LOOK_AT]] if isinstance(value, list) else [value]:
+            foreign = _of_object(one) if isinstance(one, dict) else None
+            if foreign is not None:
+                return foreign
+    return None
+
+
+def _of_object(value: dict[str, Any]) -> Foreign | None:
+    index = _by_key()
+    for keys in _keys(value):
+        for marks, foreign in index.get(keys, ()):
+            if all(mark.holds(value) for mark in marks):
+                return foreign
+    return None
