@@ -38,7 +38,7 @@ def command(screen: Screen, dialect: Dialect | None, form: str, matrix: bool) ->
         columns = ["dialect", "reads", "writes", "framings", "forms", "title"]
         if form == "table" and (_shared.width() or NARROW) < NARROW:
             columns.remove("forms")
-        _shared.show_table(screen, form, columns, map(_row, dialects.builtin()))
+        _shared.show_table(screen, form, columns, map(_row, [*dialects.builtin(), *dialects.brought()]))
     elif form == "table":
         screen.show(_described(dialect))
     else:

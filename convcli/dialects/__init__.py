@@ -12,7 +12,7 @@ Four steps to a new dialect:
 4. Samples, good and bad, and the twin; then `convcli.testing`, whose laws are held against every one of them.
 
 `ollama/` is a service with requests and responses; `openclaw/` a program with sessions. A plugin is a package with an
-entry point in the group `convcli.dialects` that gives a `Dialect`.
+entry point in the group `convcli.dialects` that gives a `Dialect`, with its schema beside it (`model/plugins.py`).
 
 `convcli.dialects()` is short for `convcli.dialects.names()`.
 """
@@ -27,10 +27,9 @@ from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 
+from convcli.model import plugins
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
-
-ENTRY_POINTS = "convcli.dialects"
 
 
 @lru_cache(maxsize=1)
@@ -47,6 +46,8 @@ def get(name: str) -> Dialect:
     dialect = import_module(module).DIALECT if name in names() else _plugin(name)
     if not isinstance(dialect, Dialect):
         raise JobError("bad-plugin", f'the plugin for the dialect "{name}" is no Dialect')
+    if dialect.name != name:
+        raise JobError("bad-plugin", f'the plugin for the dialect "{name}" brings one with another name')
     return dialect
 
 
@@ -55,16 +56,23 @@ def builtin() -> list[Dialect]:
     return [get(name) for name in names()]
 
 
-def _plugin(name: str) -> object:
-    from importlib.metadata import entry_points
+def brought() -> list[Dialect]:
+    """The dialects of plugins, by name, but those whose name a built-in one has."""
+    return [get(name) for name in plugins.names() if name not in names()]
 
+
+def _plugin(name: str) -> object:
     from convcli.validation.wording import unknown
 
-    for entry in entry_points(group=ENTRY_POINTS):
-        if entry.name == name:
-            return entry.load()
-    synonyms = {alias: dialect.name for dialect in builtin() for alias in dialect.aliases}
-    raise unknown("dialect", name, names(), "convcli dialects lists them all", synonyms)
+    entry = plugins.entry(name)
+    if entry is None:
+        synonyms = {alias: dialect.name for dialect in builtin() for alias in dialect.aliases}
+        raise unknown("dialect", name, (*names(), *plugins.names()), "convcli dialects lists them all", synonyms)
+    try:
+        return entry.load()
+    except (ImportError, AttributeError, SyntaxError) as error:
+        message = f'the plugin for the dialect "{name}" cannot be loaded ({type(error).__name__})'
+        raise JobError("bad-plugin", message, help=f"its entry point is {entry.value}") from error
 
 
 def _by_name(dialect: Dialect) -> tuple[Callable[[str], Dialect], tuple[str]]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from convcli.model import plugins
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Path
@@ -81,17 +82,36 @@ def _names() -> tuple[str, ...]:
 
 
 def names() -> list[str]:
-    """The names of all schemas, sorted: the dialects, `finding` and `loss`."""
-    return list(_names())
+    """The names of all schemas, sorted: the dialects, those of plugins too, and what convcli itself writes."""
+    return sorted({*_names(), *plugins.names()})
 
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """The schema `name`, one object for all callers, not to be changed. Raises JobError `unknown-schema`."""
+    """The schema `name`, one object for all callers, not to be changed. Raises JobError `unknown-schema`, and
+    `bad-plugin` when a plugin brings a dialect without one."""
     if name not in _names():
-        raise JobError("unknown-schema", f"there is no schema {shown_key(name)}", help=did_you_mean(name, _names()))
+        return _of_plugin(name)
     with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
         loaded: dict[str, Any] = json.load(file)
+    return loaded
+
+
+def _of_plugin(name: str) -> dict[str, Any]:
+    """The schema in the package of a plugin."""
+    brought = plugins.entry(name)
+    if brought is None:
+        raise JobError("unknown-schema", f"there is no schema {shown_key(name)}", help=did_you_mean(name, names()))
+    text = plugins.schema_text(name)
+    try:
+        loaded = json.loads(text or b"null")
+    except ValueError:
+        loaded = None
+    if not isinstance(loaded, dict):
+        problem = "brings no JSON Schema with it" if text is None else "brings a schema that is no JSON object"
+        place = plugins.SCHEMA_PLACES[0].format(name)
+        message = f"the plugin for the dialect {shown_key(name)} {problem}"
+        raise JobError("bad-plugin", message, help=f"it belongs into the package {brought.module}, at {place}")
     return loaded
 
 
