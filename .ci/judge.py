@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from convcli import dialects
 from convcli.engine import conversion
-from convcli.files.framing import encoded
+from convcli.files.layouts import encoded
 from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError
 from tests.support import samples

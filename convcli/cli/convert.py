@@ -19,9 +19,12 @@ from convcli.model.errors import JobError, OutputError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
+    from convcli.files.framing import Framing
     from convcli.files.outputs import Output
-    from convcli.jobs.converting import Job, LossFile, Sinks, Summary
+    from convcli.jobs.converting import Job, Sinks, Summary
+    from convcli.jobs.destinations import Folder, Joined, LossFile
     from convcli.jobs.inputs import InputFile
+    from convcli.model.errors import ConvcliError
     from convcli.proof.reasons import Loss
 
     Result: TypeAlias = tuple[Summary, bool]
@@ -34,6 +37,8 @@ EXAMPLES = """\
 convcli convert samples/cohere/twin-weather.json --to anthropic   # to stdout; losses on stderr
 convcli convert samples/openai-chat/fine-tuning.jsonl -t anthropic -o out.jsonl
 convcli convert "samples/openclaw/*.jsonl" --to openai-chat --out-dir out -j 4
+convcli convert "samples/openclaw/*.jsonl" --to openai-chat -o train.jsonl   # a line for each
+convcli convert samples/openai-chat/fine-tuning.jsonl --to openclaw --out-dir sessions   # a file for each
 convcli convert samples/mistral/response.json --to openai-chat-stream --chunk 20
 cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fail-on-loss > out.json
 """
@@ -47,7 +52,7 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
     "--output",
     type=click.Path(allow_dash=True),
     metavar="FILE|-",
-    help="Where to write one input; without it, to stdout.",
+    help="Where to write; without it, to stdout. Several inputs go into one FILE.jsonl or, as an array, FILE.json.",
 )
 @click.option(
     "--out-dir",
@@ -119,7 +124,7 @@ class _Converting:
         """Convert all inputs. Everything that can be wrong with the job is found before the first is read."""
         from convcli.files.outputs import open_output
         from convcli.jobs import inputs
-        from convcli.jobs.converting import Folder, LossFile
+        from convcli.jobs.destinations import LossFile
 
         job = self._job()
         self.files = inputs.find(self.arguments.paths)
@@ -127,8 +132,9 @@ class _Converting:
         name = None if self.arguments.source is None else self.arguments.source.name
         self.processes = _shared.processes(self.arguments.jobs, paths, self.screen)
         self._opened = partial(inputs.opened, dialect=name, duplicate_keys=self.arguments.duplicate_keys)
-        self.folder = Folder(self.arguments.out_dir or "", paths, force=self.arguments.force)
-        output = self._only_output(paths)
+        self.folder: Folder | None = None
+        self.joined: Joined | None = None
+        output, job = self._destination(paths, job)
         self.losses: LossFile | None = None
         if self.arguments.losses is not None:
             self.losses = LossFile(open_output(self.arguments.losses, force=self.arguments.force, inputs=paths))
@@ -140,7 +146,7 @@ class _Converting:
                 self._all(job, output)
             self._finish()
         finally:
-            for beside in (self.losses, self.records):
+            for beside in (self.losses, self.records, self.joined, self.folder and self.folder.batch):
                 if beside is not None:
                     beside.discard()
         return self.codes.worst
@@ -162,7 +168,7 @@ class _Converting:
         return Job(arguments.target, options, arguments.keep_going, fail_on, framing=arguments.framing)
 
     def _check_stream(self) -> None:
-        from convcli.files.framing import LAYOUTS
+        from convcli.files.layouts import LAYOUTS
 
         target = self.arguments.target
         ways = [LAYOUTS[framing] for framing in target.framings if framing in LAYOUTS]
@@ -172,25 +178,34 @@ class _Converting:
         if self.arguments.chunk is not None and "stream" not in target.forms:
             raise JobError("usage", f"--chunk: {target.title} is not written in fragments")
 
-    def _only_output(self, paths: list[str]) -> Output | None:
+    def _destination(self, paths: list[str], job: Job) -> tuple[Output | None, Job]:
+        """Where to write, and how documents are laid out there: the output, unless there is a folder or several inputs
+        are joined."""
         from convcli.files.outputs import open_output
+        from convcli.jobs.destinations import Folder, Joined
 
         arguments = self.arguments
         if arguments.out_dir is not None and arguments.output is not None:
             raise JobError("usage", "-o and --out-dir exclude each other")
         if arguments.out_dir is not None:
-            return None
+            is_of_one = paths == list(arguments.paths) and len(paths) == 1
+            self.folder = Folder(arguments.out_dir, paths, force=arguments.force, is_of_one=is_of_one)
+            return None, job
         if arguments.restore_file is not None and len(paths) > 1:
             raise JobError("several-inputs", "--restore-file is for one input")
-        if len(paths) > 1:
-            raise JobError(
-                "several-inputs", f"{len(paths):,} inputs cannot go into one output", help="use --out-dir DIR"
-            )
+        layout = _layout_of(arguments.output)
+        if len(paths) > 1 and layout is None:
+            message = f"{len(paths):,} inputs cannot go into one output of this name"
+            raise JobError("several-inputs", message, help="say -o FILE.jsonl for a line each, or --out-dir DIR")
         if arguments.losses is not None and os.path.realpath(arguments.losses) == os.path.realpath(
             arguments.output or "-"
         ):
             raise JobError("usage", "-o and --losses name the same file")
-        return open_output(arguments.output or "-", force=arguments.force, inputs=paths)
+        output = open_output(arguments.output or "-", force=arguments.force, inputs=paths)
+        if len(paths) == 1:
+            return output, job._replace(layout=layout)
+        self.joined = Joined(output, "array" if layout == "json" else "jsonl")
+        return None, job._replace(layout="jsonl", is_joined=True)
 
     def _all(self, job: Job, output: Output | None) -> None:
         """Convert one input after the other, or side by side those whose outputs no other one can have."""
@@ -204,26 +219,28 @@ class _Converting:
             return
         from convcli.jobs import parallel
 
-        chosen = set(apart)
+        chosen, write = set(apart), None if self.joined is None else self.joined.part("").write
         with parallel.convert_files(apart, self._opened, self.folder, job, sinks, self.processes) as each:
             for file in self.files:
                 if file in chosen:
-                    self._one(file, partial(parallel.replayed, next(each), sinks))
+                    self._one(file, partial(next(each).replay, sinks, write))
                 else:
                     self._one(file, partial(self._converted, file, job, None, sinks))
+            next(each, None)  # what is told of the last of them
 
     def _asks_for_losses(self) -> bool:
         return self.losses is not None or self.arguments.fail_on_loss is not None
 
     def _apart(self) -> list[InputFile]:
-        """Files whose names without suffixes differ from those of all others, if several processes can read them."""
-        if self.processes == 1 or self.arguments.out_dir is None:
+        """Files that several processes can read; into a folder, those whose names without suffixes differ from all
+        others."""
+        if self.processes == 1 or (self.folder is None and self.joined is None):
             return []
-        from convcli.jobs.converting import stem
+        from convcli.jobs.destinations import stem
         from convcli.jobs.workers import can_read
 
-        names = Counter(map(stem, self.files))
-        return [file for file in self.files if names[stem(file)] == 1 and can_read(file.path)]
+        names = Counter(map(stem, self.files)) if self.folder is not None else Counter[str]()
+        return [file for file in self.files if names[stem(file)] <= 1 and can_read(file.path)]
 
     def _one(self, file: InputFile, result: Callable[[], Result]) -> None:
         """Count in what comes of an input."""
@@ -239,21 +256,58 @@ class _Converting:
                 self.total = summary
             else:
                 self.total.add(summary)
+        self._tell_failed()
+
+    def _tell_failed(self) -> None:
+        """Tell of outputs that were complete and could not appear."""
+        failed: list[ConvcliError] = []
+        if self.folder is not None:
+            failed, self.folder.batch.failed = self.folder.batch.failed, []
+        for error in failed:
+            with self.codes.guard(""):
+                if self.total is not None:
+                    self.total.outputs -= 1
+                raise error
 
     def _converted(self, file: InputFile, job: Job, output: Output | None, sinks: Sinks, processes: int = 1) -> Result:
         with self._opened(file.path) as source:
             self.progress.watch(partial(getattr, source, "bytes_read"))
 
+            one = self._convert_one(processes)
+            if self.folder is not None:
+                from convcli.jobs.converting import convert_into
+
+                return convert_into(source, file, job, self.folder, sinks, one), source.grew
+
             def output_for(suffix: str) -> Output:
-                return output if output is not None else self.folder.output(file, suffix)
+                part = output if self.joined is None else self.joined.part(suffix)
+                assert part is not None
+                return part
 
-            if processes == 1:
-                from convcli.jobs.converting import convert
+            return one(source, job, output_for, sinks), source.grew
 
-                return convert(source, job, output_for, sinks), source.grew
-            from convcli.jobs import parallel
+    def _convert_one(self, processes: int) -> Callable[..., Summary]:
+        if processes == 1:
+            from convcli.jobs.converting import convert
 
-            return parallel.convert(source, job, output_for, sinks, processes), source.grew
+            return convert
+        from convcli.jobs import parallel
+
+        return partial(parallel.convert, processes=processes)
+
+    def _commit(self) -> None:
+        """Let appear what waits for the last input."""
+        if self.folder is not None:
+            self.folder.batch.flush()
+            self._tell_failed()
+        total, joined = self.total, self.joined
+        if total is None or joined is None:
+            return
+        total.outputs = 0
+        if total.transcripts and not total.failing and (self.arguments.keep_going or not self.codes.worst):
+            with self.codes.guard(""):
+                joined.commit()
+                total.outputs = 1
 
     def _loss(self, loss: Loss) -> None:
         if self.losses is not None:
@@ -265,6 +319,7 @@ class _Converting:
         """The losses are complete even where the outputs were refused because of them."""
         from convcli.report.losses import summary
 
+        self._commit()
         self.printer.finish()
         self.codes.finish()
         written = self.total is not None and self.total.outputs
@@ -277,3 +332,14 @@ class _Converting:
                 self.codes.add(error.exit_code)
         if self.total is not None:
             self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr)))
+
+
+def _layout_of(output: str | None) -> Framing | None:
+    """The layout that the name of an output says; None where it says none."""
+    from convcli.jobs.inputs import is_lines
+
+    name = output or "-"
+    if is_lines(name):
+        return "jsonl"
+    suffix = os.path.splitext(name)[1].lower()
+    return "json" if suffix == ".json" else "sse" if suffix == ".sse" else None

@@ -210,4 +210,4 @@ def _checked(transcript: Transcript, number: int) -> int:
 def _row(document: Document, transcript: Transcript) -> Row:
     from convcli.views import rows as overview
 
-    return overview.by_transcript(transcript, document.file, document.line, document.dialect.name)
+    return overview.by_transcript(transcript, document.file, document.first_line, document.dialect.name)

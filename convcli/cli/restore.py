@@ -18,7 +18,7 @@ convcli restore out.json --restore-file kept.jsonl -o chat-again.json
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("path", type=click.Path(), metavar="FILE")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option(
     "--restore-file",
     "kept",
@@ -38,46 +38,56 @@ convcli restore out.json --restore-file kept.jsonl -o chat-again.json
 )
 @click.option("--force", is_flag=True, help="Replace an output that exists.")
 @click.pass_obj
-def command(screen: Screen, path: str, kept: str, output: str, force: bool) -> int:
+def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, force: bool) -> int:
     """Give back the exact original of a converted file.
 
-    FILE is what convert wrote, unchanged. The same JSON comes back, with the order of its keys and all that was lost;
-    white space and the spelling of a number (1e-6 for 0.000001) do not.
+    FILE is what convert wrote, unchanged; where one input became many files, all of them. The same JSON comes back,
+    with the order of its keys and all that was lost; white space and the spelling of a number (1e-6 for 0.000001) do
+    not.
     """
-    from convcli.files.framing import encoded, layout
+    from convcli.files.layouts import DocumentWriter, layout
     from convcli.files.outputs import open_output
 
     codes = _shared.ExitCodes(screen)
-    target = open_output(output, force=force, inputs=[path, kept])
+    target = open_output(output, force=force, inputs=[*paths, kept])
     try:
-        with codes.guard(path):
-            originals = list(_originals(path, kept))
-            suffix = layout(originals)
+        with codes.guard(paths[0]):
+            records = _records(kept)
+            originals = list(_originals(paths, records))
+            writer = DocumentWriter(target, records[0].get("layout") or layout(originals))
             for original in originals:
-                target.write(b"".join(encoded(original, suffix)))
-            target.commit()
+                writer.add(original)
+            writer.commit()
     finally:
         target.discard()
     return codes.worst
 
 
-def _originals(path: str, kept: str) -> Iterator[Any]:
-    """The originals of the documents of a file, in their order."""
-    from convcli.engine.restore import restore
+def _records(kept: str) -> list[Any]:
+    """The restore records of a file. Raises ContentError where there are none."""
     from convcli.files.framing import open_source
-    from convcli.jobs import inputs
     from convcli.model.errors import ContentError
 
     with open_source(kept) as source:
         records = [record for record in _values(source) if isinstance(record, dict)]
     if not records:
         raise ContentError("not-a-restore-file", "there is no restore record in it", file=kept)
-    documents = list(inputs.documents(path, records[0].get("target")))
+    return records
+
+
+def _originals(paths: tuple[str, ...], records: list[Any]) -> Iterator[Any]:
+    """The originals of the documents of these files, in the order of the records."""
+    from convcli.engine.restore import in_order, restore
+    from convcli.jobs import inputs
+    from convcli.model.errors import ContentError
+
+    target = records[0].get("target")
+    documents = [document.value for file in inputs.find(paths) for document in inputs.documents(file.path, target)]
     if len(documents) != len(records):
         message = f"{len(documents)} documents, but {len(records)} restore records"
-        raise ContentError("patch-does-not-fit", message, file=path, help="are these two from one conversion?")
-    for document, record in zip(documents, records, strict=True):
-        yield restore(document.value, record)
+        raise ContentError("patch-does-not-fit", message, file=paths[0], help="are these two from one conversion?")
+    for document, record in zip(in_order(documents, records), records, strict=True):
+        yield restore(document, record)
 
 
 def _values(source: Any) -> Iterator[Any]:

@@ -55,6 +55,19 @@ def restore(converted: Any, kept: RestoreRecord) -> Any:
     )
 
 
+def in_order(documents: list[Any], records: list[RestoreRecord]) -> list[Any]:
+    """Converted documents in the order of their records, to which their digests lead; as they are where one does not.
+
+    A folder lists the files that an input became by their names."""
+    by_digest: dict[str, list[Any]] = {}
+    for document in documents:
+        by_digest.setdefault(exact_json.digest(document), []).append(document)
+    try:
+        return [by_digest[kept["sha256"]["converted"]].pop() for kept in records]
+    except (LookupError, TypeError):
+        return documents
+
+
 def _does_not_fit(message: str) -> ContentError:
     return ContentError("patch-does-not-fit", message, help="restore needs the file exactly as convert wrote it")
 

@@ -13,17 +13,16 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 
 import msgspec
 
+from convcli.files.members import begins_array, split_members
 from convcli.files.packed import CountedFile, open_file, open_stdin, unpacked
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
-from convcli.wire.exact_json import BEGIN, DuplicateKeys, Position, parse, write, write_line
+from convcli.wire.exact_json import BEGIN, DuplicateKeys, Position, parse
 
-Framing: TypeAlias = Literal["json", "jsonl", "sse"]
+Framing: TypeAlias = Literal["json", "jsonl", "sse", "array"]
 Line: TypeAlias = tuple[int, int, bytes, bool]
 """Number, byte offset, bytes without the newline, and whether a newline ended it."""
 
-LAYOUTS: dict[str, Framing] = {"sse": "sse", "events": "jsonl"}
-"""How rows that are one document are laid out, by the framing that a dialect names."""
 MAX_LINE = 256 << 20
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n"
@@ -32,7 +31,8 @@ _SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 class Record(msgspec.Struct):
-    """One line of a JSONL file or one event of an SSE stream: bytes `start` to `end` of the decompressed stream.
+    """One line of a JSONL file, one event of an SSE stream or one member of an array: bytes `start` to `end` of the
+    decompressed stream. A member has its `index`, and the `column` at which it begins.
 
     `raw` is its JSON text. There is either a `value` or an `error`, whose place is a place of the file; `torn` marks
     an error at the end of a stream that was still being written. An SSE event has an `event` name, an `id` and
@@ -50,12 +50,15 @@ class Record(msgspec.Struct):
     event: str | None = None
     id: str | None = None
     comments: tuple[str, ...] = ()
+    index: int = -1
+    column: int = 1
 
 
 class Source:
-    """An opened input, to be read once by `document`, `records` or `events`.
+    """An opened input, to be read once by `document`, `records`, `events` or `members`.
 
-    `framing` is what the content looks like. One line that holds one value is "json", and `records` reads it too.
+    `framing` is what the content looks like. One line that holds one value is "json", and `records` reads it too. An
+    array is "json" as well, with `is_array`: only its members tell whether it is one document or several.
     """
 
     def __init__(
@@ -63,7 +66,8 @@ class Source:
     ) -> None:
         self.name, self._file, self._max_line, self._keys = name, file, max_line, keys
         self.framing: Framing
-        self.framing, self._chunks = _sniff(chunks, max_line)
+        self.framing, self.is_array, self._chunks = _sniff(chunks, max_line)
+        self._taken: list[bytes] | None = None
 
     def __enter__(self) -> Source:
         return self
@@ -137,6 +141,38 @@ class Source:
             record, origin = self._event(block)
             record.torn = bool(record.error) and readable and (_is_cut(record, origin) or _DONE.startswith(record.raw))
             yield record
+
+    def members(self) -> Iterator[Record]:
+        """The members of a JSON array, one at a time; bad ones are records with an error.
+
+        `rewind` makes the input whole again, up to the call of `keep`, which frees what was read. Raises ContentError
+        `line-too-long`, after which nothing can be read.
+        """
+        self._taken = []
+        for member in split_members(self._remembered(), self._max_line):
+            line, column, start = member.begin
+            record = Record(line, start, start + len(member.raw), member.raw, index=member.number, column=column)
+            if member.problem:
+                record.error = ContentError(
+                    "not-json", member.problem, file=self.name, line=line, column=column, byte=start
+                )
+            else:
+                self._read(record, member.begin)
+            yield record
+
+    def keep(self) -> None:
+        """Forget what was read: it is what it was taken for."""
+        self._taken = None
+
+    def rewind(self) -> None:
+        """Begin again with the first byte, before `keep` was called."""
+        self._chunks, self._taken = chain(self._taken or (), self._chunks), None
+
+    def _remembered(self) -> Iterator[bytes]:
+        for chunk in self._chunks:
+            if self._taken is not None:
+                self._taken.append(chunk)
+            yield chunk
 
     def newlines(self, start: int, stop: int) -> int:
         """How many newlines there are in a range of bytes."""
@@ -228,8 +264,9 @@ def open_source(
 # --- framing ---------------------------------------------------------------------------------------------------------
 
 
-def _sniff(chunks: Iterator[bytes], max_line: int) -> tuple[Framing, Iterator[bytes]]:
-    """What the first two lines that are not blank say, and the same chunks from the beginning."""
+def _sniff(chunks: Iterator[bytes], max_line: int) -> tuple[Framing, bool, Iterator[bytes]]:
+    """What the first two lines that are not blank say, whether it is an array, and the same chunks from the
+    beginning."""
     taken: list[bytes] = []
 
     def remembered() -> Iterator[bytes]:
@@ -238,8 +275,9 @@ def _sniff(chunks: Iterator[bytes], max_line: int) -> tuple[Framing, Iterator[by
             yield chunk
 
     written = (text for _, _, text, _ in split_lines(remembered(), max_line) if text.strip(_BLANK))
-    framing = _framing(next(written, b"").removeprefix(_BOM), next(written, b""))
-    return framing, chain(taken, chunks)
+    first = next(written, b"").removeprefix(_BOM)
+    framing = _framing(first, next(written, b""))
+    return framing, framing == "json" and begins_array(first), chain(taken, chunks)
 
 
 def _framing(first: bytes, second: bytes) -> Framing:
@@ -310,29 +348,3 @@ def _note(record: Record, field: bytes, value: bytes, comments: list[str]) -> bo
     elif field == b"":
         comments.append(text)
     return field in (b"event", b"id", b"", b"retry")
-
-
-# --- writing ---------------------------------------------------------------------------------------------------------
-
-
-def layout(documents: list[Any]) -> str:
-    """How documents are laid out that have no input to be like: one as JSON, more or rows as JSONL."""
-    return ".json" if len(documents) == 1 and not isinstance(documents[0], Rows) else ".jsonl"
-
-
-def encoded(document: Any, suffix: str) -> Iterator[bytes]:
-    """The bytes of one document, as the suffix of its file says."""
-    if suffix == ".sse":
-        yield from map(_event_bytes, document)
-    elif isinstance(document, Rows):
-        yield from map(write_line, document)
-    else:
-        yield write_line(document, indent=suffix == ".json")
-
-
-def _event_bytes(row: Any) -> bytes:
-    """One event of an SSE stream. Streams whose events have a `type` name the event after it; the end mark is bare."""
-    kind = row.get("type") if isinstance(row, dict) else None
-    is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
-    name = f"event: {kind}\n".encode() if is_name else b""
-    return name + b"data: " + (row.encode() if isinstance(row, str) else write(row)) + b"\n\n"

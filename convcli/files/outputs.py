@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from errno import EINVAL, EISDIR, EOPNOTSUPP, EPERM
 from typing import IO, Protocol
 
@@ -61,7 +61,7 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
         return _Through(path, path)
     if target is not None and not force:
         raise _exists(path)
-    return _Replacement(path, _mode(target, inputs), target is not None, force)
+    return Replacement(path, _mode(target, inputs), target is not None, force)
 
 
 def cannot_write(name: str, error: OSError) -> OutputError:
@@ -69,13 +69,16 @@ def cannot_write(name: str, error: OSError) -> OutputError:
     return OutputError("cannot-write", f"cannot write {name}: {error.strerror or 'the system does not say why'}")
 
 
-class _Replacement:
-    """A regular file, written beside its target; `_temporary` is set before a file of that name can exist."""
+class Replacement:
+    """A regular file, written beside its target; `_temporary` is set before a file of that name can exist.
+
+    `commit` is `prepare`, `sync`, `publish` and `sync_folder`, which a batch of files does together (`batches`).
+    """
 
     def __init__(self, name: str, mode: int, is_there: bool, force: bool) -> None:
         self.name, self._mode, self._is_there, self._force = name, mode, is_there, force
         self._target = os.path.realpath(name)
-        self._directory = os.path.dirname(self._target)
+        self.directory = os.path.dirname(self._target)
         self._file = self._folder = -1
         self._temporary = ""
         self._pieces: list[bytes] = []
@@ -92,18 +95,43 @@ class _Replacement:
 
     def commit(self) -> None:
         try:
+            self.prepare()
+            self.sync()
+            self.publish()
+            self.sync_folder()
+        finally:
+            self.discard()
+
+    def prepare(self) -> None:
+        """Give the system all bytes. Raises OutputError."""
+        with self._telling():
             self._drain()
             if self._is_there:
                 os.fchmod(self._file, self._mode)
+
+    def sync(self) -> None:
+        """Wait until all bytes are on disk. Raises OutputError."""
+        with self._telling():
             os.fsync(self._file)
+
+    def publish(self) -> None:
+        """Let the file appear. Raises OutputError, or JobError when the target has come into being meanwhile."""
+        with self._telling():
             self._publish()
+
+    def sync_folder(self) -> None:
+        """Wait until the name is on disk. Raises OutputError."""
+        with self._telling():
             os.fsync(self._folder)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
         except FileExistsError:
             raise _exists(self.name) from None
         except OSError as error:
             raise cannot_write(self.name, error) from None
-        finally:
-            self.discard()
 
     def discard(self) -> None:
         self._pieces, self._size = [], 0
@@ -123,10 +151,10 @@ class _Replacement:
         write_all(self._file, data)
 
     def _open(self) -> None:
-        self._folder = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
+        self._folder = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY)
         if UNNAMED and os.path.isdir("/proc/self/fd"):
             try:
-                self._file = os.open(self._directory, os.O_WRONLY | UNNAMED, self._mode)
+                self._file = os.open(self.directory, os.O_WRONLY | UNNAMED, self._mode)
                 return
             except OSError as error:
                 if error.errno not in _NO_UNNAMED:

@@ -9,6 +9,7 @@ from convcli.engine import detection
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
+from convcli.validation import schemas
 
 LOOK_AHEAD, LOOK_AHEAD_BYTES = 32, 1 << 20
 """Records of a file that are asked for their dialect before the first of them is used."""
@@ -37,8 +38,6 @@ def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool
     each = [] if framing == "sse" else each
     if not is_named:
         detection.refuse_foreign(values)
-    if framing == "json":
-        _refuse_several(values[0], among)
     if is_named:
         return _read_as_named(values, among[0], each, whole, framing)
     single = _agreed(values, each) or _agreed(values[:1], each)
@@ -50,18 +49,31 @@ def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool
     return ChosenDialect(dialects.get(strongest.dialect), is_whole, strongest)
 
 
-def _refuse_several(value: Any, among: list[Dialect]) -> None:
-    """Training sets come as an array of transcripts. An array that is itself a transcript of these dialects is fine."""
-    if not isinstance(value, list) or not value or any(dialect.detect(value) for dialect in among):
-        return
-    candidates = _agreed(value[:LOOK_AHEAD], [dialect for dialect in among if reads_each(dialect)])
-    if candidates:
-        name, _ = max(candidates, key=lambda pair: pair[1].strength)
-        raise ContentError(
-            "wrong-framing",
-            f"this is a JSON array of {len(value):,} transcripts ({name}), and a JSON document holds one",
-            help="write each on a line of its own, as jq -c '.[]' FILE > FILE.jsonl does",
-        )
+def choose_members(values: list[Any], among: list[Dialect], is_named: bool) -> ChosenDialect | None:
+    """The dialect of the first members of a JSON array each of which is a document; None where the array is one.
+
+    An array of messages is a document in some dialects, and training sets and answers come as an array of documents:
+    the stronger clue decides, and where both are as strong it is one document.
+    """
+    documents = [dialect for dialect in among if {"document", "records"}.intersection(dialect.framings)]
+    each = _agreed(values, documents) or _agreed(values[:1], documents)
+    whole = detection.candidates(values, documents) if documents else []
+    best = max((clue.strength for _, clue in each), default=0)
+    if not best:
+        name = among[0].name
+        several = is_named and documents and not whole and _accepts_members_only(name, values)
+        return ChosenDialect(among[0], False, None) if several else None
+    if whole and whole[0][1].strength >= best:
+        return None
+    if is_named:
+        return ChosenDialect(among[0], False, None)
+    detection.refuse_foreign(values)
+    strongest = detection.strongest(sorted(each, key=lambda pair: (-pair[1].strength, pair[0])))
+    return ChosenDialect(dialects.get(strongest.dialect), False, strongest)
+
+
+def _accepts_members_only(name: str, values: list[Any]) -> bool:
+    return any(schemas.accepts(name, value) for value in values) and not schemas.accepts(name, values)
 
 
 def _read_as_named(
@@ -77,12 +89,21 @@ def _read_as_named(
 
 
 def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Clue]]:
-    """The dialects that recognise each of the values, with their strongest clue."""
+    """The dialects in which all of the values can be, with their strongest clue.
+
+    A dialect recognises each of them, or takes by its schema those that are in no dialect for certain: among requests
+    with tools stand some that have nothing but a text, and say little.
+    """
+    clues = {dialect.name: [dialect.detect(value) for value in values] for dialect in among}
+    certain = [
+        any(clue is not None and clue.strength >= CERTAIN for clue in row) for row in zip(*clues.values(), strict=True)
+    ]
     candidates = []
-    for dialect in among:
-        clues = [dialect.detect(value) for value in values]
-        if None not in clues:
-            candidates.append((dialect.name, max((clue for clue in clues if clue), key=lambda clue: clue.strength)))
+    for name, each in clues.items():
+        found = [clue for clue in each if clue is not None]
+        open_ = [i for i, clue in enumerate(each) if clue is None]
+        if found and not any(certain[i] or not schemas.accepts(name, values[i]) for i in open_):
+            candidates.append((name, max(found, key=lambda clue: clue.strength)))
     return candidates
 
 

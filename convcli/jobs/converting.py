@@ -6,17 +6,19 @@ to keep going. What has to be told on the way goes to two functions, one for los
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
 from convcli.engine import conversion
 from convcli.engine.restore import record
-from convcli.files.framing import LAYOUTS, Framing, encoded
-from convcli.files.outputs import Output, cannot_write, open_output
-from convcli.jobs.inputs import Document, Input, InputFile, Item, without_packing
+from convcli.files.framing import Framing
+from convcli.files.layouts import LAYOUTS, SUFFIXES, DocumentWriter
+from convcli.files.outputs import Output
+from convcli.jobs.destinations import Folder, Names
+from convcli.jobs.inputs import Document, Input, InputFile, Item
 from convcli.jobs.judging import finding_of, torn
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -24,7 +26,6 @@ from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError, Ref
 from convcli.model.findings import Finding
 from convcli.proof.reasons import LEVELS, Level, Loss
 from convcli.wire import exact_json
-from convcli.wire.decimals import builtins
 
 WORDS = frozenset(
     (
@@ -37,13 +38,16 @@ WORDS = frozenset(
 
 class Job(NamedTuple):
     """What to convert to, and what to accept. `fail_on`: the lowest level of losses at which nothing is written;
-    `framing`: how rows are laid out, where the target is written as rows."""
+    `framing`: how rows are laid out, where the target is written as rows; `layout`: how documents are, where not as in
+    the input ("json" is an array where there may be several); `is_joined`: several inputs have one output."""
 
     target: Dialect
     options: Options = conversion.BY_DEFAULT
     keep_going: bool = False
     fail_on: Level | None = None
     framing: Framing | None = None
+    layout: Framing | None = None
+    is_joined: bool = False
 
     def fails_on(self, loss: Loss) -> bool:
         """Is this loss one that the job does not accept?"""
@@ -127,7 +131,7 @@ def label(loss: Loss) -> str:
 class ItemResult(NamedTuple):
     """What came of one document of an input, or of one stretch that is none.
 
-    `is_read`: it passed its schema, and `document` is what the target gets. Neither that nor `is_refused` is a torn
+    `is_read`: it passed its schema, and `conversion` is what came of `item`. Neither that nor `is_refused` is a torn
     record, which is a loss.
     """
 
@@ -135,8 +139,13 @@ class ItemResult(NamedTuple):
     findings: list[Finding]
     is_read: bool = False
     is_refused: bool = False
-    document: Any = None
-    original: Any = None
+    item: Document | None = None
+    conversion: conversion.Conversion | None = None
+
+    @property
+    def document(self) -> Any:
+        """What the target gets."""
+        return None if self.conversion is None else self.conversion.document
 
 
 def item_results(
@@ -160,7 +169,7 @@ def _converted(document: Document, target: Dialect, options: Options) -> ItemRes
     except RefusedError as error:
         return ItemResult([], error.findings, is_refused=True)
     findings = [_warning(finding, target) for finding in result.findings]
-    return ItemResult(result.losses, findings, True, False, result.document, document.value)
+    return ItemResult(result.losses, findings, True, False, document, result)
 
 
 def _warning(finding: Finding, target: Dialect) -> Finding:
@@ -192,120 +201,156 @@ class InputConversion:
         self.source, self.job, self.sinks = source, job, sinks
         self.summary = Summary([source.dialect.name], job.target.name)
         self._output_for = output_for
-        self._output: Output | None = None
+        self._file: DocumentWriter | None = None
 
     def take(self, step: ItemResult) -> None:
         """Count, tell and write. Of a session that is refused for a line, the other lines are not worth a word."""
         summary = self.summary
         if step.is_read and self.source.is_whole and summary.refused and not self.job.keep_going:
             return
-        summary.transcripts += step.is_read
-        summary.refused += step.is_refused
-        summary.lossy += bool(step.losses) and step.is_read
-        for loss in step.losses:
-            summary.count(loss)
-            summary.failing += self.job.fails_on(loss)
-            if self.sinks.loss is not None:
-                self.sinks.loss(loss)
-        for finding in step.findings:
-            self.sinks.finding(finding)
+        _count(summary, step, self.job, self.sinks)
         if step.is_read and self._is_acceptable():
             self._write(step.document)
-            if self.sinks.restore is not None:
-                kept = record(step.original, step.document, self.source.dialect, self.job.target)
-                self.sinks.restore(exact_json.write_line(kept))
+            _keep(step, self.source, self.job, self.sinks)
+
+    def open(self) -> None:
+        """Open the output, for an input of several documents."""
+        self._file = self._opened(_layout(None, self.job, self.source, several=True))
 
     def sinks_of_more(self) -> Sinks:
         """Where a further part of the input goes: nothing is restored of an output that does not appear."""
         return self.sinks if self._is_acceptable() else self.sinks._replace(restore=None)
 
     def join(self, summary: Summary, written: Iterable[bytes]) -> None:
-        """Count in what came of a further part of the input, and take what was written of it."""
+        """Count in what came of a further part of the input, and take what was written of it, line by line."""
         self.summary.add(summary)
         if self._is_acceptable() and summary.transcripts:
-            self._output = self._output or self._output_for(".jsonl")
-            for piece in written:
-                self._output.write(piece)
+            assert self._file is not None
+            for line in written:
+                self._file.add_line(line)
 
     def finish(self) -> None:
         """Let the output appear if all is well."""
         if not self.summary.transcripts and not self.summary.refused:
-            raise ContentError("empty-input", "there is no transcript in it", file=self.source.name)
-        if self._output is not None and self._is_acceptable():
-            self._output.commit()
+            raise _nothing(self.source)
+        if self._file is not None and self._is_acceptable() and self.summary.transcripts:
+            self._file.commit()
             self.summary.outputs += 1
 
     def discard(self) -> None:
         """Leave nothing behind that was not committed."""
-        if self._output is not None:
-            self._output.discard()
+        if self._file is not None:
+            self._file.output.discard()
 
     def _is_acceptable(self) -> bool:
         return not self.summary.failing and (self.job.keep_going or not self.summary.refused)
 
+    def _opened(self, layout: Framing) -> DocumentWriter:
+        return DocumentWriter(self._output_for(SUFFIXES[layout]), layout)
+
     def _write(self, document: Any) -> None:
-        suffix = _suffix(document, self.job, self.source)
-        if self._output is None:
-            self._output = self._output_for(suffix)
-        elif isinstance(document, Rows):
-            message = f"a file of {self.job.target.name} holds one transcript, and this input has more than one"
-            raise JobError("one-transcript-only", message, file=self.source.name)
-        for piece in encoded(document, suffix):
-            self._output.write(piece)
+        if isinstance(document, Rows) and (self._file is not None or self.job.is_joined):
+            title = self.job.target.title
+            message = f"a file of {title} holds one transcript, and there is more than one"
+            raise JobError(
+                "one-transcript-only", message, file=self.source.name, help="--out-dir DIR writes a file each"
+            )
+        if self._file is None:
+            self._file = self._opened(_layout(document, self.job, self.source, several=self.source.may_be_several))
+        self._file.add(document)
 
 
-def _suffix(document: Any, job: Job, source: Input) -> str:
-    """The layout of the output, as the suffix of its name: the one asked for, else that of the input if it can be."""
+class SplitConversion:
+    """One conversion under way whose transcripts get an output each, under a name of its own.
+
+    Each appears by itself, so one that is not acceptable does not stand in the way of the others.
+    """
+
+    def __init__(self, source: Input, job: Job, output_for: Callable[[str, str], Output], sinks: Sinks) -> None:
+        self.source, self.job, self.sinks = source, job, sinks
+        self.summary = Summary([source.dialect.name], job.target.name)
+        self._output_for, self._names = output_for, Names()
+
+    def take(self, step: ItemResult) -> None:
+        """Count, tell and write."""
+        failing = _count(self.summary, step, self.job, self.sinks)
+        if step.item is None or step.conversion is None or failing:
+            return
+        layout = _layout(step.document, self.job._replace(layout=self.job.layout or "json"), self.source, several=False)
+        output = self._output_for(self._names.name(step.item, step.conversion), SUFFIXES[layout])
+        file = DocumentWriter(output, layout)
+        try:
+            file.add(step.document)
+            file.commit()
+        finally:
+            output.discard()
+        self.summary.outputs += 1
+        _keep(step, self.source, self.job, self.sinks)
+
+
+def split(source: Input, job: Job, output_for: Callable[[str, str], Output], sinks: Sinks) -> Summary:
+    """Convert one input of several transcripts; `output_for` gives the output for each by its name and suffix.
+
+    Raises ConvcliError when it cannot go on; the outputs before that are complete.
+    """
+    run = SplitConversion(source, job, output_for, sinks)
+    for step in item_results(source, job.target, job.options):
+        run.take(step)
+    if not run.summary.transcripts and not run.summary.refused:
+        raise _nothing(source)
+    return run.summary
+
+
+def convert_into(
+    source: Input, file: InputFile, job: Job, folder: Folder, sinks: Sinks, one: Callable[..., Summary] = convert
+) -> Summary:
+    """Convert one input into a folder: by `one` into a file, or into a file for each of its transcripts."""
+    if source.is_several and (folder.is_of_one or writes_rows(job.target)):
+        return split(source, job, partial(folder.member, file), sinks)
+    return one(source, job, partial(folder.output, file), sinks)
+
+
+def writes_rows(target: Dialect) -> bool:
+    """Is a file of this dialect one transcript?"""
+    return not LAYOUTS.keys().isdisjoint(target.framings)
+
+
+def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
+    """Count and tell what came of a document; gives how many of its losses the job does not accept."""
+    summary.transcripts += step.is_read
+    summary.refused += step.is_refused
+    summary.lossy += bool(step.losses) and step.is_read
+    failing = 0
+    for loss in step.losses:
+        summary.count(loss)
+        failing += job.fails_on(loss)
+        if sinks.loss is not None:
+            sinks.loss(loss)
+    for finding in step.findings:
+        sinks.finding(finding)
+    summary.failing += failing
+    return failing
+
+
+def _keep(step: ItemResult, source: Input, job: Job, sinks: Sinks) -> None:
+    """Write what is needed to get the original back."""
+    if sinks.restore is not None and step.item is not None:
+        kept = record(step.item.value, step.document, source.dialect, job.target)
+        if source.layout == "array":
+            kept["layout"] = "array"
+        sinks.restore(exact_json.write_line(kept))
+
+
+def _nothing(source: Input) -> ContentError:
+    return ContentError("empty-input", "there is no transcript in it", file=source.name)
+
+
+def _layout(document: Any, job: Job, source: Input, *, several: bool) -> Framing:
+    """The layout of the output: the one asked for, else that of the input if it can be."""
     if isinstance(document, Rows):
         ways: list[Framing] = [LAYOUTS[framing] for framing in job.target.framings if framing in LAYOUTS]
-        usual = source.layout if source.is_whole and source.layout in ways else next(iter(ways), "jsonl")
-        return f".{job.framing or usual}"
-    return ".jsonl" if source.layout == "jsonl" and not source.is_whole else ".json"
-
-
-class Folder:
-    """A tree of outputs like that of the inputs, none of which is replaced."""
-
-    def __init__(self, path: str, inputs: Iterable[str], *, force: bool = False) -> None:
-        self.path, self.force = path, force
-        self._inputs, self._outputs = frozenset(map(os.path.realpath, inputs)), set[str]()
-
-    def output(self, file: InputFile, suffix: str) -> Output:
-        """The output for an input. Raises JobError when it is another input, or the output of another."""
-        old = os.path.splitext(without_packing(file.relative))[1]
-        keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
-        path = os.path.join(self.path, stem(file) + (old if keeps else suffix))
-        if path in self._outputs or os.path.realpath(path) in self._inputs - {os.path.realpath(file.path)}:
-            raise JobError("same-output", f"{path} is another input, or the output of one", help="convert it by itself")
-        self._outputs.add(path)
-        try:
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        except OSError as error:
-            raise cannot_write(path, error) from None
-        return open_output(path, force=self.force, inputs=[file.path])
-
-
-def stem(file: InputFile) -> str:
-    """What the name of the output for an input begins with."""
-    return os.path.splitext(without_packing(file.relative))[0]
-
-
-class LossFile:
-    """A JSON array of losses, written one by one."""
-
-    def __init__(self, output: Output) -> None:
-        self._output, self._is_empty = output, True
-
-    def add(self, loss: Loss) -> None:
-        """Write one loss."""
-        self._output.write((b"[\n" if self._is_empty else b",\n") + exact_json.write(builtins(loss)))
-        self._is_empty = False
-
-    def commit(self) -> None:
-        """End the array and let the file appear."""
-        self._output.write(b"[]\n" if self._is_empty else b"\n]\n")
-        self._output.commit()
-
-    def discard(self) -> None:
-        """Give it up."""
-        self._output.discard()
+        usual: Framing = source.layout if source.is_whole and source.layout in ways else next(iter(ways), "jsonl")
+        return job.framing or (job.layout if job.layout in ways else usual)
+    if job.layout == "json":
+        return "array" if several else "json"
+    return job.layout or (source.layout if several else "json")

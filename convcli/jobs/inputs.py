@@ -1,8 +1,9 @@
 """Files, folders, globs and stdin as documents, each with its place and its dialect.
 
-What a file holds is told by its content. A JSON document is one document. Of JSON Lines each line is one document in
-dialects with the framing `records`, and all lines together are one (`Rows`) in dialects with `events`; so is an SSE
-stream in dialects with `sse`. Records are read one at a time, so a file of any length needs little memory."""
+What a file holds is told by its content. A JSON document is one document, or an array of them. Of JSON Lines each line
+is one document in dialects with the framing `records`, and all lines together are one (`Rows`) in dialects with
+`events`; so is an SSE stream in dialects with `sse`. Records and members are read one at a time, so a file of any
+length needs little memory."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ from convcli.jobs.choosing import (
     CERTAIN,
     LOOK_AHEAD,
     LOOK_AHEAD_BYTES,
+    ChosenDialect,
     choose,
+    choose_members,
     reads_each,
 )
 from convcli.model.dialect import Dialect, Options
@@ -32,6 +35,7 @@ from convcli.model.errors import ContentError, JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
 from convcli.wire import exact_json
+from convcli.wire.exact_json import BEGIN, Position
 from convcli.wire.strict_json import DuplicateKeys
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse")
@@ -54,13 +58,26 @@ class Range(NamedTuple):
 
 class Document(msgspec.Struct):
     """One document of an input. `line` is its line in a file of records and 0 elsewhere; `raw` is its JSON text,
-    empty for `Rows`, whose lines are their own."""
+    empty for `Rows`, whose lines are their own. `at` is the JSON Pointer to it in what stands there, and `begin` the
+    place of the file where its text begins."""
 
     file: str
     line: int
     value: Any
     raw: bytes
     dialect: Dialect
+    at: str = ""
+    begin: Position = BEGIN
+
+    @property
+    def first_line(self) -> int:
+        """The line of the file where it begins, also as a member of an array; 0 for a file that is one document."""
+        return self.begin[0] if self.at and not self.line else self.line
+
+    @property
+    def is_first(self) -> bool:
+        """Is it the first document of its file?"""
+        return self.line <= 1 and self.at in ("", "/0")
 
     def lift(self) -> Transcript:
         """The transcript of the document. Raises RefusedError with findings that tell file and place."""
@@ -87,7 +104,7 @@ class Document(msgspec.Struct):
     def place(self, pointer: str) -> tuple[int, str]:
         """The line of a pointer, 0 for a JSON document, and the pointer relative to that line."""
         if not isinstance(self.value, Rows):
-            return self.line, pointer
+            return self.line, self.at + pointer
         index, _, rest = pointer.removeprefix("/").partition("/")
         if not index.isdigit() or int(index) >= len(self.value.lines):
             return 0, pointer
@@ -110,8 +127,15 @@ class Document(msgspec.Struct):
         if place is not None and self.line:
             column = place[1]
         elif place is not None:
-            line, column, byte = place
+            line, column, byte = self._in_file(place)
         return msgspec.structs.replace(finding, file=self.file, line=line, column=column, byte=byte, where=where)
+
+    def _in_file(self, place: Position) -> Position:
+        """A place in the text of the document as one of the file."""
+        if place[2] < 0:
+            return place
+        line, column, byte = self.begin
+        return line + place[0] - 1, place[1] + (column - 1 if place[0] == 1 else 0), byte + place[2]
 
 
 class Skipped(NamedTuple):
@@ -183,6 +207,11 @@ def without_packing(name: str) -> str:
     return stem if suffix.lower() in PACKED else name
 
 
+def is_lines(name: str) -> bool:
+    """Does the name of a file say that it holds JSON Lines?"""
+    return without_packing(name).lower().endswith((".jsonl", ".ndjson"))
+
+
 # --- one file --------------------------------------------------------------------------------------------------------
 
 
@@ -218,14 +247,14 @@ class Input:
 
     def __init__(self, path: str, source: Source, among: list[Dialect], *, is_named: bool) -> None:
         self.name, self._source = source.name, source
-        self._items, self._head, self.at = _read(source), list[Record](), 0
+        self._items: Iterator[Record] = iter(())
+        self._head, self.at = list[Record](), 0
         self.read_elsewhere = 0
-        values = self._look_ahead()
         self._lines = source.framing != "json"
-        reading = choose(values, among, source.framing, self._is_one_line(), is_named)
-        self.dialect, self.is_whole, self.detection = reading
-        self.layout: Framing = source.framing
-        if not self._lines and without_packing(path).lower().endswith((".jsonl", ".ndjson")) and self._is_one_line():
+        reading = self._members(among, is_named) if source.is_array else None
+        self.layout: Framing = source.framing if reading is None else "array"
+        self.dialect, self.is_whole, self.detection = reading or self._documents(among, is_named)
+        if self.layout == "json" and is_lines(path) and self._is_one_line():
             self.layout = "jsonl"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -252,6 +281,16 @@ class Input:
         can = self.layout == "jsonl" and self._lines and not self.is_whole
         return can and self._source.plain_size >= WORTH
 
+    @property
+    def may_be_several(self) -> bool:
+        """Can there be several documents in such a file?"""
+        return self.layout in ("jsonl", "array") and not self.is_whole
+
+    @property
+    def is_several(self) -> bool:
+        """Is there more than one document, as far as can be told before they are read?"""
+        return self.may_be_several and len(self._head) > 1
+
     def ranges(self) -> Iterator[Range]:
         """All bytes of the file, range by range."""
         counted = newlines = 0
@@ -266,6 +305,27 @@ class Input:
         part._items = self._source.records(*place)
         return part
 
+    def _members(self, among: list[Dialect], is_named: bool) -> ChosenDialect | None:
+        """What an array holds that is several documents; None where it is one, which is then read from the beginning.
+
+        What is wrong with an array of which nothing can be read is told of the whole."""
+        self._items = self._source.members()
+        values = self._look_ahead()
+        reading = choose_members(values, among, is_named) if values else None
+        if reading is None:
+            self._source.rewind()
+            self._head = []
+        else:
+            self._source.keep()
+        return reading
+
+    def _documents(self, among: list[Dialect], is_named: bool) -> ChosenDialect:
+        self._items = _read(self._source)
+        values = self._look_ahead()
+        if not values:
+            raise (self._head[0].error if self._head else None) or self._nothing()
+        return choose(values, among, self._source.framing, self._is_one_line(), is_named)
+
     def _look_ahead(self) -> list[Any]:
         """The values of the first records; what cannot be read is remembered, and told in its turn."""
         values, size = list[Any](), 0
@@ -277,8 +337,6 @@ class Input:
             enough = len(values) == LOOK_AHEAD or size > LOOK_AHEAD_BYTES
             if (values and enough) or (not values and len(self._head) == MOST_UNREADABLE):
                 break
-        if not values:
-            raise (self._head[0].error if self._head else None) or self._nothing()
         return values
 
     def _is_one_line(self) -> bool:
@@ -294,11 +352,18 @@ class Input:
             if record.error or stranger:
                 yield _skipped(record, stranger)
             else:
-                yield Document(self.name, record.line if self._lines else 0, record.value, record.raw, self.dialect)
+                yield self._document(record)
+
+    def _document(self, record: Record) -> Document:
+        line = record.line if self._lines else 0
+        document = Document(self.name, line, record.value, record.raw, self.dialect)
+        if self.layout == "array":
+            document.at, document.begin = f"/{record.index}", (record.line, record.column, record.start)
+        return document
 
     def _stranger(self, record: Record) -> ContentError | None:
         """What is wrong with a record that is clearly in another dialect than the rest of the file."""
-        if self.detection is None or not self._lines:
+        if self.detection is None or (not self._lines and self.layout != "array"):
             return None
         own = self.dialect.detect(record.value)
         if own is not None and own.strength >= self.detection.clue.strength:
@@ -308,7 +373,8 @@ class Input:
             return None
         name, clue = best[0]
         message = f"this record is in {name} ({clue.reason}), the file in {self.dialect.name}"
-        return ContentError("other-dialect", message, file=self.name, line=record.line)
+        where = f"/{record.index}" if self.layout == "array" else ""
+        return ContentError("other-dialect", message, file=self.name, line=record.line, where=where)
 
     def _as_whole(self, records: Iterable[Record]) -> Iterator[Item]:
         rows, lines = list[Any](), list[int]()

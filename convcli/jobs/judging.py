@@ -55,9 +55,10 @@ class JudgingOptions(NamedTuple):
 
 def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
     """The verdict on each document of an input; all rows of a session are one, with those that cannot be read."""
-    for line, findings in [(0, _session(source, options))] if source.is_whole else _each(source, options):
+    each = [(0, True, _session(source, options))] if source.is_whole else _each(source, options)
+    for line, is_first, findings in each:
         wanted = [finding for finding in findings if options.wants(finding.code)] if findings else findings
-        if wanted and line <= 1:
+        if wanted and is_first:
             wanted[0] = _doubted(wanted[0], source)
         yield Verdict(source.name, line, source.dialect.name, wanted)
 
@@ -91,13 +92,14 @@ def _doubted(finding: Finding, source: Input) -> Finding:
     return replace(finding, notes=(*finding.notes, note))
 
 
-def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, list[Finding]]]:
+def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, bool, list[Finding]]]:
+    """The line of each document, whether it is the first, and its findings."""
     for item in source:
         if isinstance(item, Skipped):
             finding = skipped(item)
-            yield finding.line, [finding]
+            yield finding.line, finding.line <= 1, [finding]
         else:
-            yield item.line, judged(item, options)
+            yield item.first_line, item.is_first, judged(item, options)
 
 
 def _session(source: Input, options: JudgingOptions) -> list[Finding]:

@@ -5,19 +5,24 @@ What comes of it is that of one process, byte by byte: output, losses, findings,
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from convcli.files.framing import LAYOUTS
 from convcli.files.outputs import Output
 from convcli.jobs import converting, inputs, judging
-from convcli.jobs.converting import Folder, InputConversion, Job, Sinks, Summary
+from convcli.jobs.converting import InputConversion, Job, Sinks, Summary
+from convcli.jobs.destinations import Folder
 from convcli.jobs.inputs import Input, InputFile, Range
 from convcli.jobs.judging import JudgingOptions, Verdict
 from convcli.jobs.workers import Emit, TaskResult, all_done
+from convcli.model.errors import ConvcliError
 from convcli.wire.strict_json import DuplicateKeys
+
+MOST_TOGETHER = 32
+"""Files that one process converts one after the other before it is asked again."""
 
 Opened: TypeAlias = Callable[[str], AbstractContextManager[Input]]
 """`inputs.opened` with what the user has told of the inputs."""
@@ -26,10 +31,10 @@ Opened: TypeAlias = Callable[[str], AbstractContextManager[Input]]
 def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks: Sinks, processes: int) -> Summary:
     """`converting.convert`, in several processes where the input is large and the target never writes rows: those of
     several transcripts cannot stand in one file."""
-    if not source.is_large or LAYOUTS.keys() & set(job.target.framings):
+    if not source.is_large or converting.writes_rows(job.target):
         return converting.convert(source, job, output_for, sinks)
-    output = output_for(".jsonl")  # what stands in the way of it is told before the work
-    run = InputConversion(source, job, lambda _: output, sinks)
+    run = InputConversion(source, job, output_for, sinks)
+    run.open()  # what stands in the way of the output is told before the work
     try:
         with all_done(partial(_convert_range, source, job, _wanted(sinks)), source.ranges(), processes) as each:
             for done in each:
@@ -42,20 +47,74 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks:
     return run.summary
 
 
+class FileResult(NamedTuple):
+    """What came of one input that another process has converted, to be replayed before that of the next."""
+
+    task: TaskResult
+    emitted: Iterator[tuple[str, Any]]
+
+    def replay(self, sinks: Sinks, write: Callable[[bytes], None] | None = None) -> tuple[Summary, bool]:
+        """Its summary, and whether it has grown meanwhile, after everything that it told is told here. Raises what was
+        raised."""
+        for name, item in self.emitted:
+            if name == "error":
+                raise item
+            if name == "summary":
+                done: tuple[Summary, bool] = item
+                return done
+            _take(name, item, sinks, write)
+        self.task.value()
+        raise AssertionError("a task is done, and a file of it is not")
+
+
+@contextmanager
 def convert_files(
-    files: Sequence[InputFile], opened: Opened, folder: Folder, job: Job, sinks: Sinks, processes: int
-) -> AbstractContextManager[Iterator[TaskResult]]:
-    """`all_done` of many files: of each its summary, and whether it has grown meanwhile."""
-    return all_done(partial(_convert_file, opened, folder, job, _wanted(sinks)), files, min(processes, len(files)))
+    files: Sequence[InputFile], opened: Opened, folder: Folder | None, job: Job, sinks: Sinks, processes: int
+) -> Iterator[Iterator[FileResult]]:
+    """The results of many files, in order, some of them at a time: a process that was asked for each small file would
+    spend its time with asking. Without a folder what is written is replayed."""
+    batches = list(_batches(files))
+    work = partial(_convert_batch, opened, folder, job, _wanted(sinks))
+    with all_done(work, batches, min(processes, len(batches))) as each:
+        yield _results(each, batches, folder)
+
+
+def _batches(files: Sequence[InputFile]) -> Iterator[list[InputFile]]:
+    """The files in pieces that take about as long as a range of a large file."""
+    batch, size = list[InputFile](), 0
+    for file in files:
+        batch.append(file)
+        size += os.path.getsize(file.path)
+        if size >= inputs.RANGE or len(batch) == MOST_TOGETHER:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _results(
+    each: Iterator[TaskResult], batches: Sequence[Sequence[InputFile]], folder: Folder | None
+) -> Iterator[FileResult]:
+    for done, batch in zip(each, batches, strict=True):
+        emitted = done.emitted()
+        for _ in batch:
+            yield FileResult(done, emitted)
+        failed = done.value()
+        if folder is not None:
+            folder.batch.failed += failed
 
 
 def replayed(done: TaskResult, sinks: Sinks, write: Callable[[bytes], None] | None = None) -> Any:
     """What a conversion in another process gave, after everything that it told is told here."""
-    takers = {"loss": sinks.loss, "finding": sinks.finding, "restore": sinks.restore, "output": write}
     for name, item in done.emitted():
-        if (take := takers[name]) is not None:
-            take(item)
+        _take(name, item, sinks, write)
     return done.value()
+
+
+def _take(name: str, item: Any, sinks: Sinks, write: Callable[[bytes], None] | None) -> None:
+    take = {"loss": sinks.loss, "finding": sinks.finding, "restore": sinks.restore, "output": write}[name]
+    if take is not None:
+        take(item)
 
 
 def _wanted(sinks: Sinks) -> tuple[bool, bool]:
@@ -74,17 +133,36 @@ def _named(name: str, emit: Emit) -> Any:
 
 def _convert_range(source: Input, job: Job, wanted: tuple[bool, bool], place: Range, emit: Emit) -> Summary:
     part, output = source.part(place), _EmittedOutput(_named("output", emit))
-    run = InputConversion(part, job, lambda _: output, _sinks(*wanted, emit))
+    run = InputConversion(part, job._replace(layout="jsonl"), lambda _: output, _sinks(*wanted, emit))
     for step in converting.item_results(part, job.target, job.options):
         run.take(step)
     return run.summary
 
 
+def _convert_batch(
+    opened: Opened, folder: Folder | None, job: Job, wanted: tuple[bool, bool], batch: list[InputFile], emit: Emit
+) -> list[ConvcliError]:
+    """Convert some files one after the other; gives what went wrong with outputs that were already complete."""
+    for file in batch:
+        try:
+            emit(("summary", _convert_file(opened, folder, job, _sinks(*wanted, emit), file, emit)))
+        except Exception as error:
+            emit(("error", error))
+    if folder is None:
+        return []
+    folder.batch.flush()
+    failed, folder.batch.failed = folder.batch.failed, []
+    return failed
+
+
 def _convert_file(
-    opened: Opened, folder: Folder, job: Job, wanted: tuple[bool, bool], file: InputFile, emit: Emit
+    opened: Opened, folder: Folder | None, job: Job, sinks: Sinks, file: InputFile, emit: Emit
 ) -> tuple[Summary, bool]:
     with opened(file.path) as source:
-        return converting.convert(source, job, partial(folder.output, file), _sinks(*wanted, emit)), source.grew
+        if folder is not None:
+            return converting.convert_into(source, file, job, folder, sinks), source.grew
+        output = _EmittedOutput(_named("output", emit))
+        return converting.convert(source, job, lambda _: output, sinks), source.grew
 
 
 class _EmittedOutput:

@@ -115,6 +115,97 @@ def test_several_inputs_need_a_folder_that_mirrors_their_tree(tmp_path: Path) ->
     assert written == ["a.json", "b/c.jsonl"]
 
 
+def test_a_file_that_is_named_as_json_lines_holds_json_lines(tmp_path: Path) -> None:
+    source = tmp_path / "a.json"
+    source.write_text(json.dumps(LOSSY, indent=2))
+    for name in ("out.jsonl", "out.NDJSON"):
+        run("convert", source, "--to", OTHER, "-o", tmp_path / name)
+        (line,) = (tmp_path / name).read_bytes().splitlines()
+        assert json.loads(line)["messages"]
+
+
+def test_several_inputs_become_one_file_in_the_order_given(tmp_path: Path) -> None:
+    texts = ["b", "a", "c"]
+    for text in texts:
+        write(tmp_path / f"{text}.json", {"messages": [{"role": "user", "content": text}]})
+    sources = [tmp_path / f"{text}.json" for text in texts]
+    for name in ("out.jsonl", "out.json"):
+        done = run("convert", *sources, "--from", OTHER, "--to", OTHER, "-o", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+        assert b"convert: 3 transcripts" in done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines()]
+    assert [line["messages"][0]["content"] for line in lines] == texts
+    assert json.loads((tmp_path / "out.json").read_bytes()) == lines
+
+
+def test_of_several_inputs_for_one_file_a_bad_one_stands_in_its_way(tmp_path: Path) -> None:
+    good, bad = write(tmp_path / "good.json", CLEAN), write(tmp_path / "bad.json", WRONG)
+    words = ["convert", good, bad, tmp_path / "none.json", good, "--from", OTHER, "--to", OTHER]
+    done = run(*words, "-o", tmp_path / "out.jsonl")
+    assert done.returncode == 2
+    assert b"nothing written" in done.stderr
+    assert not (tmp_path / "out.jsonl").exists()
+    assert run(*words, "-o", tmp_path / "out.jsonl", "--keep-going").returncode == 2
+    assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines()] == [CLEAN]
+
+
+def test_several_inputs_without_a_name_for_them_are_a_wrong_job(tmp_path: Path) -> None:
+    one, two = write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", CLEAN)
+    for where in ([], ["-o", tmp_path / "out"]):
+        done = run("convert", one, two, "--to", OTHER, *where)
+        assert done.returncode == 2
+        assert b"say -o FILE.jsonl for a line each, or --out-dir DIR" in done.stderr
+
+
+def test_an_array_stays_one_and_becomes_json_lines_by_its_name(tmp_path: Path) -> None:
+    source = tmp_path / "a.json"
+    source.write_text(json.dumps([CLEAN, CLEAN], indent=1))
+    words = ["convert", source, "--from", OTHER, "--to", OTHER]
+    assert json.loads(run(*words).stdout) == [CLEAN, CLEAN]
+    run(*words, "-o", tmp_path / "out.jsonl")
+    assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines()] == [CLEAN, CLEAN]
+    run("convert", tmp_path / "out.jsonl", "--from", OTHER, "--to", OTHER, "-o", tmp_path / "out.json")
+    assert json.loads((tmp_path / "out.json").read_bytes()) == [CLEAN, CLEAN]
+
+
+def test_a_bad_member_of_an_array_does_not_stop_the_others(tmp_path: Path) -> None:
+    source = tmp_path / "a.json"
+    source.write_text(f"[{json.dumps(CLEAN)},\n{json.dumps(WRONG)},\n{{x}},\n{json.dumps(CLEAN)}]")
+    words = ["convert", source, "--from", OTHER, "--to", OTHER]
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"a.json:2:24 /1/messages/0/role" in done.stderr
+    assert b"a.json:3:2" in done.stderr
+    done = run(*words, "--keep-going")
+    assert (done.returncode, json.loads(done.stdout)) == (1, [CLEAN, CLEAN])
+
+
+def test_each_transcript_of_one_input_gets_a_file(tmp_path: Path) -> None:
+    named = [{**LOSSY, "id": name} for name in ("x/1", "x/1")]
+    source = write(tmp_path / "a.jsonl", *named, LOSSY)
+    done = run("convert", source, "--to", OTHER, "--out-dir", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert sorted(os.listdir(tmp_path / "out")) == ["line-3.json", "x-1-2.json", "x-1.json"]
+    assert json.loads((tmp_path / "out" / "line-3.json").read_bytes())["messages"]
+
+
+def test_a_dialect_whose_files_hold_one_transcript_gets_a_file_for_each(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    write(tmp_path / "in" / "many.jsonl", LOSSY, WRONG | {"convcli": 1}, LOSSY)
+    write(tmp_path / "in" / "one.json", LOSSY)
+    done = run("convert", tmp_path / "in", "--from", OWN, "--to", "openclaw", "--out-dir", tmp_path / "out")
+    assert done.returncode == 1
+    files = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.jsonl"))
+    assert files == ["many/line-1.jsonl", "many/line-3.jsonl", "one.jsonl"]
+
+
+def test_a_bad_transcript_gets_no_file_and_the_others_do(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", CLEAN, WRONG, LOSSY | {"messages": []}, CLEAN)
+    words = ["convert", source, "--from", OTHER, "--to", OWN, "--out-dir", tmp_path / "out"]
+    assert run(*words).returncode == 1
+    assert sorted(os.listdir(tmp_path / "out")) == ["line-1.json", "line-3.json", "line-4.json"]
+
+
 def test_of_several_inputs_all_are_processed_and_the_worst_exit_code_wins(tmp_path: Path) -> None:
     good, bad = write(tmp_path / "good.json", LOSSY), write(tmp_path / "bad.json", "{")
     done = run("convert", bad, tmp_path / "none.json", good, "--to", OTHER, "--out-dir", tmp_path / "out")

@@ -54,3 +54,17 @@ def test_a_refused_conversion_leaves_no_restore_file(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_array_comes_back_as_an_array_from_one_file_and_from_many(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in (SAMPLES / ORIGINALS[1]).read_text("utf-8").splitlines()]
+    source = tmp_path / "in.json"
+    source.write_text(json.dumps([*rows, *rows]))
+    for number, where in enumerate((["-o", tmp_path / "out.json"], ["--out-dir", tmp_path / "out"])):
+        kept, back = tmp_path / f"kept{number}.jsonl", tmp_path / f"back{number}.json"
+        done = run("convert", source, "--to", "anthropic", *where, "--restore-file", kept)
+        assert done.returncode == 0, done.stderr
+        done = run("restore", where[1], "--restore-file", kept, "-o", back)
+        assert done.returncode == 0, done.stderr
+        assert back.read_text().startswith("[\n{")
+        assert json.dumps(json.loads(back.read_text())) == source.read_text()

@@ -86,13 +86,61 @@ def test_an_unknown_document_names_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("told", [None, OTHER])
-def test_an_array_of_transcripts_says_what_it_is_and_what_to_do(tmp_path: Path, told: str | None) -> None:
-    path = write(tmp_path / "a.json", [{**CLEAN, "label": True}] * 3)
-    with pytest.raises(ContentError) as caught, inputs.opened(str(path), told):
-        pass
-    assert caught.value.code == "wrong-framing"
-    assert caught.value.message == f"this is a JSON array of 3 transcripts ({OTHER}), and a JSON document holds one"
-    assert caught.value.help.startswith("write each on a line of its own")
+def test_each_member_of_an_array_of_transcripts_is_a_document_with_its_place(tmp_path: Path, told: str | None) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([CLEAN, {**CLEAN, "label": True}], indent=1))
+    with inputs.opened(str(path), told) as source:
+        assert (source.layout, source.is_whole, source.dialect.name) == ("array", False, OTHER)
+        first, second = source
+    assert isinstance(first, Document)
+    assert isinstance(second, Document)
+    assert (second.value["label"], second.at, second.line, second.is_first) == (True, "/1", 0, False)
+    assert first.is_first
+    assert second.place("/messages/0") == (0, "/1/messages/0")
+    begin = path.read_text().splitlines()[second.begin[0] - 1][second.begin[1] - 1 :]
+    assert begin == "{"
+
+
+def test_findings_of_a_member_of_an_array_tell_its_place_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    for text in (json.dumps([CLEAN, WRONG], indent=2), json.dumps([CLEAN, WRONG], ensure_ascii=False)):
+        path.write_text(text)
+        _, second = inputs.documents(str(path), OTHER)
+        with pytest.raises(RefusedError) as caught:
+            second.lift()
+        (finding,) = caught.value.findings
+        assert finding.where == "/1/messages/0/role"
+        assert text[finding.byte :].startswith('"usr"')
+        assert text.splitlines()[finding.line - 1][finding.column - 1 :].startswith('"usr"')
+
+
+def test_a_bad_member_does_not_hide_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(f'[{json.dumps(CLEAN)}, {{"messages": nothing}},\n {json.dumps(CLEAN)}]')
+    first, bad, last = items(path, OTHER)
+    assert [type(item) for item in (first, bad, last)] == [Document, Skipped, Document]
+    assert isinstance(bad, Skipped)
+    assert (bad.error.code, bad.error.line, bad.torn) == ("not-json", 1, False)
+
+
+def test_an_array_of_answers_is_no_answer_of_many_messages(tmp_path: Path) -> None:
+    """Each answer of Anthropic looks like a message of Chat Completions, and says by itself what it is."""
+    answer = {"id": "m", "type": "message", "role": "assistant", "model": "x", "stop_reason": "end_turn"}
+    answer |= {"content": [{"type": "text", "text": "Paris."}], "usage": {"input_tokens": 1, "output_tokens": 1}}
+    path = write(tmp_path / "a.json", [answer, answer])
+    with inputs.opened(str(path)) as source:
+        assert (source.dialect.name, source.layout) == ("anthropic", "array")
+
+
+def test_rows_that_say_little_stand_among_rows_that_say_what_they_are(tmp_path: Path) -> None:
+    called = {"type": "tool_use", "id": "c1", "name": "f", "input": {}}
+    answered = {"type": "tool_result", "tool_use_id": "c1", "content": "x"}
+    turns = [{"role": "assistant", "content": [called]}, {"role": "user", "content": [answered]}]
+    plain = {"messages": [{"role": "user", "content": "hi"}]}
+    path = write(tmp_path / "a.jsonl", plain, {"messages": [*plain["messages"], *turns]}, plain)
+    with inputs.opened(str(path)) as source:
+        assert source.dialect.name == "anthropic"
+        assert [type(item) for item in source] == [Document] * 3
 
 
 def test_an_array_that_is_one_transcript_is_read(tmp_path: Path) -> None:

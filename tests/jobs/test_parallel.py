@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from convcli import dialects
 from convcli.__main__ import main
-from convcli.files.framing import LAYOUTS
+from convcli.files.layouts import LAYOUTS
 from convcli.jobs import inputs, workers
 from convcli.model.findings import Finding
 from convcli.proof.reasons import MISSING, Loss

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from convcli import dialects
 from convcli.engine import pipeline
-from convcli.files.framing import encoded, open_source
+from convcli.files.framing import open_source
+from convcli.files.layouts import encoded
 from convcli.kit import streams
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows

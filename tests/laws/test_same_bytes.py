@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 import shutil
 import sys
@@ -111,6 +112,26 @@ def test_l7_a_file_has_the_same_report_under_any_name_and_layout(name: str, tmp_
         for target in WRITTEN if not rows and sample.path.suffix == ".json" else ():
             one, two = converted(path, name, target), converted(other, name, target)
             assert (one.data, one.losses) == (two.data, two.losses)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if "records" in dialects.get(name).framings])
+def test_l7_the_members_of_an_array_are_converted_as_the_lines_of_a_file(name: str, tmp_path: Path) -> None:
+    """But for the brackets, and for places, which are of the array. Read from a pipe it is the same."""
+    documents = [sample.document for sample in samples_of(name)]
+    (lines := tmp_path / "all.jsonl").write_bytes(b"".join(dumped(document) + b"\n" for document in documents))
+    (array := tmp_path / "all.json").write_bytes(b"[\n" + b",\n".join(map(dumped, documents)) + b"\n]\n")
+    with inputs.opened(str(array), name) as opened:
+        if opened.layout != "array":
+            pytest.skip("in this dialect the array is a document itself")
+    for target in WRITTEN:
+        one, other = converted(lines, name, target), converted(array, name, target)
+        if b"one-transcript-only" in (one.data, other.data):
+            assert one.data == other.data
+            continue
+        assert [json.loads(line) for line in one.data.splitlines()] == json.loads(other.data)
+        places = [(loss["line"] - 1, loss["where"]) for loss in one.losses]
+        assert [f"/{line}{where}" for line, where in places] == [loss["where"] for loss in other.losses]
+        assert [finding.code for finding in one.findings] == [finding.code for finding in other.findings]
 
 
 @pytest.mark.parametrize("name", [name for name in names() if "records" in dialects.get(name).framings])

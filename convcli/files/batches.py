@@ -1,0 +1,99 @@
+"""Small outputs that appear some at a time: to wait for the disk once for all of them takes as long as for one.
+
+Each is complete and on disk before it appears, as if it were alone; only the waiting is shared, and that for the names
+in a folder is done once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from convcli.files.outputs import Output, Replacement, open_output
+from convcli.model.errors import ConvcliError
+
+TOGETHER = 64
+"""Outputs that wait for each other; each has two descriptors open."""
+THREADS = 16
+"""Files for which the system is asked to wait at the same time: it then writes its journal once for them."""
+
+
+class Batch:
+    """Outputs that were committed and have not appeared yet, and in `failed` what went wrong with those that could not.
+
+    Errors name their output in the message.
+    """
+
+    def __init__(self) -> None:
+        self._ready: list[Replacement] = []
+        self.failed: list[ConvcliError] = []
+
+    def output(self, path: str, *, force: bool = False, inputs: Iterable[str] = ()) -> Output:
+        """The output at a path, as `open_output` gives it; once committed it appears with the next `flush`."""
+        opened = open_output(path, force=force, inputs=inputs)
+        return _Later(opened, self) if isinstance(opened, Replacement) else opened
+
+    def add(self, output: Replacement) -> None:
+        """Let an output, which is prepared, appear with others."""
+        self._ready.append(output)
+        if len(self._ready) >= TOGETHER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Let all appear that were committed."""
+        try:
+            errors = _synced(self._ready)
+            synced = [output for output, error in zip(self._ready, errors, strict=True) if not self._fails(error)]
+            shown = [output for output in synced if not self._fails(_attempt(output.publish))]
+            for output in {output.directory: output for output in shown}.values():
+                self._fails(_attempt(output.sync_folder))
+        finally:
+            self.discard()
+
+    def _fails(self, error: ConvcliError | None) -> bool:
+        if error is not None:
+            self.failed.append(error)
+        return error is not None
+
+    def discard(self) -> None:
+        """Give up what has not appeared."""
+        for output in self._ready:
+            output.discard()
+        self._ready.clear()
+
+
+class _Later:
+    """An output whose commit waits for others."""
+
+    def __init__(self, output: Replacement, batch: Batch) -> None:
+        self.name, self.write = output.name, output.write
+        self._output: Replacement | None = output
+        self._batch = batch
+
+    def commit(self) -> None:
+        """Give all bytes to the system; the batch does the rest."""
+        assert self._output is not None
+        self._output.prepare()
+        output, self._output = self._output, None
+        self._batch.add(output)
+
+    def discard(self) -> None:
+        """Give up what was not committed."""
+        if self._output is not None:
+            self._output.discard()
+
+
+def _synced(outputs: list[Replacement]) -> list[ConvcliError | None]:
+    """Wait for the bytes of all; gives the error of each."""
+    if len(outputs) < 2:
+        return [_attempt(output.sync) for output in outputs]
+    from concurrent.futures import ThreadPoolExecutor  # slow to import, and not needed for one file
+
+    with ThreadPoolExecutor(min(THREADS, len(outputs))) as threads:
+        return list(threads.map(lambda output: _attempt(output.sync), outputs))
+
+
+def _attempt(action: Callable[[], None]) -> ConvcliError | None:
+    try:
+        action()
+    except ConvcliError as error:
+        return error
+    return None

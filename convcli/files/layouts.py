@@ -1,0 +1,71 @@
+"""Documents as bytes: how one or several of them are laid out in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli.files.framing import Framing
+from convcli.files.outputs import Output
+from convcli.model.document import Rows
+from convcli.wire.exact_json import write, write_line
+
+LAYOUTS: dict[str, Framing] = {"sse": "sse", "events": "jsonl"}
+"""How rows that are one document are laid out, by the framing that a dialect names."""
+SUFFIXES: dict[Framing, str] = {"json": ".json", "array": ".json", "jsonl": ".jsonl", "sse": ".sse"}
+"""What the name of a file ends in."""
+
+
+class DocumentWriter:
+    """Writes documents into an output, one after the other, in one layout."""
+
+    def __init__(self, output: Output, layout: Framing) -> None:
+        self.output, self._layout, self._is_empty = output, layout, True
+
+    def add(self, document: Any) -> None:
+        """Write one document. Raises OutputError."""
+        if self._layout == "array":
+            self._member(write(document))
+        else:
+            for piece in encoded(document, f".{self._layout}"):
+                self.output.write(piece)
+
+    def add_line(self, line: bytes) -> None:
+        """Write one document that is already a line of JSON. Raises OutputError."""
+        if self._layout == "array":
+            self._member(line.rstrip(b"\n"))
+        else:
+            self.output.write(line)
+
+    def commit(self) -> None:
+        """End it and let the output appear. Raises as `Output.commit` does."""
+        if self._layout == "array":
+            self.output.write(b"[]\n" if self._is_empty else b"\n]\n")
+        self.output.commit()
+
+    def _member(self, text: bytes) -> None:
+        self.output.write((b"[\n" if self._is_empty else b",\n") + text)
+        self._is_empty = False
+
+
+def layout(documents: list[Any]) -> Framing:
+    """How documents are laid out that have no input to be like: one as JSON, more or rows as JSONL."""
+    return "json" if len(documents) == 1 and not isinstance(documents[0], Rows) else "jsonl"
+
+
+def encoded(document: Any, suffix: str) -> Iterator[bytes]:
+    """The bytes of one document, as the suffix of its file says."""
+    if suffix == ".sse":
+        yield from map(_event_bytes, document)
+    elif isinstance(document, Rows):
+        yield from map(write_line, document)
+    else:
+        yield write_line(document, indent=suffix == ".json")
+
+
+def _event_bytes(row: Any) -> bytes:
+    """One event of an SSE stream. Streams whose events have a `type` name the event after it; the end mark is bare."""
+    kind = row.get("type") if isinstance(row, dict) else None
+    is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
+    name = f"event: {kind}\n".encode() if is_name else b""
+    return name + b"data: " + (row.encode() if isinstance(row, str) else write(row)) + b"\n\n"

@@ -1,0 +1,135 @@
+"""Where conversions write: a tree like that of the inputs, one output for several inputs, a file per transcript."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from convcli.engine.conversion import Conversion
+from convcli.files.batches import Batch
+from convcli.files.framing import Framing
+from convcli.files.layouts import DocumentWriter
+from convcli.files.outputs import Output, cannot_write
+from convcli.jobs.inputs import Document, InputFile, without_packing
+from convcli.model.errors import JobError
+from convcli.proof.reasons import Loss
+from convcli.wire import exact_json
+from convcli.wire.decimals import builtins
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+MOST_NAMED = 100
+"""Characters of an id that a name is made of."""
+
+
+class Folder:
+    """A tree of outputs like that of the inputs, none of which is replaced; they appear some at a time, at `flush`.
+
+    `is_of_one`: there is one input, and each of its transcripts gets a file. Otherwise a file that can hold only one
+    transcript stands in a folder with the name of its input where there are several.
+    """
+
+    def __init__(self, path: str, inputs: Iterable[str], *, force: bool = False, is_of_one: bool = False) -> None:
+        self.path, self.force, self.is_of_one = path, force, is_of_one
+        self.batch = Batch()
+        self._inputs, self._outputs = frozenset(map(os.path.realpath, inputs)), set[str]()
+
+    def output(self, file: InputFile, suffix: str) -> Output:
+        """The output for an input. Raises JobError when it is another input, or the output of another."""
+        old = os.path.splitext(without_packing(file.relative))[1]
+        keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
+        return self._opened(file, os.path.join(self.path, stem(file) + (old if keeps else suffix)))
+
+    def member(self, file: InputFile, name: str, suffix: str) -> Output:
+        """The output for one transcript of an input. Raises JobError as `output` does."""
+        return self._opened(file, os.path.join(self.path, "" if self.is_of_one else stem(file), name + suffix))
+
+    def _opened(self, file: InputFile, path: str) -> Output:
+        if path in self._outputs or os.path.realpath(path) in self._inputs - {os.path.realpath(file.path)}:
+            raise JobError("same-output", f"{path} is another input, or the output of one", help="convert it by itself")
+        self._outputs.add(path)
+        try:
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        return self.batch.output(path, force=self.force, inputs=[file.path])
+
+
+def stem(file: InputFile) -> str:
+    """What the name of the output for an input begins with."""
+    return os.path.splitext(without_packing(file.relative))[0]
+
+
+class Joined:
+    """One output for several inputs: what is written of each goes behind what was written of those before it."""
+
+    def __init__(self, output: Output, layout: Framing) -> None:
+        self._file = DocumentWriter(output, layout)
+
+    def part(self, suffix: str) -> Output:
+        """The output for one input, whose documents are lines of JSON."""
+        return _Part(self._file)
+
+    def commit(self) -> None:
+        """Let it appear. Raises as `Output.commit` does."""
+        self._file.commit()
+
+    def discard(self) -> None:
+        """Give it up."""
+        self._file.output.discard()
+
+
+class _Part:
+    """A part of an output, which does not appear by itself."""
+
+    def __init__(self, file: DocumentWriter) -> None:
+        self.name, self.write = file.output.name, file.add_line
+
+    def commit(self) -> None:
+        """It appears with the whole."""
+
+    def discard(self) -> None:
+        """Whether it counts is decided of the whole."""
+
+
+class Names:
+    """Names of files for transcripts, no two alike: the id, made safe for every file system, else the place."""
+
+    def __init__(self) -> None:
+        self._taken = set[str]()
+
+    def name(self, document: Document, conversion: Conversion) -> str:
+        """The name for a transcript, without a suffix."""
+        base = _UNSAFE.sub("-", conversion.transcript.id or "")[:MOST_NAMED].strip(".-") or _place(document)
+        name, number = base, 1
+        while name.lower() in self._taken:  # some file systems do not tell capital letters from small ones
+            number += 1
+            name = f"{base}-{number}"
+        self._taken.add(name.lower())
+        return name
+
+
+def _place(document: Document) -> str:
+    line = f"line-{document.line}" if document.line else ""
+    return "-".join(filter(None, (line, _UNSAFE.sub("-", document.at).strip("-")))) or "transcript"
+
+
+class LossFile:
+    """A JSON array of losses, written one by one."""
+
+    def __init__(self, output: Output) -> None:
+        self._output, self._is_empty = output, True
+
+    def add(self, loss: Loss) -> None:
+        """Write one loss."""
+        self._output.write((b"[\n" if self._is_empty else b",\n") + exact_json.write(builtins(loss)))
+        self._is_empty = False
+
+    def commit(self) -> None:
+        """End the array and let the file appear."""
+        self._output.write(b"[]\n" if self._is_empty else b"\n]\n")
+        self._output.commit()
+
+    def discard(self) -> None:
+        """Give it up."""
+        self._output.discard()

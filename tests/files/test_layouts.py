@@ -1,0 +1,63 @@
+"""Documents laid out in a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from convcli.files.framing import Framing
+from convcli.files.layouts import DocumentWriter, layout
+from convcli.model.document import Rows
+
+
+class Memory:
+    """An output in memory."""
+
+    name = "memory"
+
+    def __init__(self) -> None:
+        self.data, self.is_there = b"", False
+
+    def write(self, data: bytes) -> None:
+        self.data += data
+
+    def commit(self) -> None:
+        self.is_there = True
+
+    def discard(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("shape", "documents", "expected"),
+    [
+        ("json", [{"a": 1}], b'{\n  "a": 1\n}\n'),
+        ("jsonl", [{"a": 1}, [2]], b'{"a":1}\n[2]\n'),
+        ("jsonl", [Rows([{"a": 1}, {"b": 2}])], b'{"a":1}\n{"b":2}\n'),
+        ("sse", [Rows([{"a": 1}, "[DONE]"])], b'data: {"a":1}\n\ndata: [DONE]\n\n'),
+        ("array", [{"a": 1}, [2]], b'[\n{"a":1},\n[2]\n]\n'),
+        ("array", [], b"[]\n"),
+    ],
+)
+def test_documents_are_written_in_a_layout(shape: Framing, documents: list[Any], expected: bytes) -> None:
+    output = Memory()
+    writer = DocumentWriter(output, shape)
+    for document in documents:
+        writer.add(document)
+    assert not output.is_there
+    writer.commit()
+    assert (output.data, output.is_there) == (expected, True)
+
+
+@pytest.mark.parametrize(("shape", "expected"), [("jsonl", b"1\n2\n"), ("array", b"[\n1,\n2\n]\n")])
+def test_what_is_a_line_already_is_not_written_anew(shape: Framing, expected: bytes) -> None:
+    writer = DocumentWriter(output := Memory(), shape)
+    for line in (b"1\n", b"2\n"):
+        writer.add_line(line)
+    writer.commit()
+    assert output.data == expected
+
+
+def test_one_document_is_json_and_several_are_json_lines() -> None:
+    assert [layout([{}]), layout([{}, {}]), layout([Rows([{}])])] == ["json", "jsonl", "jsonl"]
