@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.engine import arguments
-from convcli.files.framing import encoded
+from convcli.files.layouts import encoded
 from convcli.jobs.inputs import Document, InputFile, Item, Skipped, find, opened
 from convcli.jobs.judging import JudgingOptions, finding_of, judged, torn
 from convcli.model.dialect import Dialect, Options
