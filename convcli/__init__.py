@@ -202,11 +202,12 @@ def lower(
     *,
     form: str | None = None,
     branch: Literal["active", "all"] = "all",
+    view: Literal["history", "context"] = "history",
     chunk: int = 0,
 ) -> Conversion:
     """A transcript in the dialect `to`: a Conversion with `document`, `losses` and `findings`.
 
-    `form`, `branch` and `chunk` are those of `convert`. Raises JobError for an unknown dialect or form.
+    `form`, `branch`, `view` and `chunk` are those of `convert`. Raises JobError for an unknown dialect or form.
 
     >>> from convcli import Message, Text, ToolCall, Transcript, lower
     >>> call = ToolCall("call_1", "get_weather", {"city": "Tokyo"})
@@ -217,7 +218,7 @@ def lower(
     from convcli.engine import arguments, conversion
 
     target = _dialect(to)
-    return conversion.lower(transcript, target, arguments.options(target, form, branch, chunk))
+    return conversion.lower(transcript, target, arguments.options(target, form, branch, chunk, view))
 
 
 def convert(
@@ -227,14 +228,16 @@ def convert(
     source: str | None = None,
     form: str | None = None,
     branch: Literal["active", "all"] = "all",
+    view: Literal["history", "context"] = "history",
     chunk: int = 0,
 ) -> Conversion:
     """One document in the dialect `to`: a Conversion with `document`, `transcript`, `losses` and `findings`.
 
     `form` is one of the forms of the target (`request`, `response`, …: `convcli dialects NAME` lists them) · `branch`:
-    of a session with branches only the `active` one, or `all` that the target can hold · `chunk`: characters in each
-    piece of a stream. Raises ContentError when no dialect or more than one fits, RefusedError when the document does
-    not pass its schema, JobError for an unknown dialect or form.
+    of a session with branches only the `active` one, or `all` that the target can hold · `view`: all the `history`, or
+    only the `context` that a compaction leaves · `chunk`: characters in each piece of a stream. Raises ContentError when
+    no dialect or more than one fits, RefusedError when the document does not pass its schema, JobError for an unknown
+    dialect or form.
 
     >>> import convcli
     >>> document = {"messages": [{"role": "user", "content": "Hi."}], "temperature": 0.5}
@@ -244,7 +247,7 @@ def convert(
     from convcli.engine import arguments, pipeline
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk)
+    chosen = arguments.options(target, form, branch, chunk, view)
     return pipeline.convert(document, arguments.dialect_of(document, source), target, chosen)
 
 
@@ -340,6 +343,7 @@ def convert_lines(
     source: str | None = None,
     form: str | None = None,
     branch: Literal["active", "all"] = "all",
+    view: Literal["history", "context"] = "history",
     chunk: int = 0,
 ) -> Iterator[LineOutcome]:
     """One outcome for each line, each of which is a document as JSON: `data` is the converted one as bytes, with its
@@ -359,7 +363,7 @@ def convert_lines(
 
     target = _dialect(to)
     own = None if source is None else _dialect(source)
-    return by_line.convert(lines, own, target, arguments.options(target, form, branch, chunk))
+    return by_line.convert(lines, own, target, arguments.options(target, form, branch, chunk, view))
 
 
 def validate_lines(

@@ -68,6 +68,9 @@ class CodeList(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return tuple(near.convert(word.strip(), param, ctx) for word in value.split(",") if word.strip())
 
 
+VIEW = Near("view", lambda: ["history", "context"])
+"""What of a session with a compaction is written: all of it, or what a model would be sent next."""
+
 BRANCH = Near("branch", lambda: ["active", "all"])
 """What of a tree is written: only the active branch, or all that the target can carry."""
 

@@ -13,7 +13,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import BRANCH, DIALECT, Near
+from convcli.cli._types import BRANCH, DIALECT, VIEW, Near
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, OutputError
 from convcli.report.screen import Screen
@@ -78,6 +78,12 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
     default="all",
     help="Of a session with branches: write the active one, or all that the target can hold.",
 )
+@click.option(
+    "--view",
+    type=VIEW,
+    default="history",
+    help="Of a session with a compaction: write all of it, or what a model would be sent next.",
+)
 @click.option("--form", metavar="FORM", help="Which form to write, where a dialect has several: request, response, …")
 @click.option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="How to write a stream.")
 @click.option("--chunk", type=click.IntRange(0), metavar="N", help="Cut the texts of a stream into N characters each.")
@@ -105,6 +111,7 @@ class ConvertArguments(NamedTuple):
     restore_file: str | None
     keep_going: bool
     branch: Any
+    view: Any
     form: str | None
     framing: Any
     chunk: int | None
@@ -164,7 +171,7 @@ class _Converting:
             raise unknown("form", arguments.form, forms, f"{arguments.target.name} has {', '.join(forms)}")
         self._check_stream()
         fail_on: Any = None if arguments.fail_on_loss is None else LEVEL_OF_CHOICE[arguments.fail_on_loss]
-        options = Options(form=arguments.form, chunk=arguments.chunk or 0, branch=arguments.branch)
+        options = Options(form=arguments.form, chunk=arguments.chunk or 0, branch=arguments.branch, view=arguments.view)
         return Job(arguments.target, options, arguments.keep_going, fail_on, framing=arguments.framing)
 
     def _check_stream(self) -> None:

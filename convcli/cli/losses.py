@@ -10,7 +10,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import BRANCH, DIALECT, format_of
+from convcli.cli._types import BRANCH, DIALECT, VIEW, format_of
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report import tables
@@ -40,6 +40,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @click.option("-t", "--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
 @click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")
 @click.option("--branch", type=BRANCH, default="all", help="Of a session with branches: the active one, or all.")
+@click.option("--view", type=VIEW, default="history", help="What of a compaction would be written, as in convert.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the losses are written.")
 @click.pass_obj
 def command(
@@ -49,6 +50,7 @@ def command(
     target: Dialect,
     summary: bool,
     branch: Any,
+    view: Any,
     form: str,
 ) -> int:
     """Show what a conversion would lose; nothing is written.
@@ -58,7 +60,7 @@ def command(
     """
     width = _shared.width() if form == "table" and not summary else None
     if paths:
-        losses = _Losses(screen, paths, source, target, Options(branch=branch))
+        losses = _Losses(screen, paths, source, target, Options(branch=branch, view=view))
         return losses.listed(form, summary) if width is None else losses.drawn(width)
     if source is None:
         raise JobError("usage", "of which files, or from which dialect?", help="name a FILE or say --from DIALECT")

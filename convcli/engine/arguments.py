@@ -50,13 +50,21 @@ def path_of(path: str | PathLike[str]) -> str:
     return str(path)
 
 
-def options(target: Dialect, form: str | None, branch: Literal["active", "all"], chunk: int) -> Options:
+def options(
+    target: Dialect,
+    form: str | None,
+    branch: Literal["active", "all"],
+    chunk: int,
+    view: Literal["history", "context"] = "history",
+) -> Options:
     """The choices for a dialect that is written. Raises JobError for a form that it does not have."""
     if form is not None and form not in target.forms:
         raise unknown("form", form, target.forms, f"{target.name} has {', '.join(target.forms)}")
     if branch not in ("active", "all"):
         raise unknown("branch", str(branch), ("active", "all"), "choose active or all")
-    return Options(form=form, chunk=chunk, branch=branch)
+    if view not in ("history", "context"):
+        raise unknown("view", str(view), ("history", "context"), "choose history or context")
+    return Options(form=form, chunk=chunk, branch=branch, view=view)
 
 
 def _check_parsed(document: Any) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from convcli.engine import untrusted
-from convcli.model.branches import branch
+from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
@@ -100,7 +100,8 @@ def lower(
 
     All places are places of the source. Raises JobError when the target is only read.
     """
-    return compared(before, written(before, target, options, source), target, source, purpose=purpose)
+    document = written(before, target, options, source)
+    return compared(before, document, target, source, purpose=purpose, left_out=_left_out(before, options))
 
 
 def written(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
@@ -111,16 +112,35 @@ def written(before: Transcript, target: Dialect, options: Options, source: Diale
 
 
 def compared(
-    before: Transcript, document: Any, target: Dialect, source: Dialect | None, *, purpose: Purpose = "document"
+    before: Transcript,
+    document: Any,
+    target: Dialect,
+    source: Dialect | None,
+    *,
+    purpose: Purpose = "document",
+    left_out: Collection[int] = (),
 ) -> Conversion:
-    """The document that was written of a transcript, with its losses and findings."""
+    """The document that was written of a transcript, with its losses and findings. `left_out` are the indexes of
+    messages that the user did not want."""
     after = target.lift(document)
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
-    return Conversion(document, lambda: before, difference(before, after, source, target), findings)
+    return Conversion(document, lambda: before, difference(before, after, source, target, left_out), findings)
 
 
 def _chosen(transcript: Transcript, options: Options) -> Transcript:
     """What is to be written. The rest is missing when the output is read back, so it is told like any other loss."""
+    gone = _left_out(transcript, options)
+    if gone:  # the rest is in a line, since what others were said after is gone
+        messages = [msgspec.structs.replace(message, parent_id=None) for message in context(transcript)]
+        return msgspec.structs.replace(transcript, messages=messages, head=None)
     if options.branch == "all" or transcript.head is None:
         return transcript
     return msgspec.structs.replace(transcript, messages=branch(transcript))
+
+
+def _left_out(transcript: Transcript, options: Options) -> set[int]:
+    """The indexes of messages that no model would be sent, where only the context is wanted."""
+    if options.view == "history":
+        return set()
+    kept = set(map(id, context(transcript)))
+    return {index for index, message in enumerate(transcript.messages) if id(message) not in kept}

@@ -1,8 +1,12 @@
-"""The active branch of a transcript whose messages form a tree."""
+"""What of a transcript counts: the active branch where its messages form a tree, the context behind a compaction."""
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from convcli.model.transcript import Message, Transcript
+
+INSTRUCTIONS = ("system", "developer")
 
 
 def active(transcript: Transcript) -> list[Message]:
@@ -16,6 +20,18 @@ def active(transcript: Transcript) -> list[Message]:
 def branch(transcript: Transcript) -> list[Message]:
     """Of a tree the path from the root to `head`, with the events on it; else all messages."""
     return transcript.messages if transcript.head is None else _path_to(transcript.head, transcript.messages)
+
+
+def context(transcript: Transcript) -> list[Message]:
+    """What a model would be sent next, with the events among it: on the active branch the instructions that lead, the
+    last summary of a compaction, what it leaves standing, and all that came behind."""
+    messages = branch(transcript)
+    at = max((index for index, message in enumerate(messages) if message.replaces is not None), default=None)
+    if at is None:
+        return messages
+    start = next((index for index in range(at) if messages[index].id == messages[at].replaces), at)
+    leading = list(takewhile(lambda message: message.role in (*INSTRUCTIONS, "event"), messages[:start]))
+    return [*leading, messages[at], *messages[start:at], *messages[at + 1 :]]
 
 
 def _path_to(head: str, messages: list[Message]) -> list[Message]:

@@ -27,11 +27,13 @@ class Clue(NamedTuple):
 
 class Options(NamedTuple):
     """What a user may choose about the output. `form`: one of `Dialect.forms`; `chunk`: characters in a fragment;
-    `branch`: of a tree only the active branch, or all that the target can carry."""
+    `branch`: of a tree only the active branch, or all that the target can carry; `view`: of a session with a
+    compaction all of its history, or only the context, what a model would be sent next."""
 
     form: str | None = None
     chunk: int = 0
     branch: Literal["active", "all"] = "all"
+    view: Literal["history", "context"] = "history"
 
 
 USUAL = Options()

@@ -8,7 +8,7 @@ data: reasons, conventions, and where a field stands. Linear in the number of pa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import accumulate
 from operator import attrgetter
 from typing import Any
@@ -34,13 +34,18 @@ from convcli.wire.decimals import builtins
 
 
 def difference(
-    before: Transcript, after: Transcript, source: Dialect | None = None, target: Dialect | None = None
+    before: Transcript,
+    after: Transcript,
+    source: Dialect | None = None,
+    target: Dialect | None = None,
+    left_out: Collection[int] = (),
 ) -> list[Loss]:
     """Every loss between `before` and `after`, in the order of the source; empty exactly when they say the same.
 
     `source` tells where fields stand in the document that `before` was lifted from; `target` gives the reasons.
+    `left_out` are the indexes of messages that nobody wanted to be written.
     """
-    walk = _Walk(before, after, source, target)
+    walk = _Walk(before, after, source, target, frozenset(left_out))
     if not walk.equal():
         walk.transcript()
     return walk.diff.losses
@@ -49,8 +54,15 @@ def difference(
 class _Walk:
     """One comparison: who is who, and what became of whom. What differs between two records is for `diff` to say."""
 
-    def __init__(self, before: Transcript, after: Transcript, source: Dialect | None, target: Dialect | None) -> None:
-        self.before, self.after, self.target = before, after, target
+    def __init__(
+        self,
+        before: Transcript,
+        after: Transcript,
+        source: Dialect | None,
+        target: Dialect | None,
+        left_out: frozenset[int],
+    ) -> None:
+        self.before, self.after, self.target, self.left_out = before, after, target, left_out
         self.diff = Differences(before, after, source, target)
         self.taken_back = before.origin.taken_back if before.origin is not None else set()
         self.accounted: dict[int, tuple[Part, Path]] = {}
@@ -87,9 +99,10 @@ class _Walk:
     def alignment(self) -> Alignment:
         """Who is who; turns off the active branch are nobody when the output has no branches."""
         made_up = self.diff.made_up | self.diff.made_up_again
-        if self.before.head is None or self.after.head is not None:
+        if not self.left_out and (self.before.head is None or self.after.head is not None):
             return align(self.before.messages, self.after.messages, made_up)
-        kept = [i for i, message in enumerate(self.before.messages) if not self.off_branch(message)]
+        messages = enumerate(self.before.messages)
+        kept = [i for i, message in messages if i not in self.left_out and not self.off_branch(message)]
         return align([self.before.messages[i] for i in kept], self.after.messages, made_up).spread(
             kept, len(self.before.messages)
         )
@@ -147,9 +160,12 @@ class _Walk:
         return before == after and not self.diff.made_up and not self.diff.made_up_again and exact(before, after)
 
     def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
-        """A row that no model saw or a turn off the active branch is one loss; else its parts are."""
-        off_branch = i in self.taken_back or self.off_branch(message)
-        whole = "branch" if off_branch else "event" if message.role == "event" else "message"
+        """A row that no model saw, a turn off the branch or one that a summary replaces is one loss; else its parts."""
+        whole = "event" if message.role == "event" else "message"
+        if i in self.taken_back or self.off_branch(message):
+            whole = "branch"
+        elif i in self.left_out:
+            whole = "history"
         if whole != "message":
             self.diff.add("dropped", self.diff.places.whole(i), whole, builtins(message))
             return

@@ -47,7 +47,8 @@ class Loss(msgspec.Struct, omit_defaults=True):
 CONTENT = frozenset(
     (
         "text", "reasoning", "refusal", "image", "audio", "video", "document", "opaque", "tool_call", "tool_result",
-        "message", "message.role", "branch", "reasoning.text", "reasoning.summary", "text.text", "refusal.text",
+        "message", "message.role", "branch", "history",
+        "reasoning.text", "reasoning.summary", "text.text", "refusal.text",
         "tool_call.name", "tool_call.arguments", "tool_call.rawArguments",
         "tool_result.kind", "tool_result.value", "tool_result.isError", "tool_result.name", "opaque.value",
         "tool", "tool.name", "tool.description", "tool.parameters", "tools", "toolChoice",
@@ -62,6 +63,7 @@ MISSING = msgspec.UNSET
 REASONS = {
     "event": "this row was never sent to a model",
     "branch": "only the active branch is written",
+    "history": "a summary stands for it in what a model is sent",
     "head": "one branch is written, so none is marked as the active one",
     "moved": "the target keeps it in another place",
 }

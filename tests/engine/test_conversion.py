@@ -60,6 +60,19 @@ def test_of_a_tree_only_the_active_branch_is_written_where_that_is_asked_for() -
     assert "branch" in [loss.field for loss in done.losses]
 
 
+def test_of_a_session_with_a_compaction_only_the_context_is_written_where_that_is_asked_for() -> None:
+    texts = {"a": None, "b": None, "sum": "all", "c": None}
+    messages = [Message("user", [Text(text)], id=text, replaces=replaces) for text, replaces in texts.items()]
+    done = conversion.lower(Transcript(messages), CHAT, Options(view="context"))
+    assert [message["content"] for message in done.document["messages"]] == ["sum", "c"]
+    gone = [(loss.where, loss.kind, loss.level, loss.why) for loss in done.losses if loss.field == "history"]
+    why = "a summary stands for it in what a model is sent"
+    assert gone == [(f"/messages/{index}", "dropped", "content", why) for index in (0, 1)]
+    whole = conversion.lower(Transcript(messages), CHAT)
+    assert [message["content"] for message in whole.document["messages"]] == list(texts)
+    assert "history" not in {loss.field for loss in whole.losses}
+
+
 def test_a_dialect_that_is_only_read_is_no_target() -> None:
     with pytest.raises(JobError, match="only read"):
         conversion.lower(Transcript([]), replace(CHAT, write=None))

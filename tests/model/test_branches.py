@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from convcli.model.branches import active, branch
+from convcli.model.branches import active, branch, context
 from convcli.model.transcript import Message, Transcript
 
 
@@ -48,3 +48,29 @@ def test_a_circle_of_parents_ends() -> None:
 
 def test_a_head_that_no_message_has_leads_nowhere() -> None:
     assert branch(Transcript(TREE, head="x")) == []
+
+
+def summary(id_: str | None, replaces: str, parent: str | None = None) -> Message:
+    return Message("user", [], id=id_, parent_id=parent, replaces=replaces)
+
+
+def test_without_a_compaction_the_context_is_the_branch() -> None:
+    assert context(Transcript(TREE)) is TREE
+    assert ids(context(Transcript(TREE, head="4"))) == ["1", "3", "e", "4"]
+
+
+def test_of_what_a_compaction_replaces_only_the_leading_instructions_are_left() -> None:
+    lead, later = message("s", role="system"), message("d", role="developer")
+    messages = [lead, message("1"), later, message("2"), summary("sum", "all"), message("3")]
+    assert ids(context(Transcript(messages))) == ["s", "sum", "3"]
+
+
+def test_what_a_compaction_leaves_standing_follows_its_summary() -> None:
+    messages = [message("1"), message("2"), message("3"), summary("sum", "2"), message("4")]
+    assert ids(context(Transcript(messages))) == ["sum", "2", "3", "4"]
+
+
+def test_of_several_compactions_the_last_one_counts_and_only_on_the_active_branch() -> None:
+    messages = [message("1"), summary("a", "all", "1"), message("2", "a"), summary("b", "all", "2"), message("3", "b")]
+    assert ids(context(Transcript(messages))) == ["b", "3"]
+    assert ids(context(Transcript(messages, head="2"))) == ["a", "2"]

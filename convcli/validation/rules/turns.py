@@ -5,12 +5,12 @@ from __future__ import annotations
 import binascii
 from collections.abc import Collection, Iterator, Mapping
 
+from convcli.model.branches import INSTRUCTIONS as INSTRUCTIONS
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import MEDIA_KINDS, ToolCall
 from convcli.validation.survey import Survey
 
-INSTRUCTIONS = ("system", "developer")
 RESPONSE = "response"
 """The form of a document that is only what a model answered."""
 
