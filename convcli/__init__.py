@@ -235,7 +235,7 @@ def convert(
 
     `form` is one of the forms of the target (`request`, `response`, …: `convcli dialects NAME` lists them) · `branch`:
     of a session with branches only the `active` one, or `all` that the target can hold · `view`: all the `history`, or
-    only the `context` that a compaction leaves · `chunk`: characters in each piece of a stream. Raises ContentError when
+    only the `context` that a compaction leaves · `chunk`: characters in a piece of a stream. Raises ContentError when
     no dialect or more than one fits, RefusedError when the document does not pass its schema, JobError for an unknown
     dialect or form.
 

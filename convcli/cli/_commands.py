@@ -24,7 +24,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
         " --list --level --exact --output-format",
     ),
     ("What is read", "--line --at --exclude --transcripts-only --duplicate-keys --sample --seed --isolated"),
-    ("What is written", "--set --form --framing --chunk --branch --columns --limit --no-trunc"),
+    ("What is written", "--set --form --framing --chunk --branch --view --columns --limit --no-trunc"),
     ("Losses", "--losses --restore-file --keep-going"),
     ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),
     ("More", ""),

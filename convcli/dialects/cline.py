@@ -27,7 +27,7 @@ from convcli.kit.objects import Native, carried_by
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options, Pass
+from convcli.model.dialect import Clue, Dialect, Options, Pass, Program
 from convcli.model.transcript import Media, Text, ToolCall, Transcript
 from convcli.validation.rules import links, turns
 
@@ -139,6 +139,7 @@ DIALECT = Dialect(
     specification="the code of cline/cline at 21cb8d25 and RooCodeInc/Roo-Code at cb836567; read 2026-11-22",
     framings=("document", "records"),
     forms=("task", "session"),
+    programs=(Program(NAME, ".cline", "data/tasks/*/api_conversation_history.json"),),
     detect=detect,
     lift=lift,
     write=write,

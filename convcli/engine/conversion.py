@@ -101,7 +101,7 @@ def lower(
     All places are places of the source. Raises JobError when the target is only read.
     """
     document = written(before, target, options, source)
-    return compared(before, document, target, source, purpose=purpose, left_out=_left_out(before, options))
+    return compared(before, document, target, source, purpose=purpose, left_out=left_out(before, options))
 
 
 def written(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
@@ -129,7 +129,7 @@ def compared(
 
 def _chosen(transcript: Transcript, options: Options) -> Transcript:
     """What is to be written. The rest is missing when the output is read back, so it is told like any other loss."""
-    gone = _left_out(transcript, options)
+    gone = left_out(transcript, options)
     if gone:  # the rest is in a line, since what others were said after is gone
         messages = [msgspec.structs.replace(message, parent_id=None) for message in context(transcript)]
         return msgspec.structs.replace(transcript, messages=messages, head=None)
@@ -138,7 +138,7 @@ def _chosen(transcript: Transcript, options: Options) -> Transcript:
     return msgspec.structs.replace(transcript, messages=branch(transcript))
 
 
-def _left_out(transcript: Transcript, options: Options) -> set[int]:
+def left_out(transcript: Transcript, options: Options) -> set[int]:
     """The indexes of messages that no model would be sent, where only the context is wanted."""
     if options.view == "history":
         return set()

@@ -20,6 +20,7 @@ import msgspec
 from convcli import dialects
 from convcli.engine import conversion, detection, pipeline
 from convcli.files.framing import Framing, Record, Source, open_source
+from convcli.jobs import programs
 from convcli.jobs.choosing import (
     CERTAIN,
     LOOK_AHEAD,
@@ -169,6 +170,8 @@ def find(paths: Iterable[str]) -> list[InputFile]:
 
 
 def _find(path: str) -> list[InputFile]:
+    if ":" in path and not os.path.lexists(path):
+        path = programs.file_of(path) or path
     if path == "-":
         return [InputFile("-", "stdin.json")]
     if os.path.isdir(path):

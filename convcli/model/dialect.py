@@ -94,6 +94,30 @@ class Plain(NamedTuple):
     give: Callable[[Any, list[Turn]], Any]
 
 
+class SessionFacts(NamedTuple):
+    """What the name of a session's file is made of. `begin` is a time as RFC 3339 has it, in UTC."""
+
+    id: str
+    cwd: str
+    begin: str
+
+
+class Program(NamedTuple):
+    """Where a program keeps its sessions, and how one is resumed.
+
+    `root` is the folder of the program below the home directory, unless the environment variable says where it is;
+    `pattern` is a glob for its sessions below that. `place` names the file of a session there, and `command` resumes
+    it ({id}, {path}). Without both, sessions are listed and not written.
+    """
+
+    name: str
+    root: str
+    pattern: str
+    variable: str = ""
+    place: Callable[[SessionFacts], str] | None = None
+    command: str = ""
+
+
 Pass: TypeAlias = Callable[[Transcript], Transcript]
 """One piece of policy: a transcript as a target takes it. It does not change its input, and shares what it leaves."""
 
@@ -146,6 +170,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """Places whose values only repeat others of the document, as pointers with `*` for any step: no facts."""
     family: str = ""
     """The name under which it carries extras and opaque parts, where relatives share one; else its own."""
+    programs: tuple[Program, ...] = ()
+    """The programs that keep their sessions in it."""
     carries_all: bool = False
     """Its documents hold the extras of other dialects too; those of others hold only their own."""
     keeps_form: bool = False

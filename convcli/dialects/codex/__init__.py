@@ -28,7 +28,7 @@ from convcli.families.responses.facts import OF_ITEMS, REASONS
 from convcli.families.responses.parts import RESULTS
 from convcli.kit.lacking import FUNCTION_ONLY, MESSAGE, fields
 from convcli.kit.objects import Native
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import arguments, links
@@ -56,6 +56,15 @@ def detect(document: Any) -> Clue | None:
 def _are_items(rows: list[Any]) -> bool:
     objects = all(isinstance(row, dict) and isinstance(row.get("type", ""), str) for row in rows)
     return objects and all("record_type" in row or "type" in row or "role" in row for row in rows)
+
+
+def _place(facts: SessionFacts) -> str:
+    """Codex finds a rollout by the id at the end of its name, and no file of another name."""
+    day, time = facts.begin[:10].replace("-", "/"), facts.begin[:19].replace(":", "-")
+    return f"sessions/{day}/rollout-{time}-{facts.id}.jsonl"
+
+
+PROGRAM = Program("codex", ".codex", "sessions/**/rollout-*.jsonl", "CODEX_HOME", _place, "codex resume {id}")
 
 
 def write(transcript: Transcript, _: Options) -> Any:
@@ -122,6 +131,7 @@ DIALECT = Dialect(
     specification="rollouts of @openai/codex 0.169.0; read 2026-11-22",
     framings=("events", "document"),
     forms=("rollout",),
+    programs=(PROGRAM,),
     detect=detect,
     lift=lift,
     fit=FIT,

@@ -16,6 +16,7 @@ Quirks
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 from convcli.dialects.gemini_cli.calls import NAME, NOT_RUN, SERVICE, Reading, carry
@@ -31,7 +32,7 @@ from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope, event_of
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.document import Rows
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
@@ -171,6 +172,15 @@ LACKS = lacking.METADATA | words(
 REPEATED = words("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated /*/tokens/output /messages/*/tokens/output")
 """Metadata that a later row says again, of which the last one counts, and what is said in a sum."""
 
+
+def _place(facts: SessionFacts) -> str:
+    """Gemini CLI has a folder for the hash of each directory, and in it a file for each session, by time and id."""
+    directory = sha256(facts.cwd.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"tmp/{directory}/chats/session-{facts.begin[:16].replace(':', '-')}-{facts.id[:8]}.jsonl"
+
+
+PROGRAM = Program("gemini-cli", ".gemini", "tmp/*/chats/session-*.json*", place=_place, command="gemini --resume {id}")
+
 DIALECT = Dialect(
     name=NAME,
     title="Gemini CLI",
@@ -178,6 +188,7 @@ DIALECT = Dialect(
     framings=("events", "document"),
     forms=("log", "json"),
     carries_all=True,  # the contents are those of the Gemini API
+    programs=(PROGRAM,),
     detect=detect,
     lift=lift,
     fit=FIT,

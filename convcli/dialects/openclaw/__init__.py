@@ -19,6 +19,7 @@ Quirks
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,7 +32,7 @@ from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path, Transcript
 from convcli.validation.rules import arguments, links, trees
@@ -171,6 +172,18 @@ INJECTED = ("name", "args/*", *(f"result/*/functionResponse/{key}" for key in _A
 OF_REQUESTS = {"toolChoice", "settings", "tool.strict", "message.name"}
 OF_SESSIONS = {"title", "createdAt", "head", "message.id", "message.parentId", "message.createdAt"}
 
+
+def _place(facts: SessionFacts) -> str:
+    """pi has a folder for each directory, and in it a file for each session, by its time."""
+    folder = re.sub(r"[/\\:]", "-", facts.cwd.lstrip("/\\"))
+    return f"agent/sessions/--{folder}--/{re.sub('[:.]', '-', facts.begin)}_{facts.id}.jsonl"
+
+
+PROGRAMS = (
+    Program("pi", ".pi", "agent/sessions/*/*.jsonl", place=_place, command="pi --session {path}"),
+    Program("openclaw", ".openclaw", "agents/*/sessions/*.jsonl"),  # its index of sessions is a database
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenClaw",
@@ -178,6 +191,7 @@ DIALECT = Dialect(
     specification="pi session format, version 3 (@earendil-works/pi-coding-agent 1.5.2); read 2026-11-20",
     framings=("events", "document"),
     forms=(SESSION, REQUEST),
+    programs=PROGRAMS,
     detect=detect,
     lift=lift,
     fit=FIT,

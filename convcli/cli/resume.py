@@ -1,0 +1,150 @@
+"""convcli resume."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from convcli.cli import _shared
+from convcli.cli._commands import Command
+from convcli.cli._types import VIEW, Near
+from convcli.model.dialect import Dialect
+from convcli.model.errors import DONE, JobError
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.engine.conversion import Conversion
+    from convcli.jobs.inputs import Document
+    from convcli.model.dialect import Program, SessionFacts
+
+EXAMPLES = """\
+convcli resume samples/cline/twin-weather.json --in codex --home /tmp/home
+convcli resume samples/openclaw/twin-weather.jsonl --in gemini-cli --home /tmp/home --dry-run
+"""
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+EPOCH = "1970-01-01T00:00:00.000Z"
+
+
+def _programs() -> list[str]:
+    from convcli.jobs import programs
+
+    return programs.resumable()
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("path", type=click.Path(), metavar="FILE")
+@click.option("--in", "program", type=Near("program", _programs), required=True, help="The program that goes on.")
+@_shared.from_option
+@click.option("--home", type=click.Path(), metavar="DIR", help="The home directory in which the program's folder is.")
+@click.option(
+    "--cwd",
+    type=click.Path(),
+    metavar="DIR",
+    help="The directory to work in; without it that of the session if it is here, else the current one.",
+)
+@click.option("--view", type=VIEW, default="context", help="What of a session with a compaction is written.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written and lost, and write nothing.")
+@click.pass_obj
+def command(
+    screen: Screen,
+    path: str,
+    program: str,
+    source: Dialect | None,
+    home: str | None,
+    cwd: str | None,
+    view: Any,
+    dry_run: bool,
+) -> int:
+    """Write a session where another program looks for it, and print the command that goes on with it.
+
+    FILE is a session or any other transcript; PROGRAM:ID, as `convcli sessions` lists them, will do. No file is
+    replaced. Calls without a result get one that says so, since programs drop them; it is told as invented.
+    """
+    from convcli.jobs import programs
+
+    chosen = programs.get(program)
+    document = _document(path, source)
+    conversion, facts = _converted(document, chosen, cwd, view)
+    target = programs.path(chosen, facts, home)
+    if not dry_run:
+        _write(conversion.document, target)
+    _tell_losses(screen, document, conversion, chosen)
+    screen.tell(f"{'would write' if dry_run else 'wrote'} {target}\n")
+    words = chosen.command.format(id=facts.id, path=quote(target))
+    screen.show([f"cd {quote(facts.cwd)} && {words}\n"])
+    return DONE
+
+
+def _document(path: str, source: Dialect | None) -> Document:
+    from convcli.jobs import inputs
+
+    documents = [document for file in inputs.find([path]) for document in inputs.documents(file.path, _name(source))]
+    if len(documents) != 1:
+        raise JobError("usage", f"there are {len(documents):,} transcripts in {path}", help="name one: FILE:LINE")
+    return documents[0]
+
+
+def _name(dialect: Dialect | None) -> str | None:
+    return None if dialect is None else dialect.name
+
+
+def _converted(document: Document, program: Program, cwd: str | None, view: Any) -> tuple[Conversion, SessionFacts]:
+    from convcli.engine.resuming import resumed
+    from convcli.jobs import programs
+    from convcli.model.dialect import Options, SessionFacts
+
+    transcript, target = document.lift(), programs.dialect_of(program.name)
+    own = transcript.cwd if transcript.cwd and os.path.isdir(transcript.cwd) else os.getcwd()
+    directory = os.path.abspath(cwd) if cwd is not None else own
+    options = Options(branch="active", view=view)
+    conversion = resumed(transcript, target, document.dialect, options, directory)
+    written = target.lift(conversion.document)
+    begin = written.created_at if written.created_at and TIME.match(written.created_at) else EPOCH
+    return conversion, SessionFacts(written.id or "", directory, begin)
+
+
+def _write(document: Any, path: str) -> None:
+    """Write the file. Raises JobError `output-exists`, and OutputError where it cannot be written."""
+    from convcli.files.framing import encoded
+    from convcli.files.outputs import cannot_write, open_output
+
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    try:
+        output = open_output(path)
+    except JobError as error:
+        error.help = "it is in the program already: its command resumes it, or convcli diff compares the two"
+        raise
+    try:
+        for piece in encoded(document, os.path.splitext(path)[1]):
+            output.write(piece)
+        output.commit()
+    finally:
+        output.discard()
+
+
+def _tell_losses(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:
+    from convcli.jobs import programs
+    from convcli.jobs.converting import Summary
+    from convcli.report.losses import summary
+
+    for loss in conversion.losses:
+        loss.file = document.file
+        loss.line, loss.where = document.place(loss.where)
+    total = Summary(
+        [document.dialect.name],
+        programs.dialect_of(program.name).name,
+        transcripts=1,
+        lossy=bool(conversion.losses),
+        outputs=1,
+    )
+    for loss in conversion.losses:
+        total.count(loss)
+    screen.tell(summary(total, screen.err, "resume", _shared.width(sys.stderr)))

@@ -1,0 +1,116 @@
+"""convcli sessions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from convcli.cli import _shared
+from convcli.cli._commands import Command
+from convcli.cli._types import Near, format_of
+from convcli.model.errors import DONE
+from convcli.report import tables
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.jobs.inputs import Document
+    from convcli.views.rows import Row
+
+EXAMPLES = """\
+convcli sessions                                  # of all known programs, the newest first
+convcli sessions --program codex --limit 10
+convcli sessions samples --output-format json     # of a folder, wherever it is
+"""
+
+COLUMNS = ["program", "id", "end", "messages", "calls", "errors", "size", "cwd", "title", "file"]
+TITLE = 60
+"""Characters of the first words of the user, where a session has no title."""
+
+
+def _programs() -> list[str]:
+    from convcli.jobs import programs
+
+    return programs.names()
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("folder", required=False, type=click.Path(), metavar="[DIR]")
+@click.option("--program", type=Near("program", _programs), metavar="NAME", help="Only sessions of this program.")
+@click.option("--home", type=click.Path(), metavar="DIR", help="The home directory in which the programs' folders are.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most so many, the newest.")
+@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.pass_obj
+def command(
+    screen: Screen, folder: str | None, program: str | None, home: str | None, limit: int | None, form: str
+) -> int:
+    """List the sessions of the programs on this machine, the newest first; nothing is changed.
+
+    With DIR those in that folder. PROGRAM:ID names one of them in every command: convcli inspect codex:0c0ffee0
+    """
+    from convcli.jobs import inputs, programs
+
+    paths: list[tuple[str, str | None]]
+    if folder is not None:
+        paths = [(file.path, None) for file in inputs.find([folder])]
+    else:
+        chosen = [programs.get(name) for name in programs.names() if program in (None, name)]
+        paths = [(path, each.name) for each in chosen for path in programs.files(each, home)]
+    paths.sort(key=lambda pair: _changed(pair[0]), reverse=True)
+    codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
+    rows = _rows(islice(paths, limit if program is None or folder is None else None), codes)
+    rows = islice((row for row in rows if program in (None, row["program"])), limit)
+    if not paths:
+        screen.tell("no session was found\n")
+    else:
+        _shared.show_table(screen, form, COLUMNS, rows)
+    printer.finish()
+    codes.finish()
+    return codes.worst
+
+
+def _changed(path: str) -> float:
+    with suppress(OSError):
+        return os.stat(path).st_mtime
+    return 0.0
+
+
+def _rows(paths: Iterable[tuple[str, str | None]], codes: _shared.ExitCodes) -> Iterator[Row]:
+    from convcli.jobs import inputs, programs
+
+    names = {programs.dialect_of(name).name: name for name in reversed(programs.names())}
+    for path, program in paths:
+        with codes.guard(path), inputs.opened(path) as opened:
+            if opened.dialect.name in names:
+                for item in opened:
+                    if isinstance(item, inputs.Document):
+                        yield _row(item, program or names[opened.dialect.name])
+                        codes.add(DONE)
+
+
+def _row(document: Document, program: str) -> Row:
+    from convcli.views.rows import by_transcript
+
+    transcript = document.lift()
+    row: dict[str, Any] = by_transcript(transcript, document.file, document.line, document.dialect.name)
+    about = {"program": program, "cwd": transcript.cwd, "size": _shared.size_of(document.file)}
+    return {**row, **about, "title": transcript.title or _first_words(transcript)}
+
+
+def _first_words(transcript: Any) -> str | None:
+    from convcli.model.transcript import Text
+    from convcli.report.text import cut
+
+    texts = (
+        part.text
+        for message in transcript.messages
+        if message.role == "user"
+        for part in message.parts
+        if isinstance(part, Text) and not part.text.lstrip().startswith("<")
+    )
+    first = next(texts, None)
+    return None if first is None else cut(" ".join(first.split()), TITLE)

@@ -1,0 +1,64 @@
+"""A session so that another program goes on with it: what that program would drop or add by itself is written."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from msgspec.structs import replace
+
+from convcli.engine import conversion
+from convcli.engine.conversion import Conversion
+from convcli.kit.results import in_words
+from convcli.model.dialect import Dialect, Options
+from convcli.model.transcript import Message, Part, Text, ToolCall, ToolResult, Transcript
+
+UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+"""Ids that all programs take, and that are safe in the name of a file; another one is made for any other."""
+INTERRUPTED = "interrupted: the session has no result of this call"
+
+
+def resumed(transcript: Transcript, target: Dialect, source: Dialect, options: Options, cwd: str) -> Conversion:
+    """The session in the dialect of the program that goes on with it, in this directory, and all that it changes."""
+    id_ = transcript.id if transcript.id is not None and UUID.fullmatch(transcript.id) else None
+    prepared = replace(transcript, messages=_paired(transcript.messages), id=id_, cwd=cwd)
+    document = conversion.written(prepared, target, options, source)
+    left_out = conversion.left_out(transcript, options)
+    return conversion.compared(transcript, document, target, source, left_out=left_out)
+
+
+def _paired(messages: list[Message]) -> list[Message]:
+    """Every call with its one result: programs drop a call without, and a result that answers nothing."""
+    called = Counter(part.id for message in messages for part in message.parts if isinstance(part, ToolCall))
+    answers = Counter(
+        part.tool_call_id for message in messages for part in message.parts if isinstance(part, ToolResult)
+    )
+    if called == answers:
+        return messages
+    paired: list[Message] = []
+    without: list[Message] = []
+    still_open = Counter[str]()
+    for message in messages:
+        if message.role != "tool":
+            paired += without
+            without = []
+        paired.append(_answering(message, still_open))
+        calls = [part for part in message.parts if isinstance(part, ToolCall) and part.id not in answers]
+        without += [Message("tool", [ToolResult(call.id, call.name, "error", INTERRUPTED)]) for call in calls]
+    return paired + without
+
+
+def _answering(message: Message, still_open: Counter[str]) -> Message:
+    """The message with every result that answers no open call as text."""
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            still_open[part.id] += 1
+        elif isinstance(part, ToolResult) and still_open[part.tool_call_id]:
+            still_open[part.tool_call_id] -= 1
+        elif isinstance(part, ToolResult):
+            part = Text(f"Result of {part.name}: {in_words(part)}")
+        parts.append(part)
+    if all(one is other for one, other in zip(parts, message.parts, strict=True)):
+        return message
+    return replace(message, role="user" if message.role == "tool" else message.role, parts=parts)

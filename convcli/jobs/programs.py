@@ -1,0 +1,80 @@
+"""The sessions that the programs on this machine keep: where they are, and how one of them is named."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from convcli import dialects
+from convcli.model.dialect import Dialect, Program, SessionFacts
+from convcli.model.errors import JobError
+from convcli.validation.wording import unknown
+
+
+@cache
+def _known() -> dict[str, tuple[Program, Dialect]]:
+    every = (dialects.get(name) for name in dialects.names())
+    return {program.name: (program, dialect) for dialect in every for program in dialect.programs}
+
+
+def names() -> list[str]:
+    """The programs whose sessions can be read."""
+    return list(_known())
+
+
+def resumable() -> list[str]:
+    """Those for which a session can be written."""
+    return [name for name, (program, _) in _known().items() if program.place is not None]
+
+
+def get(name: str) -> Program:
+    """The program of this name. Raises JobError `unknown-program`, with the nearest match."""
+    if name not in names():
+        raise unknown("program", name, names(), f"choose from {', '.join(names())}")
+    return _known()[name][0]
+
+
+def dialect_of(name: str) -> Dialect:
+    """The dialect of the sessions of a program."""
+    return _known()[name][1]
+
+
+def folder(program: Program, home: str | None = None) -> str:
+    """Where the program keeps what is its own; a home directory that is named goes before the variable."""
+    named = os.environ.get(program.variable) if program.variable and home is None else None
+    return os.path.abspath(named or os.path.join(home or os.path.expanduser("~"), *program.root.split("/")))
+
+
+def path(program: Program, facts: SessionFacts, home: str | None = None) -> str:
+    """Where the program looks for a session. Raises JobError where no place is known for one of this directory."""
+    assert program.place is not None
+    return os.path.join(folder(program, home), *program.place(facts).split("/"))
+
+
+def files(program: Program, home: str | None = None) -> Iterator[str]:
+    """The files of its sessions."""
+    return glob.iglob(os.path.join(glob.escape(folder(program, home)), *program.pattern.split("/")), recursive=True)
+
+
+def file_of(word: str, home: str | None = None) -> str | None:
+    """The file that `PROGRAM:ID` names, where the beginning of an id will do; None for any other word.
+
+    Raises JobError `no-input` where the program has no such session, or more than one.
+    """
+    name, colon, id_ = word.partition(":")
+    if not colon or not id_ or name not in names():
+        return None
+    matches = sorted(file for file in files(get(name), home) if _has_id(file, id_))
+    if len(matches) != 1:
+        how = f"has {len(matches):,} sessions" if matches else "has no session"
+        raise JobError("no-input", f"{name} {how} whose id begins with {id_}", help="convcli sessions lists them")
+    return matches[0]
+
+
+def _has_id(path: str, id_: str) -> bool:
+    """Does the name of the file, or of its folder, have this id at its beginning or behind a time?"""
+    stem, folder = os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))
+    return stem.startswith(id_) or folder.startswith(id_) or re.search(f"[-_]{re.escape(id_)}", stem) is not None

@@ -1,0 +1,57 @@
+"""convcli resume: a file where the program looks for it, never over another, and the command that goes on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from convcli.jobs import programs
+from tests.cli_cases import ROOT, run
+
+SESSION = ROOT / "samples" / "openclaw" / "twin-weather.jsonl"
+
+
+@pytest.mark.parametrize("program", programs.resumable())
+def test_the_session_is_written_where_the_program_looks_for_it(program: str, tmp_path: Path) -> None:
+    done = run("resume", SESSION, "--in", program, "--home", tmp_path, "--cwd", tmp_path)
+    assert done.returncode == 0, done.stderr
+    [path] = programs.files(programs.get(program), str(tmp_path))
+    assert f"wrote {path}\n".encode() in done.stderr
+    assert done.stdout.decode().startswith(f"cd {tmp_path} && ")
+    words = done.stdout.decode().split()
+    assert words[-1] == path or words[-1] in path or path[: path.rindex(".")].endswith(words[-1][:8])
+    same = run("diff", SESSION, path, "--level", "content", "--output-format", "json")
+    assert b'"tool_result"' not in same.stdout
+    assert run("validate", path).returncode == 0
+
+
+def test_no_session_is_replaced(tmp_path: Path) -> None:
+    words = "resume", SESSION, "--in", "codex", "--home", tmp_path
+    assert run(*words).returncode == 0
+    [path] = programs.files(programs.get("codex"), str(tmp_path))
+    before = Path(path).read_bytes()
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"exists already" in done.stderr
+    assert b"--force" not in done.stderr
+    assert Path(path).read_bytes() == before
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    done = run("resume", SESSION, "--in", "codex", "--home", tmp_path, "--dry-run")
+    assert done.returncode == 0
+    assert b"would write " in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_several_transcripts_are_not_one_session(tmp_path: Path) -> None:
+    done = run("resume", ROOT / "samples" / "openai-chat" / "fine-tuning.jsonl", "--in", "codex", "--home", tmp_path)
+    assert done.returncode == 2
+    assert b"transcripts in" in done.stderr
+
+
+def test_a_wrong_program_gets_the_nearest(tmp_path: Path) -> None:
+    done = run("resume", SESSION, "--in", "codx", "--home", tmp_path)
+    assert (done.returncode, b'did you mean "codex"?' in done.stderr) == (2, True)

@@ -1,0 +1,62 @@
+"""convcli sessions: what is on this machine, the newest first."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli_cases import ROOT, environment, run
+
+SAMPLES = ROOT / "samples"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home directory with a session of Codex, and a newer one of Gemini CLI."""
+    for age, program in enumerate(["gemini-cli", "codex"]):
+        done = run("resume", SAMPLES / "openclaw" / "twin-weather.jsonl", "--in", program, "--home", tmp_path)
+        assert done.returncode == 0, done.stderr
+        path = Path(done.stderr.decode().split("wrote ")[1].strip())
+        os.utime(path, (1_000_000 - age, 1_000_000 - age))
+    return tmp_path
+
+
+def rows(*words: object) -> list[dict[str, Any]]:
+    done = run("sessions", *words, "--output-format", "jsonl")
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_sessions_of_all_programs_are_listed_the_newest_first(home: Path) -> None:
+    listed = rows("--home", home)
+    assert [row["program"] for row in listed] == ["gemini-cli", "codex"]
+    assert all(row["messages"] and row["calls"] == 2 and row["size"] for row in listed)
+    assert listed[1]["title"].startswith("What is in the picture")
+
+
+def test_a_program_or_a_number_limits_them(home: Path) -> None:
+    assert [row["program"] for row in rows("--home", home, "--program", "codex")] == ["codex"]
+    assert [row["program"] for row in rows("--home", home, "--limit", "1")] == ["gemini-cli"]
+
+
+def test_a_folder_is_listed_wherever_it_is(tmp_path: Path) -> None:
+    shutil.copy(SAMPLES / "codex" / "twin-weather.jsonl", tmp_path)
+    shutil.copy(SAMPLES / "anthropic" / "twin-weather.json", tmp_path)
+    assert [row["program"] for row in rows(tmp_path)] == ["codex"]
+
+
+def test_a_session_is_named_by_its_program_and_the_beginning_of_its_id(home: Path) -> None:
+    [id_] = [row["id"] for row in rows("--home", home, "--program", "codex")]
+    done = run("detect", f"codex:{id_[:8]}", "--output-format", "jsonl", env=environment(HOME=str(home)))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["dialect"] == "codex"
+
+
+def test_where_no_program_is_known_it_says_so(tmp_path: Path) -> None:
+    done = run("sessions", "--home", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"no session was found\n")
