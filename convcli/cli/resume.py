@@ -110,7 +110,7 @@ def _converted(document: Document, program: Program, cwd: str | None, view: Any)
 
 def _write(document: Any, path: str) -> None:
     """Write the file. Raises JobError `output-exists`, and OutputError where it cannot be written."""
-    from convcli.files.framing import encoded
+    from convcli.files.layouts import DocumentWriter
     from convcli.files.outputs import cannot_write, open_output
 
     try:
@@ -123,9 +123,9 @@ def _write(document: Any, path: str) -> None:
         error.help = "it is in the program already: its command resumes it, or convcli diff compares the two"
         raise
     try:
-        for piece in encoded(document, os.path.splitext(path)[1]):
-            output.write(piece)
-        output.commit()
+        writer = DocumentWriter(output, "jsonl")
+        writer.add(document)
+        writer.commit()
     finally:
         output.discard()
 
