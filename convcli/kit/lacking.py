@@ -36,5 +36,8 @@ def settings_but(*names: str) -> frozenset[str]:
 
 SETTINGS = (
     *("temperature", "topP", "topK", "maxOutputTokens", "stop", "seed", "presencePenalty", "frequencyPenalty"),
-    *("parallelToolCalls", "reasoningEffort", "responseFormat", "stream"),
+    *("parallelToolCalls", "reasoningEffort", "reasoningBudget", "responseFormat", "stream", "streamObfuscation"),
+    *("candidateCount", "modalities", "logprobs", "topLogprobs", "verbosity", "prediction", "serviceTier", "store"),
+    *("metadata", "user", "safetyIdentifier", "promptCacheKey", "promptCacheRetention", "promptCacheOptions"),
+    "moderation",
 )

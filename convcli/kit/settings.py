@@ -1,7 +1,8 @@
 """Settings of a request by one table for both directions.
 
 A setting that the intermediate format cannot say exactly rides in extras beside its best reading. Back in its dialect
-the carried value is written only where it still says that reading: an edited setting wins.
+the carried value is written only where it still says that reading: an edited setting wins. A setting that is a member
+of an object has the key `object/member`; the members of such objects that are no settings are carried under its key.
 """
 
 from __future__ import annotations
@@ -29,16 +30,34 @@ class Setting(NamedTuple):
     partial: bool = False
 
 
+BUDGET, EFFORT, OFF = "reasoningBudget", "reasoningEffort", "none"
+
+
+def off_as_effort(settings: dict[str, Any]) -> dict[str, Any]:
+    """Reasoning without a single token is the effort `none`, where no other is asked for."""
+    if settings.get(BUDGET) != 0 or EFFORT in settings:
+        return settings
+    return {**{name: value for name, value in settings.items() if name != BUDGET}, EFFORT: OFF}
+
+
+def off_as_budget(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The inverse, for services that switch reasoning off by its budget."""
+    if settings.get(EFFORT) != OFF or BUDGET in settings:
+        return dict(settings)
+    return {**{name: value for name, value in settings.items() if name != EFFORT}, BUDGET: 0}
+
+
 class Settings:
     """The settings of a dialect: the vendor's key, and our name or a Setting. The order is the vendor's.
 
     Several keys may have one name (`max_tokens`, `max_completion_tokens`): all are read, and the first is written.
     """
 
-    __slots__ = ("_first", "_settings")
+    __slots__ = ("_first", "_objects", "_settings")
 
     def __init__(self, table: Mapping[str, str | Setting]) -> None:
         self._settings = {key: _setting(one) for key, one in table.items()}
+        self._objects = frozenset(key.partition("/")[0] for key in table if "/" in key)
         self._first: dict[str, str] = {}
         for key, setting in self._settings.items():
             self._first.setdefault(setting.name, key)
@@ -47,8 +66,9 @@ class Settings:
         """Our settings, and what must be carried since it would not come back."""
         settings: dict[str, Any] = {}
         carried: Native = {}
+        flat = self._flat(native)
         for key, setting in self._settings.items():
-            value = native.get(key)
+            value = flat.pop(key, None)
             if value is None or not says_something(value):
                 continue
             ours = setting.lift(value)
@@ -56,20 +76,33 @@ class Settings:
                 settings.setdefault(setting.name, ours)
             if ours is None or not exact_json.exact(settings[setting.name], ours) or _loses(setting, ours, value):
                 carried[key] = value
-        return settings, carried
+        beside = {key: value for key, value in flat.items() if "/" in key and value is not None}
+        return off_as_effort(settings), _nested({**carried, **beside})
 
     def write(self, settings: Mapping[str, Any], carried: Mapping[str, Any]) -> Native:
         """The vendor's keys; what was carried of a setting only where it still says the same."""
         native: Native = {}
+        settings = off_as_budget(settings) if BUDGET in self._first else settings
+        beside = self._flat(carried)
         for key, setting in self._settings.items():
             is_first = self._first[setting.name] == key
-            ours = settings.get(setting.name)
-            if key in carried and (not is_first or self._still_says(setting, carried[key], ours)):
-                native[key] = carried[key]
+            kept, ours = beside.pop(key, None), settings.get(setting.name)
+            if kept is not None and (not is_first or self._still_says(setting, kept, ours)):
+                native[key] = kept
             elif ours is not None and is_first:
                 value = setting.write(ours)
                 native |= {} if value is None else {key: value}
-        return native
+        return _nested({**native, **{key: value for key, value in beside.items() if "/" in key}})
+
+    def _flat(self, native: Mapping[str, Any]) -> Native:
+        """The object with the members of those objects that hold settings, under both keys."""
+        flat: Native = {}
+        for key, value in native.items():
+            if key not in self._objects:
+                flat[key] = value
+            elif isinstance(value, dict):
+                flat |= {f"{key}/{member}": inner for member, inner in value.items()}
+        return flat
 
     @staticmethod
     def _still_says(setting: Setting, carried: Any, ours: Any) -> bool:
@@ -92,15 +125,31 @@ class Settings:
 
     def rest(self, carried: Native) -> Native:
         """What was carried beside the settings."""
-        return {key: value for key, value in carried.items() if key not in self._settings}
+        return {key: value for key, value in carried.items() if key not in self.keys()}
 
     def keys(self) -> tuple[str, ...]:
-        """The vendor's keys."""
-        return tuple(self._settings)
+        """The vendor's keys: of members that of their object."""
+        return tuple(dict.fromkeys(key.partition("/")[0] for key in self._settings))
+
+    def names(self) -> tuple[str, ...]:
+        """Our names of the settings."""
+        return tuple(self._first)
 
     def places(self, *prefix: str) -> dict[str, tuple[str, ...]]:
         """Where each setting stands."""
-        return {f"settings.{name}": (*prefix, key) for name, key in self._first.items()}
+        return {f"settings.{name}": (*prefix, *key.split("/")) for name, key in self._first.items()}
+
+
+def _nested(flat: Native) -> Native:
+    """The object in which members stand in their objects again."""
+    native: Native = {}
+    for key, value in flat.items():
+        outer, _, member = key.partition("/")
+        if member:
+            native.setdefault(outer, {})[member] = value
+        else:
+            native[key] = value
+    return native
 
 
 def in_snake_case(keys: str) -> dict[str, str]:

@@ -40,7 +40,7 @@ TURNS = Turns(BLOCKS)
 REQUEST = Keys(
     "model max_tokens temperature top_p top_k stop_sequences stream system messages tools tool_choice thinking "
     "output_config metadata service_tier container cache_control",
-    carried="thinking metadata service_tier container cache_control",
+    carried="container cache_control",
 )
 
 
@@ -119,11 +119,9 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     lift_system(native.get("system"), "system", context, BLOCKS)
     TURNS.lift_each(native["messages"], ("messages",), context)
     transcript = context.transcript(model=native.get("model"), tools=common.lift_tools(native, context))
-    inside = {"output_config": common.lift_settings(native, transcript)}
-    if native.get("tool_choice"):
-        inside["tool_choice"] = common.lift_choice(native["tool_choice"], transcript) or {}
-    carried = {**(REQUEST.carried(native) or {}), **{key: value for key, value in inside.items() if value}}
-    transcript.extras = extras_of(NAME, carried)
+    carried = {**(REQUEST.carried(native) or {}), **common.lift_settings(native, transcript)}
+    choice = common.lift_choice(native["tool_choice"], transcript) if native.get("tool_choice") else None
+    transcript.extras = extras_of(NAME, {**carried, **({"tool_choice": choice} if choice else {})})
     return transcript
 
 
@@ -144,14 +142,15 @@ def _write_request(transcript: Transcript) -> Native:
     tools = transcript.tools
     system, messages = split_system(transcript.messages, TURNS)
     native = {
-        **common.write_settings(transcript, carried.pop("output_config", {})),
+        **common.write_settings(transcript, carried),
         "model": transcript.model,
         "system": system,
         "tools": None if tools is None else [common.write_tool(tool, NAME) for tool in tools],
         "tool_choice": common.write_choice(transcript, carried.pop("tool_choice", {})),
         "messages": TURNS.write(messages),
     }
-    return REQUEST.put({key: value for key, value in native.items() if value is not None}, carried, sort=True)
+    native = {key: value for key, value in native.items() if value is not None}
+    return REQUEST.put(native, common.SETTINGS.rest(carried), sort=True)
 
 
 MESSAGES = (*policy.paired_turns(), *policy.taken_parts(BLOCKS), policy.said_by_users)
@@ -175,6 +174,7 @@ ANSWER = (
 LACKING = (LACKS | lacking.SESSION - {"id"} | lacking.FUNCTION_ONLY - {"tool.strict"}) | lacking.fields(
     "message.name message.parentId message.createdAt message.error"
 )
+LACKING |= lacking.settings_but("parallelToolCalls", *common.SETTINGS.names())
 
 DIALECT = Dialect(
     name=NAME,
@@ -221,6 +221,10 @@ DIALECT = Dialect(
         "toolChoice": "a choice is auto, any, none or one tool, and only where there are tools",
         "settings.parallelToolCalls": "it is said in tool_choice, which needs tools",
         "settings.reasoningEffort": "effort is low, medium, high, xhigh or max",
+        "settings.reasoningBudget": "a budget has 1,024 tokens or more, fewer than max_tokens, and forces no tool",
+        "settings.serviceTier": "a request has the tier auto or standard_only",
+        "settings.user": "the one identifier of the user is metadata.user_id, which stands for safety_identifier",
+        "settings.safetyIdentifier": "the user of the source stands in metadata.user_id",
         "settings.responseFormat": "only JSON by a schema, without a name, can be asked for",
         "settings.seed": "the Messages API has no seed",
         "moved": "results stand right behind their calls, instructions before the messages",

@@ -68,14 +68,15 @@ def _role(survey: Survey, i: int) -> str:
     return "user" if role == "tool" else role
 
 
-def _thinking(survey: Survey) -> str:
-    config = carried_by(survey.transcript.extras, NAME).get("thinking")
-    return str(config.get("type")) if isinstance(config, dict) else ""
+def _is_enabled(survey: Survey) -> bool:
+    """Must it think?"""
+    budget: int = (survey.transcript.settings or {}).get("reasoningBudget", 0)
+    return budget > 0
 
 
 def _thinks_before_calls(survey: Survey) -> Iterator[Breach]:
     """With thinking enabled, the turn whose results come last begins with its thinking."""
-    line = survey.active_indexes if _thinking(survey) == "enabled" else []
+    line = survey.active_indexes if _is_enabled(survey) else []
     if not line or survey.messages[line[-1]].role != "tool":
         return
     asked = [i for i in line if survey.messages[i].role == "assistant"]
@@ -86,7 +87,7 @@ def _thinks_before_calls(survey: Survey) -> Iterator[Breach]:
 
 def _forces_no_thought(survey: Survey) -> Iterator[Breach]:
     choice = survey.transcript.tool_choice
-    if _thinking(survey) == "enabled" and (choice == "required" or isinstance(choice, dict)):
+    if _is_enabled(survey) and (choice == "required" or isinstance(choice, dict)):
         problem = "thinking is enabled, and the tool choice forces a call"
         yield Breach("thinking-with-forced-tool", NodeRef(field="toolChoice"), problem)
 

@@ -43,7 +43,7 @@ REQUEST = Keys(
     "modelId messages system inferenceConfig toolConfig guardrailConfig additionalModelRequestFields promptVariables "
     "additionalModelResponseFieldPaths requestMetadata performanceConfig serviceTier outputConfig",
     carried="guardrailConfig additionalModelRequestFields promptVariables additionalModelResponseFieldPaths "
-    "requestMetadata performanceConfig serviceTier",
+    "performanceConfig",
 )
 RESPONSE = Keys(
     "ResponseMetadata output stopReason usage metrics additionalModelResponseFields trace performanceConfig "
@@ -52,7 +52,7 @@ RESPONSE = Keys(
 )
 OUTPUT = Keys("message")
 
-IN_REQUESTS = ("inferenceConfig", "outputConfig", "toolConfig")
+IN_REQUESTS = ("toolConfig",)
 IN_RESPONSES = ("output", "usage", "stopReason")
 """Members of extras that hold what is carried inside the vendor's own keys."""
 
@@ -162,7 +162,7 @@ def _write_request(transcript: Transcript) -> Native:
         **common.write_settings(transcript, carried),
     }
     native = {key: value for key, value in native.items() if value is not None}
-    return REQUEST.put(native, _beside(carried, IN_REQUESTS), sort=True)
+    return REQUEST.put(native, common.SETTINGS.rest(_beside(carried, IN_REQUESTS)), sort=True)
 
 
 def _write_response(transcript: Transcript) -> Native:
@@ -201,9 +201,13 @@ ANSWER: tuple[Pass, ...] = (
     policy.finished,
     without("tools", "tool_choice", "settings", "model"),
 )
-LACKING = (LACKS - {"audio", "video"} | lacking.SESSION | lacking.FUNCTION_ONLY - {"tool.strict"}) | lacking.fields(
-    "audio.name audio.detail video.name video.detail message.id message.parentId message.createdAt message.name "
-    "message.model message.error"
+LACKING = (
+    lacking.settings_but(*common.SETTINGS.names())
+    | (LACKS - {"audio", "video"} | lacking.SESSION | lacking.FUNCTION_ONLY - {"tool.strict"})
+    | lacking.fields(
+        "audio.name audio.detail video.name video.detail message.id message.parentId message.createdAt message.name "
+        "message.model message.error"
+    )
 )
 
 DIALECT = Dialect(
@@ -261,6 +265,8 @@ DIALECT = Dialect(
         "settings.parallelToolCalls": "it cannot be said whether calls may be parallel",
         "settings.responseFormat": "only JSON by a schema can be asked for",
         "settings.seed": "inferenceConfig has no seed",
+        "settings.serviceTier": "Converse has no such tier",
+        "settings.metadata": "metadata are texts of up to 256 characters of a few kinds",
         "settings.stream": "streaming is an operation of its own",
         "moved": "results stand right behind their calls, instructions before the messages",
     },
@@ -275,10 +281,9 @@ DIALECT = Dialect(
             "reasoning.metadata.redactedData=reasoningContent/redactedContent document.name=document/name "
             "tools=toolConfig/tools tool.description=toolSpec/description tool.strict=toolSpec/strict "
             "tool.parameters=toolSpec/inputSchema/json toolChoice=toolConfig/toolChoice "
-            "settings.responseFormat=outputConfig/textFormat settings.reasoningEffort=outputConfig/effort "
             "extras.context=document/context extras.citations=document/citations"
         ),
-        **common.INFERENCE_SETTINGS.places("inferenceConfig"),
+        **common.SETTINGS.places(),
         **dict.fromkeys((f"extras.{key}" for key in ("tool", "type", "error", "block", "source")), ()),
         "extras.cachePoint": ("..",),
     },

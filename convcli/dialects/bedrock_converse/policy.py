@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from convcli.dialects.bedrock_converse.blocks import lift_block
 from convcli.dialects.bedrock_converse.media import FORMATS, NAME, TYPES, beside, kind_of
 from convcli.dialects.bedrock_converse.messages import side
-from convcli.dialects.bedrock_converse.request import USAGE, lift_format, write_format
+from convcli.dialects.bedrock_converse.request import SETTINGS, USAGE, lift_format, write_format
 from convcli.dialects.bedrock_converse.rules import IDS, NAMES
 from convcli.families.anthropic import policy
 from convcli.families.anthropic.usage import taken_usage
@@ -237,5 +237,7 @@ def _is_allowed(name: str, value: Any) -> bool:
         "stop": all,
         "reasoningEffort": lambda effort: 0 < len(effort) <= EFFORT_LIMIT,
         "responseFormat": lambda format_: write_format(format_) is not None,
+        "metadata": lambda texts: bool(SETTINGS.write({"metadata": texts}, {})),
+        "serviceTier": lambda tier: bool(SETTINGS.write({"serviceTier": tier}, {})),
     }
     return name in limits and limits[name](value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from convcli.dialects.bedrock_converse.blocks import cache_after, mark_cache
@@ -17,8 +18,6 @@ from convcli.wire import exact_json
 CONFIG = Keys("tools toolChoice")
 TOOL_SPEC = Keys("name description inputSchema strict")
 SCHEMA = Keys("json")
-INFERENCE = Keys("maxTokens temperature topP stopSequences")
-OUTPUT = Keys("textFormat effort")
 
 CHOICES = {"auto": "auto", "any": "required"}
 CHOICE_OF = {ours: theirs for theirs, ours in CHOICES.items()}
@@ -147,32 +146,39 @@ def _parsed(text: str | None) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-INFERENCE_SETTINGS = Settings(
-    {"maxTokens": "maxOutputTokens", "temperature": "temperature", "topP": "topP", "stopSequences": "stop"}
-)
-OUTPUT_SETTINGS = Settings(
-    {"effort": "reasoningEffort", "textFormat": Setting("responseFormat", lift_format, write_format)}
+def _taken_metadata(native: Native) -> Native | None:
+    """Texts that the service takes as values."""
+    texts = [value for value in native.values() if isinstance(value, str)]
+    return native if len(texts) == len(native) and all(map(METADATA_VALUE.fullmatch, texts)) else None
+
+
+METADATA_VALUE = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}")
+TIERS = {tier: tier for tier in ("priority", "default", "flex", "reserved")}
+
+SETTINGS = Settings(
+    {
+        "inferenceConfig/maxTokens": "maxOutputTokens",
+        "inferenceConfig/temperature": "temperature",
+        "inferenceConfig/topP": "topP",
+        "inferenceConfig/stopSequences": "stop",
+        "requestMetadata": Setting("metadata", _taken_metadata, _taken_metadata),
+        "serviceTier/type": Setting("serviceTier", TIERS.get, TIERS.get),
+        "outputConfig/textFormat": Setting("responseFormat", lift_format, write_format),
+        "outputConfig/effort": "reasoningEffort",
+    }
 )
 
 
 def lift_settings(native: Native, transcript: Transcript) -> Native:
-    """Set the settings; what must be carried of `inferenceConfig` and `outputConfig`, under their names."""
-    inference, output = native.get("inferenceConfig") or {}, native.get("outputConfig") or {}
-    settings, _ = INFERENCE_SETTINGS.lift(inference)
-    more, carried = OUTPUT_SETTINGS.lift(output)
-    transcript.settings = settings | more or None
-    carried = {**(OUTPUT.carried(output) or {}), **carried}
-    if output.get("textFormat") and _says_more(output["textFormat"]):
-        carried["textFormat"] = output["textFormat"]
-    inside = {"inferenceConfig": INFERENCE.carried(inference), "outputConfig": carried}
-    return {key: rest for key, rest in inside.items() if rest}
+    """Set the settings; what must be carried of them, under the keys of the request."""
+    settings, carried = SETTINGS.lift(native)
+    transcript.settings = settings or None
+    format_ = (native.get("outputConfig") or {}).get("textFormat")
+    if format_ and _says_more(format_):
+        carried["outputConfig"] = {**carried.get("outputConfig", {}), "textFormat": format_}
+    return carried
 
 
 def write_settings(transcript: Transcript, carried: Native) -> Native:
-    """`inferenceConfig` and `outputConfig`, where something stands in them."""
-    settings, beside_output = transcript.settings or {}, carried.get("outputConfig", {})
-    inference = INFERENCE.put(INFERENCE_SETTINGS.write(settings, {}), carried.get("inferenceConfig"))
-    output = OUTPUT_SETTINGS.write(settings, beside_output)
-    output = OUTPUT.put(output, OUTPUT_SETTINGS.rest(beside_output), sort=True)
-    native = {"inferenceConfig": inference, "outputConfig": output}
-    return {key: value for key, value in native.items() if value}
+    """The settings that the API has, with what was carried of them."""
+    return SETTINGS.write(transcript.settings or {}, carried)

@@ -39,11 +39,11 @@ from convcli.kit.fitting import (
     some_tools,
     with_parameters,
 )
-from convcli.kit.lacking import fields
+from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import LETTERS, WORD, Alphabet, renaming
-from convcli.kit.settings import Setting, Settings, in_snake_case
+from convcli.kit.settings import BUDGET, Setting, Settings, in_snake_case
 from convcli.kit.values import pairs, put_counts, take_counts
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
@@ -53,7 +53,7 @@ from convcli.validation.survey import for_requests, limited_to
 REQUEST = Keys(
     "model messages tools strict_tools tool_choice documents citation_options response_format safety_mode max_tokens "
     "stop_sequences temperature seed frequency_penalty presence_penalty k p logprobs thinking priority stream",
-    carried="documents citation_options safety_mode logprobs priority",
+    carried="documents citation_options safety_mode priority",
 )
 RESPONSE = Keys("id finish_reason message usage logprobs", carried="logprobs")
 
@@ -74,6 +74,17 @@ def _write_format(format_: Native) -> Native | None:
     return {"type": "json_object", **({"json_schema": schema} if schema else {})}
 
 
+def _lift_thinking(native: Native) -> int | None:
+    kind, budget = native.get("type"), native.get("token_budget")
+    return 0 if kind == "disabled" else budget if kind == "enabled" and budget and budget > 0 else None
+
+
+def _write_thinking(budget: int) -> Native | None:
+    if budget > 0:
+        return {"type": "enabled", "token_budget": budget}
+    return None if budget else {"type": "disabled"}
+
+
 SETTINGS = Settings(
     {
         "max_tokens": "maxOutputTokens",
@@ -83,12 +94,8 @@ SETTINGS = Settings(
         "p": "topP",
         "stream": "stream",
         "response_format": Setting("responseFormat", _lift_format, _write_format, partial=True),
-        "thinking": Setting(
-            "reasoningEffort",
-            lambda thinking: "none" if thinking.get("type") == "disabled" else None,
-            lambda effort: {"type": "disabled"} if effort == "none" else None,
-            partial=True,
-        ),
+        "logprobs": "logprobs",
+        "thinking": Setting(BUDGET, _lift_thinking, _write_thinking, partial=True),
     }
 )
 CHOICES = {"REQUIRED": "required", "NONE": "none"}
@@ -330,6 +337,7 @@ RULES = (
 
 LACKS = lacks(
     LACKING
+    | settings_but("reasoningEffort", *SETTINGS.names())
     | fields(
         "createdAt metadata audio video document image.mediaType reasoning.summary message.name tool_result.name "
         "message.usage.cacheWriteTokens message.usage.reasoningTokens message.usage.totalTokens"
@@ -366,6 +374,7 @@ DIALECT = Dialect(
         **dict.fromkeys(("audio", "video", "document"), "Cohere takes images only"),
         "model": "only a request names a model",
         "createdAt": "a response has no time",
+        "settings.reasoningBudget": "a budget is a number of tokens",
         "settings.reasoningEffort": "Cohere thinks or does not; it knows no levels",
         "settings.responseFormat": "Cohere takes JSON or the schema alone",
         "settings.parallelToolCalls": "Cohere has no such setting",

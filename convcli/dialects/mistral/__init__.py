@@ -44,7 +44,7 @@ from convcli.kit.fitting import (
     roles,
     with_parameters,
 )
-from convcli.kit.lacking import fields
+from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, renaming
@@ -57,7 +57,8 @@ from convcli.wire import exact_json
 
 REQUEST = Keys(
     "model messages tools tool_choice parallel_tool_calls temperature top_p top_k max_tokens stop random_seed "
-    "presence_penalty frequency_penalty reasoning_effort response_format stream"
+    "presence_penalty frequency_penalty reasoning_effort response_format stream n logprobs top_logprobs prediction "
+    "service_tier metadata prompt_cache_key"
 )
 SETTINGS = Settings(
     {
@@ -67,6 +68,12 @@ SETTINGS = Settings(
         "max_tokens": "maxOutputTokens",
         "stop": common.STOP,
         "response_format": common.RESPONSE_FORMAT,
+        "n": "candidateCount",
+        **in_snake_case("logprobs top_logprobs"),
+        "prediction": common.PREDICTION,
+        "service_tier": common.service_tier({"auto": "auto", "standard_only": "default"}),
+        "metadata": common.METADATA,
+        "prompt_cache_key": "promptCacheKey",
     }
 )
 NAMES, IDS = identifiers(64), Alphabet("letters and digits", LETTERS + DIGITS, 9, least=9)
@@ -273,6 +280,7 @@ RULES = (
 
 LACKS = lacks(
     LACKING
+    | settings_but(*SETTINGS.names())
     | fields(
         "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType document.name "
         "reasoning.summary message.name message.usage.cacheReadTokens message.usage.cacheWriteTokens "
@@ -304,6 +312,7 @@ DIALECT = Dialect(
         "refusal": "Mistral has no field for a refusal: the words are written as text",
         "metadata": "what another provider bound to the part means nothing to Mistral",
         "settings.reasoningEffort": "Mistral does not know this effort",
+        "settings.serviceTier": "the tiers of Mistral are auto and standard_only",
         "tool.parameters": "Mistral needs parameters: an empty object schema stands for none",
         "tool_call.id": "an id has exactly 9 letters or digits",
         "tool_result.toolCallId": "an id has exactly 9 letters or digits",

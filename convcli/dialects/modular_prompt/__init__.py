@@ -47,7 +47,7 @@ from convcli.kit.fitting import (
     response_if_answered,
     roles,
 )
-from convcli.kit.lacking import SESSION, fields
+from convcli.kit.lacking import SESSION, fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.renaming import identifiers, renaming
@@ -316,6 +316,7 @@ RULES = (
 LACKS = lacks(
     LACKING
     | SESSION
+    | settings_but(*SETTINGS.names())
     | fields(
         "model text.metadata reasoning.metadata refusal.metadata tool_result.metadata image.metadata image.detail "
         "image.mediaType audio.name audio.detail video.name video.detail document.name document.detail "

@@ -45,7 +45,7 @@ from convcli.kit.fitting import (
     roles,
     with_parameters,
 )
-from convcli.kit.lacking import fields
+from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.kit.results import results_first, single_results
@@ -57,7 +57,7 @@ from convcli.validation.survey import for_requests
 
 REQUEST = Keys(
     "model messages tools format options think stream keep_alive truncate shift logprobs top_logprobs",
-    carried="keep_alive truncate shift logprobs top_logprobs",
+    carried="keep_alive truncate shift",
 )
 RESPONSE = Keys(
     "model remote_model remote_host created_at message done done_reason total_duration load_duration "
@@ -101,6 +101,7 @@ SETTINGS = Settings(
         "think": Setting("reasoningEffort", _lift_think, THINK.get, partial=True),
         "format": Setting("responseFormat", _lift_format, _write_format, partial=True),
         "stream": "stream",
+        **in_snake_case("logprobs top_logprobs"),
     }
 )
 OPTION_KEYS = Keys(" ".join(OPTIONS.keys()))
@@ -256,10 +257,11 @@ RULES = (
 
 LACKS = lacks(
     LACKING
+    | settings_but(*SETTINGS.names(), *OPTIONS.names())
     | fields(
         "id metadata audio video document opaque image.detail reasoning.summary toolChoice tool.strict message.name "
         "message.usage.cacheWriteTokens message.usage.cacheReadTokens message.usage.reasoningTokens "
-        "message.usage.totalTokens tool_call.rawArguments settings.parallelToolCalls"
+        "message.usage.totalTokens tool_call.rawArguments"
     ),
     of_answers="createdAt",
 )

@@ -43,7 +43,7 @@ from convcli.kit.fitting import (
     response_if_answered,
     some_tools,
 )
-from convcli.kit.lacking import fields
+from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import renaming
@@ -58,7 +58,8 @@ ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 REQUEST = Keys(
     "model messages tools tool_choice functions function_call parallel_tool_calls temperature top_p "
     "max_completion_tokens max_tokens stop seed presence_penalty frequency_penalty reasoning_effort response_format "
-    "stream"
+    "stream stream_options n modalities logprobs top_logprobs verbosity prediction service_tier store metadata user "
+    "safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options moderation"
 )
 ANSWERS = Answers(NAME, lift_message, write_message, common.FINISH, common.FINISH_OF, common.USAGE)
 
@@ -197,9 +198,9 @@ FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 
 LACKS = lacks(
     LACKING
+    | settings_but(*common.REQUEST_SETTINGS.names())
     | fields(
-        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType settings.topK "
-        "tool_result.name"
+        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType tool_result.name"
     ),
     of_answers="id createdAt",
 )
@@ -262,6 +263,8 @@ DIALECT = Dialect(
     reasons={
         **REASONS,
         "reasoning": "Chat Completions takes no reasoning back",
+        "settings.modalities": "answers of Chat Completions are text or audio",
+        "settings.serviceTier": "Chat Completions has no such tier",
         "message.stopReason": "only a response has a finish reason",
         "settings.topK": "Chat Completions has no top_k",
         **dict.fromkeys(("tool.name", "tool_call.name"), "names are letters, digits, _ and -, at most 64"),

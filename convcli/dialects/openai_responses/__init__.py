@@ -28,7 +28,7 @@ from convcli.families.responses.response import lift_response, write_response
 from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.lacking import fields
+from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Message, Text, Transcript
@@ -37,7 +37,8 @@ NAME = "openai-responses"
 
 REQUEST = Keys(
     "model instructions input tools tool_choice parallel_tool_calls temperature top_p max_output_tokens reasoning text "
-    "stream"
+    "stream include top_logprobs service_tier store metadata user safety_identifier prompt_cache_key "
+    "prompt_cache_retention prompt_cache_options moderation stream_options"
 )
 ITEM_TYPES = fields(
     "function_call function_call_output custom_tool_call custom_tool_call_output reasoning item_reference "
@@ -122,7 +123,7 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     else:
         ItemReader(context).all(asked or [], ("input",))
     choice, beside_choice = request.lift_choice(native)
-    settings, carried_settings = request.lift_settings(native)
+    settings, carried_settings = request.SETTINGS.lift(native)
     return context.transcript(
         model=native.get("model") or None,
         tools=request.lift_tools(native, context),
@@ -156,8 +157,8 @@ def _write_request(transcript: Transcript, writer: ItemWriter) -> Native:
     native["input"] = writer.all(messages)
     native |= request.write_tools(transcript, NAME)
     native |= request.write_choice(transcript.tool_choice, carried)
-    native |= request.write_settings(transcript, carried)
-    beside = {key: value for key, value in carried.items() if key not in (*request.MEMBERS, "tool_choice")}
+    native |= request.SETTINGS.write(transcript.settings or {}, carried)
+    beside = {key: value for key, value in request.SETTINGS.rest(carried).items() if key != "tool_choice"}
     return REQUEST.put(native, beside)
 
 
@@ -168,13 +169,10 @@ def _instructions(message: Message) -> str | None:
     return part.text or None if is_bare else None  # type: ignore[union-attr]
 
 
-INPUT = (*as_input(NAME), request.carried_choice(NAME), named_format)
+INPUT = (*as_input(NAME), request.carried_choice(NAME), named_format, request.SETTINGS.fits)
 FIT = {"request": INPUT, "list": INPUT, "response": as_response(NAME)}
 
-WITHOUT = LACKING | fields(
-    "tool.title tool.annotations settings.topK settings.stop settings.seed settings.presencePenalty "
-    "settings.frequencyPenalty"
-)
+WITHOUT = LACKING | settings_but(*request.SETTINGS.names()) | fields("tool.title tool.annotations")
 LACKS = {
     "request": WITHOUT | OF_RESPONSES,
     "list": WITHOUT | OF_RESPONSES | OF_REQUESTS | {"model", "extras"},
@@ -203,6 +201,9 @@ DIALECT = Dialect(
         "message.usage": "only a response has usage",
         "message.stopReason": "only a response says why it ended",
         "settings.topK": "the Responses API has no top_k",
+        "settings.candidateCount": "the Responses API gives one answer",
+        "settings.logprobs": "without this member of include there are none",
+        "settings.serviceTier": "the Responses API has no such tier",
         "settings.stop": "the Responses API has no stop sequences",
         "settings.seed": "the Responses API has no seed",
         "settings.presencePenalty": "the Responses API has no penalties",

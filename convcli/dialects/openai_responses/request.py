@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.responses.parts import object_in
+from convcli.families.openai import request as common
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys
 from convcli.kit.settings import Setting, Settings
@@ -120,50 +120,28 @@ def _write_format(format_: Native) -> Native:
     return format_ if kind == "json_schema" else {"type": "json_object" if kind == "json" else kind}
 
 
-_SETTINGS = Settings(
+LOGPROBS = "message.output_text.logprobs"
+"""What a request includes that asks for log probabilities."""
+
+SETTINGS = Settings(
     {
         "parallel_tool_calls": "parallelToolCalls",
         "temperature": "temperature",
         "top_p": "topP",
         "max_output_tokens": "maxOutputTokens",
         "stream": "stream",
-        "reasoning": "reasoningEffort",
-        "text": Setting("responseFormat", _lift_format, _write_format, partial=True),
+        "reasoning/effort": "reasoningEffort",
+        "text/format": Setting("responseFormat", _lift_format, _write_format, partial=True),
+        "text/verbosity": "verbosity",
+        "include": Setting(
+            "logprobs",
+            lambda included: True if LOGPROBS in included else None,
+            lambda wanted: [LOGPROBS] if wanted else None,
+            partial=True,
+        ),
+        "top_logprobs": "topLogprobs",
+        "service_tier": common.service_tier({**common.TIERS, "ultrafast": "ultrafast"}),
+        **common.KEPT,
     }
 )
-MEMBERS = {"reasoning": "effort", "text": "format"}
-"""Objects of which one member is a setting; their other members are carried."""
-
-
-def lift_settings(native: Native) -> tuple[Native, Native]:
-    """The settings, and what the intermediate format cannot say of them, which is carried."""
-    flat, others = _flat(native)
-    settings, carried = _SETTINGS.lift(flat)
-    return settings, _nested(carried, others)
-
-
-def write_settings(transcript: Transcript, carried: Native) -> Native:
-    """The settings, with what was carried of their objects."""
-    flat, others = _flat(carried)
-    return _nested(_SETTINGS.write(transcript.settings or {}, flat), others)
-
-
-def _flat(native: Native) -> tuple[Native, dict[str, Native]]:
-    """The object with the member that is a setting in place of the object around it, and the other members."""
-    flat = {key: value for key, value in native.items() if key not in MEMBERS}
-    others: dict[str, Native] = {}
-    for key, member in MEMBERS.items():
-        whole = {name: value for name, value in object_in(native, key).items() if value is not None}
-        value = whole.pop(member, None)
-        others[key] = whole
-        if value:
-            flat[key] = value
-    return flat, others
-
-
-def _nested(flat: Native, others: dict[str, Native]) -> Native:
-    native = {key: value for key, value in flat.items() if key not in MEMBERS}
-    for key, member in MEMBERS.items():
-        whole = {**({member: flat[key]} if key in flat else {}), **others[key]}
-        native |= {key: whole} if whole else {}
-    return native
+"""The settings of a request to the Responses API."""

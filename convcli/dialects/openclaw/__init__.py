@@ -121,7 +121,7 @@ def _answered(natives: list[Any]) -> set[str]:
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    settings, carried = common.REQUEST_SETTINGS.lift(native)
+    settings, carried = common.COMPATIBLE_SETTINGS.lift(native)
     choice, unsaid = common.lift_choices(native)
     tools = common.lift_tools(native, context)
     transcript = context.transcript(tools=tools, tool_choice=choice, settings=settings or None)
@@ -136,12 +136,12 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _write_request(transcript: Transcript) -> Native:
     carried = carried_by(transcript.extras, NAME)
-    rest = common.REQUEST_SETTINGS.rest(carried)
+    rest = common.COMPATIBLE_SETTINGS.rest(carried)
     content = {
         "messages": [write_message(message, REQUEST) for message in transcript.messages],
         **common.write_tools(transcript, NAME),
         **common.write_choices(transcript.tool_choice, carried),
-        **common.REQUEST_SETTINGS.write(transcript.settings or {}, carried),
+        **common.COMPATIBLE_SETTINGS.write(transcript.settings or {}, carried),
     }
     return REQUESTS.write(transcript, {key: rest[key] for key in rest if key not in common.CHOICES}, **content)
 

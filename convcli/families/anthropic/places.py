@@ -3,6 +3,7 @@ blocks do not say some of them."""
 
 from __future__ import annotations
 
+from convcli.families.anthropic.request import SETTINGS
 from convcli.kit import lacking
 from convcli.kit.values import paths
 from convcli.model.transcript import Path
@@ -17,10 +18,9 @@ PLACES: dict[str, Path] = {
         "tool_result.toolCallId=tool_use_id tool_result.value=content tool_result.kind=content "
         "reasoning.text=thinking reasoning.metadata.redactedData=data tool.parameters=input_schema "
         "message.stopReason=stop_reason toolChoice=tool_choice "
-        "settings.maxOutputTokens=max_tokens settings.stop=stop_sequences settings.topP=top_p settings.topK=top_k "
-        "settings.parallelToolCalls=tool_choice/disable_parallel_tool_use "
-        "settings.reasoningEffort=output_config/effort settings.responseFormat=output_config/format"
+        "settings.parallelToolCalls=tool_choice/disable_parallel_tool_use"
     ),
+    **SETTINGS.places(),
     "extras.tool": (),
 }
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from convcli.families.anthropic.blocks import MEDIA_TYPES, WEB, Blocks, is_bare
 from convcli.families.anthropic.messages import FINISH_OF, VERBATIM
-from convcli.families.anthropic.request import CHOICE_OF, OUTPUT_SETTINGS, SETTINGS, write_format
+from convcli.families.anthropic.request import CHOICE_OF, SETTINGS
 from convcli.families.anthropic.response import IDS, NAMES
 from convcli.families.anthropic.usage import USAGE, Counts, taken_usage
 from convcli.kit.fitting import is_foreign_builtin, linear, parts_in_roles, refusals_as_texts
@@ -17,6 +17,7 @@ from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, distinct_ids, renaming
 from convcli.kit.results import expressed, results_first, single_results
+from convcli.kit.settings import BUDGET, EFFORT, OFF
 from convcli.kit.values import pairs
 from convcli.model.dialect import Convention, LossKind, Pass
 from convcli.model.transcript import (
@@ -284,15 +285,37 @@ def choice_of_tools(transcript: Transcript) -> Transcript:
 
 
 def taken_settings(transcript: Transcript) -> Transcript:
-    """Settings that the API has: efforts that it knows, and of formats only JSON by a schema, without a name."""
-    settings = {name: value for name, value in (transcript.settings or {}).items() if name in KNOWN_SETTINGS}
-    if settings.get("reasoningEffort") not in EFFORTS:
-        settings.pop("reasoningEffort", None)
-    format_ = write_format(settings.pop("responseFormat", None) or {})
-    settings |= {"responseFormat": format_} if format_ is not None else {}
-    return transcript if (settings or None) == transcript.settings else replace(transcript, settings=settings or None)
+    """Settings that the API has, with values that it takes; the user is known by one identifier."""
+    wanted = dict(transcript.settings or {})
+    wanted.setdefault("safetyIdentifier", wanted.get("user"))
+    settings = _that_come_back(wanted)
+    if not _may_think(transcript, settings):
+        settings.pop(BUDGET, None)
+    settings |= {name: wanted[name] for name in ("parallelToolCalls",) if name in wanted}
+    kept = {name: settings[name] for name in wanted if name in settings} or None
+    return transcript if kept == transcript.settings else replace(transcript, settings=kept)
 
 
-KNOWN_SETTINGS = {"parallelToolCalls"} | {
-    name.partition(".")[2] for table in (SETTINGS, OUTPUT_SETTINGS) for name in table.places()
-}
+def _that_come_back(settings: dict[str, Any]) -> dict[str, Any]:
+    """Those that are read again when they are written, with efforts that the API knows."""
+    fitted = SETTINGS.lift(SETTINGS.write(settings, {}))[0]
+    if fitted.get(EFFORT, OFF) not in (*EFFORTS, OFF) or (fitted.get(EFFORT) == OFF and BUDGET in fitted):
+        del fitted[EFFORT]
+    return fitted
+
+
+def _may_think(transcript: Transcript, settings: dict[str, Any]) -> bool:
+    """Does the API take this budget here? With it, no tool is forced, and a turn that called began with thinking."""
+    budget, choice = settings.get(BUDGET, 0), transcript.tool_choice
+    if budget <= 0:
+        return True
+    if budget < LEAST_BUDGET or budget >= settings.get("maxOutputTokens", budget + 1):
+        return False
+    if choice == "required" or isinstance(choice, dict):
+        return False
+    answers = [message for message in transcript.messages if message.role == "assistant"]
+    is_called = bool(transcript.messages) and transcript.messages[-1].role == "tool" and bool(answers)
+    return not is_called or isinstance(next(iter(answers[-1].parts), None), Reasoning)
+
+
+LEAST_BUDGET = 1024

@@ -6,7 +6,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.settings import Setting, Settings
+from convcli.kit.settings import BUDGET, EFFORT, Setting, Settings
 from convcli.kit.values import pairs
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 
@@ -17,7 +17,6 @@ TOOL = Keys(
 )
 CHOICE = Keys("type disable_parallel_tool_use")
 NAMED_CHOICE = Keys("type name disable_parallel_tool_use")
-OUTPUT = Keys("effort format")
 
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 CHOICE_OF = {ours: theirs for theirs, ours in CHOICES.items()}
@@ -35,13 +34,36 @@ def write_format(format_: dict[str, Any]) -> Native | None:
     return {"type": "json_schema", "schema": format_["schema"]} if known else None
 
 
+def _lift_thinking(native: Native) -> int | None:
+    """The budget: none for thinking that is disabled, any where the model decides."""
+    kind, budget = native.get("type"), native.get("budget_tokens")
+    return WITHOUT_BUDGET.get(str(kind), budget if kind == "enabled" and budget and budget > 0 else None)
+
+
+def _write_thinking(budget: int) -> Native:
+    kinds = {tokens: kind for kind, tokens in WITHOUT_BUDGET.items()}
+    return {"type": kinds[budget]} if budget in kinds else {"type": "enabled", "budget_tokens": budget}
+
+
+WITHOUT_BUDGET = {"disabled": 0, "adaptive": -1}
+"""Thinking without a budget, and the number that stands for it."""
+
 SETTINGS = Settings(
-    pairs("max_tokens=maxOutputTokens temperature=temperature top_p=topP top_k=topK stop_sequences=stop stream=stream")
+    {
+        **pairs("max_tokens=maxOutputTokens temperature=temperature top_p=topP top_k=topK"),
+        **pairs("stop_sequences=stop stream=stream"),
+        "thinking": Setting(BUDGET, _lift_thinking, _write_thinking, partial=True),
+        "output_config/effort": EFFORT,
+        "output_config/format": Setting("responseFormat", lift_format, write_format, partial=True),
+        "metadata/user_id": "safetyIdentifier",
+        "service_tier": Setting(
+            "serviceTier",
+            pairs("auto=auto standard_only=default").get,
+            pairs("auto=auto default=standard_only").get,
+        ),
+    }
 )
-OUTPUT_SETTINGS = Settings(
-    {"effort": "reasoningEffort", "format": Setting("responseFormat", lift_format, write_format, partial=True)}
-)
-"""The settings of a request, and those in its `output_config`."""
+"""The settings of a request."""
 
 
 # ---------------------------------------------------------------- tools
@@ -119,17 +141,12 @@ def _write_choice(choice: ToolChoice) -> Native:
 
 
 def lift_settings(native: Native, transcript: Transcript) -> Native:
-    """Set the settings; what must be carried of `output_config`."""
-    output = native.get("output_config") or {}
-    settings, _ = SETTINGS.lift(native)
-    more, carried = OUTPUT_SETTINGS.lift(output)
-    transcript.settings = settings | more or None
-    return {**(OUTPUT.carried(output) or {}), **carried}
+    """Set the settings; what must be carried of them, under the keys of the request."""
+    settings, carried = SETTINGS.lift(native)
+    transcript.settings = settings or None
+    return carried
 
 
 def write_settings(transcript: Transcript, carried: Native) -> Native:
-    """The settings that the API has, and `output_config` where something stands in it."""
-    settings = transcript.settings or {}
-    written = OUTPUT_SETTINGS.write(settings, carried)
-    output = OUTPUT.put(written, OUTPUT_SETTINGS.rest(carried))
-    return {**SETTINGS.write(settings, {}), **({"output_config": output} if output else {})}
+    """The settings that the API has, with what was carried of them."""
+    return SETTINGS.write(transcript.settings or {}, carried)

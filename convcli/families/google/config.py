@@ -11,8 +11,8 @@ from convcli.families.google.keys import Shape, Writer, listed, owned
 from convcli.families.google.schema import PARAMETERS, RESPONSE, lift_schema, read_subset, write_schema
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, merge
-from convcli.kit.settings import Settings
-from convcli.kit.values import put_counts, take_counts
+from convcli.kit.settings import BUDGET, EFFORT, Settings, off_as_budget, off_as_effort
+from convcli.kit.values import pairs, put_counts, take_counts
 from convcli.model.transcript import Path, ToolChoice, ToolDefinition, Transcript
 
 BUILTIN = (
@@ -159,19 +159,25 @@ SETTINGS = {
     "presencePenalty": "presencePenalty",
     "frequencyPenalty": "frequencyPenalty",
     "seed": "seed",
+    "candidateCount": "candidateCount",
+    "responseLogprobs": "logprobs",
+    "logprobs": "topLogprobs",
 }
 """Settings whose value is the same on both sides, in Google's order."""
 SAME = Settings(SETTINGS)
 
 GENERATION = Shape(
     "generationConfig",
-    f"{' '.join(SETTINGS)} candidateCount responseLogprobs logprobs responseMimeType responseSchema responseJsonSchema "
+    f"{' '.join(SETTINGS)} responseMimeType responseSchema responseJsonSchema "
     "responseModalities mediaResolution speechConfig thinkingConfig imageConfig enableEnhancedCivicAnswers "
     "audioTranscriptionConfig audioTimestamp enableAffectiveDialog responseFormat routingConfig translationConfig",
 )
 THINKING = Shape("thinkingConfig", "includeThoughts thinkingBudget thinkingLevel")
 EFFORTS = frozenset(("minimal", "low", "medium", "high", "xhigh"))
 JSON_TYPE = "application/json"
+MODALITIES = frozenset(("text", "image", "audio", "video"))
+TIERS = pairs("standard=default flex=flex priority=priority")
+TIER_OF = {ours: theirs for theirs, ours in TIERS.items()}
 
 
 def lift_settings(value: Native) -> tuple[Native, Native]:
@@ -182,13 +188,27 @@ def lift_settings(value: Native) -> tuple[Native, Native]:
     format_, used = _lift_format(native)
     if format_ is not None:
         settings["responseFormat"] = format_
+    kinds = [kind.lower() for kind in beside.get("responseModalities") or ()]
+    if kinds and MODALITIES.issuperset(kinds):
+        settings["modalities"] = kinds
+        used = (*used, "responseModalities")
+    thinking = _lift_thinking(beside.pop("thinkingConfig", {}), settings)
     beside = {key: inner for key, inner in beside.items() if key not in used}
-    thinking, _ = THINKING.camel(beside.pop("thinkingConfig", {}))
-    level = thinking.get("thinkingLevel")
+    return off_as_effort(settings), GENERATION.ordered({**beside, "thinkingConfig": thinking} if thinking else beside)
+
+
+def _lift_thinking(value: Native, settings: Native) -> Native:
+    """Set effort and budget; what must be carried of `thinkingConfig`."""
+    thinking, _ = THINKING.camel(value)
+    level, budget = thinking.get("thinkingLevel"), thinking.get("thinkingBudget")
+    said = []
     if isinstance(level, str) and level.isupper() and level.lower() in EFFORTS:
-        settings["reasoningEffort"] = level.lower()
-        thinking = {key: inner for key, inner in thinking.items() if key != "thinkingLevel"}
-    return settings, GENERATION.ordered({**beside, "thinkingConfig": thinking} if thinking else beside)
+        settings[EFFORT] = level.lower()
+        said.append("thinkingLevel")
+    if budget is not None:
+        settings[BUDGET] = budget
+        said.append("thinkingBudget")
+    return {key: inner for key, inner in thinking.items() if key not in said}
 
 
 def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
@@ -205,11 +225,15 @@ def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
 
 def write_settings(transcript: Transcript, writer: Writer) -> Native:
     """`generationConfig`."""
-    settings = transcript.settings or {}
+    settings = off_as_budget(transcript.settings or {})
     carried = writer.carried(transcript.extras, GENERATION.name)
     native = SAME.write(settings, {})
-    if "reasoningEffort" in settings:
-        native["thinkingConfig"] = {"thinkingLevel": settings["reasoningEffort"].upper()}
+    level = settings[EFFORT].upper() if EFFORT in settings else None
+    thinking = {"thinkingLevel": level, "thinkingBudget": settings.get(BUDGET)}
+    thinking = {key: value for key, value in thinking.items() if value is not None}
+    native |= {"thinkingConfig": thinking} if thinking else {}
+    if "modalities" in settings:
+        native["responseModalities"] = [kind.upper() for kind in settings["modalities"]]
     if "responseFormat" in settings and "responseMimeType" not in carried:
         native |= _write_format(settings["responseFormat"])
     return GENERATION.ordered(merge(native, carried))

@@ -40,6 +40,8 @@ JUDGED = (
 )
 CANDIDATE = Shape("candidates", f"content finishReason index {JUDGED}", carried=JUDGED, partly="finishReason index")
 
+TIER = "serviceTier"
+
 FINISH = {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter"}
 FILTERED = words(
     "RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION "
@@ -90,9 +92,12 @@ def _lift_request(document: Native, service: Service, context: LiftContext) -> T
     transcript.tools = config.lift_tools(native.get("tools"), ("tools",), context)
     if native.get("toolConfig"):
         transcript.tool_choice, carried["toolConfig"] = config.lift_choice(native["toolConfig"])
+    settings: Native = {}
     if native.get("generationConfig"):
         settings, carried["generationConfig"] = config.lift_settings(native["generationConfig"])
-        transcript.settings = settings or None
+    if carried.get(TIER) in config.TIERS:
+        settings["serviceTier"] = config.TIERS[carried.pop(TIER)]
+    transcript.settings = settings or None
     beside = {key: value for key, value in carried.items() if key not in ("toolConfig", "generationConfig") or value}
     transcript.extras = owned(context.dialect, beside)
     return transcript
@@ -202,6 +207,8 @@ def _write_request(transcript: Transcript, writer: Writer) -> Native:
     ):
         if value:
             native[key] = value
+    if "serviceTier" in (transcript.settings or {}):
+        native[TIER] = config.TIER_OF[(transcript.settings or {})["serviceTier"]]
     outside = ("toolConfig", "generationConfig", "response")
     carried = writer.carried(transcript.extras)
     return REQUEST.put(native, {key: value for key, value in carried.items() if key not in outside})

@@ -29,6 +29,7 @@ from convcli.kit.objects import Native, carried_by, says_something
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
 from convcli.kit.renaming import renaming
 from convcli.kit.results import results_behind_calls, separate_results
+from convcli.kit.settings import BUDGET, EFFORT, OFF
 from convcli.model.dialect import Pass
 from convcli.model.transcript import (
     Media,
@@ -183,17 +184,28 @@ def _fitted_settings(service: Service) -> Pass:
 
     def fitted(transcript: Transcript) -> Transcript:
         fit = {name: _setting(name, value, service) for name, value in (transcript.settings or {}).items()}
-        settings = {name: value for name, value in fit.items() if value is not None} or None
-        return transcript if settings == transcript.settings else replace(transcript, settings=settings)
+        settings = {name: value for name, value in fit.items() if value is not None}
+        if settings.get(EFFORT) == OFF and BUDGET in settings:
+            del settings[EFFORT]
+        return (
+            transcript if (settings or None) == transcript.settings else replace(transcript, settings=settings or None)
+        )
 
     return fitted
 
 
 def _setting(name: str, value: Any, service: Service) -> Any:
-    if name == "reasoningEffort":
-        return value if value in config.EFFORTS and f"thinkingLevel.{value.upper()}" not in service.lacks else None
+    if name == EFFORT:
+        is_level = value in config.EFFORTS and f"thinkingLevel.{value.upper()}" not in service.lacks
+        return value if is_level or value == OFF else None
     if name == "responseFormat":
         return _format(value)
+    if name == "modalities":
+        return value if value and config.MODALITIES.issuperset(value) else None
+    if name == "serviceTier":
+        return value if value in config.TIER_OF and f"request.{documents.TIER}" not in service.lacks else None
+    if name == BUDGET:
+        return value
     return value if name in config.SETTINGS.values() and says_something(value) else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from convcli.families.google import config
 from convcli.families.google.keys import words
 from convcli.families.google.results import express
+from convcli.kit.lacking import settings_but
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Path
 
@@ -44,10 +45,22 @@ LOSSES = {
     "toolChoice": "a choice needs declared functions",
     "settings.parallelToolCalls": "Google has no setting for parallel calls",
     "settings.stream": "the method streams, not a field of the request",
+    "settings.reasoningEffort": "the service has no such level of thinking",
+    "settings.serviceTier": "the tiers are standard, flex and priority, and Vertex AI has none",
+    "settings.store": "the service keeps no answers: what is called store there is about logs",
+    "settings.metadata": "labels are for billing only, and must be short",
     "mediaType": "Google wants a media type",
     "metadata": "only a provider itself takes its context back",
     "title": "there is no place for a title",
     "cwd": "there is no place for a directory",
+}
+
+SETTING_KEYS = {
+    **{ours: theirs for theirs, ours in config.SETTINGS.items()},
+    "responseFormat": "responseMimeType",
+    "modalities": "responseModalities",
+    "reasoningEffort": "thinkingConfig/thinkingLevel",
+    "reasoningBudget": "thinkingConfig/thinkingBudget",
 }
 
 LACKS = words(
@@ -55,17 +68,13 @@ LACKS = words(
     "reasoning.summary tool_call.rawArguments tool_result.status tool.strict tool.title tool.annotations"
 )
 """What no form has a place for."""
+LACKS |= settings_but("serviceTier", *SETTING_KEYS)
 LACKS_BY_FORM = {
     "request": LACKS | words("id createdAt message.usage message.stopReason"),
     "response": LACKS | words("tools tool toolChoice settings head"),
     "list": LACKS | words("id createdAt message.usage message.stopReason model tools tool toolChoice settings"),
 }
 
-SETTING_KEYS = {
-    **{ours: theirs for theirs, ours in config.SETTINGS.items()},
-    "responseFormat": "responseMimeType",
-    "reasoningEffort": "thinkingConfig",
-}
 USAGE = ("..", "..", "..", "usageMetadata")
 
 PLACES: dict[str, Path] = {
@@ -73,7 +82,8 @@ PLACES: dict[str, Path] = {
     "createdAt": ("createTime",),
     "toolChoice": ("toolConfig", "functionCallingConfig"),
     "settings": ("generationConfig",),
-    **{f"settings.{ours}": ("generationConfig", theirs) for ours, theirs in SETTING_KEYS.items()},
+    **{f"settings.{ours}": ("generationConfig", *theirs.split("/")) for ours, theirs in SETTING_KEYS.items()},
+    "settings.serviceTier": ("serviceTier",),
     "message.stopReason": ("..", "finishReason"),
     "message.error": ("error", "message"),
     "message.usage": USAGE,

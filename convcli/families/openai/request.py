@@ -214,7 +214,59 @@ def named_format(transcript: Transcript) -> Transcript:
 
 RESPONSE_FORMAT = Setting("responseFormat", _lift_response_format, write_format, partial=True)
 
-REQUEST_SETTINGS = Settings({**SETTINGS, **LIMITS, "stop": STOP, "response_format": RESPONSE_FORMAT})
+COMPATIBLE: dict[str, str | Setting] = {**SETTINGS, **LIMITS, "stop": STOP, "response_format": RESPONSE_FORMAT}
+"""What every service has that takes the requests of Chat Completions."""
+COMPATIBLE_SETTINGS = Settings(COMPATIBLE)
+
+
+def _lift_metadata(native: Native) -> Native | None:
+    """Texts by their names; other values have no meaning here."""
+    return native if all(isinstance(value, str) for value in native.values()) else None
+
+
+METADATA = Setting("metadata", _lift_metadata, _lift_metadata)
+
+
+def service_tier(names: Mapping[str, str]) -> Setting:
+    """The setting of a service with these tiers, and our name for each."""
+    return Setting("serviceTier", dict(names).get, {ours: theirs for theirs, ours in names.items()}.get)
+
+
+TIERS = {tier: tier for tier in ("auto", "default", "flex", "scale", "priority", "fast")}
+
+KEPT: dict[str, str | Setting] = {
+    "store": "store",
+    "metadata": METADATA,
+    **in_snake_case("user safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options moderation"),
+    "stream_options/include_obfuscation": "streamObfuscation",
+}
+"""What both APIs of OpenAI call by the same key, beside what compatible services have."""
+
+
+def _lift_prediction(native: Native) -> str | None:
+    text = native.get("content")
+    return text or None if native.get("type") == "content" and isinstance(text, str) else None
+
+
+PREDICTION = Setting("prediction", _lift_prediction, lambda text: {"type": "content", "content": text}, partial=True)
+MODALITIES = ("text", "audio")
+
+
+def _modalities(values: list[str]) -> list[str] | None:
+    return values if all(value in MODALITIES for value in values) else None
+
+
+REQUEST_SETTINGS = Settings(
+    {
+        **COMPATIBLE,
+        "n": "candidateCount",
+        "modalities": Setting("modalities", _modalities, _modalities),
+        **in_snake_case("logprobs top_logprobs verbosity"),
+        "prediction": PREDICTION,
+        "service_tier": service_tier(TIERS),
+        **KEPT,
+    }
+)
 """The settings of a request to Chat Completions."""
 
 Counts: TypeAlias = Mapping[tuple[str, ...], str]
