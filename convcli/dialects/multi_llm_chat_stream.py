@@ -186,7 +186,7 @@ DIALECT = Dialect(
     conventions=(CONVENTION,),
     lacks=LACKS,
     reasons={
-        "message": "a stream holds the turns since the last question",
+        **dict.fromkeys(("message", *lacking.PARTS), "a stream holds the turns since the last question"),
         "message.role": "a stream holds the turns of the assistant and their results",
         "message.grouping": "nothing marks where a turn ends: answers that follow on each other are one",
         "message.id": "chunks have no id",

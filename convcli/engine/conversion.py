@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
@@ -124,7 +124,8 @@ def compared(
     messages that the user did not want."""
     after = target.lift(document)
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
-    return Conversion(document, lambda: before, difference(before, after, source, target, left_out), findings)
+    losses = difference(before, after, source, target, left_out, partial(schemas.vocabulary, target.name))
+    return Conversion(document, lambda: before, losses, findings)
 
 
 def _chosen(transcript: Transcript, options: Options) -> Transcript:

@@ -27,7 +27,7 @@ from convcli.model.transcript import (
 )
 from convcli.proof.align import Alignment, align, align_tools
 from convcli.proof.equality import as_json, exact_message, exact_messages, exact_part, exact_tool, media_key
-from convcli.proof.reasons import MISSING, Loss
+from convcli.proof.reasons import MISSING, KeysOf, Loss
 from convcli.proof.records import Differences, camel
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
@@ -39,13 +39,15 @@ def difference(
     source: Dialect | None = None,
     target: Dialect | None = None,
     left_out: Collection[int] = (),
+    keys: KeysOf = tuple,
 ) -> list[Loss]:
     """Every loss between `before` and `after`, in the order of the source; empty exactly when they say the same.
 
     `source` tells where fields stand in the document that `before` was lifted from; `target` gives the reasons.
-    `left_out` are the indexes of messages that nobody wanted to be written.
+    `left_out` are the indexes of messages that nobody wanted to be written, `keys` those that the schema of the target
+    names: of what has such a key it is not said that there is none.
     """
-    walk = _Walk(before, after, source, target, frozenset(left_out))
+    walk = _Walk(before, after, Differences(before, after, source, target, keys), frozenset(left_out))
     if not walk.equal():
         walk.transcript()
     return walk.diff.losses
@@ -55,15 +57,10 @@ class _Walk:
     """One comparison: who is who, and what became of whom. What differs between two records is for `diff` to say."""
 
     def __init__(
-        self,
-        before: Transcript,
-        after: Transcript,
-        source: Dialect | None,
-        target: Dialect | None,
-        left_out: frozenset[int],
+        self, before: Transcript, after: Transcript, differences: Differences, left_out: frozenset[int]
     ) -> None:
-        self.before, self.after, self.target, self.left_out = before, after, target, left_out
-        self.diff = Differences(before, after, source, target)
+        self.before, self.after, self.target, self.left_out = before, after, differences.target, left_out
+        self.diff = differences
         self.taken_back = before.origin.taken_back if before.origin is not None else set()
         self.accounted: dict[int, tuple[Part, Path]] = {}
         self.branch: set[int] | None = None

@@ -5,8 +5,9 @@ Nothing here compares anything: the level follows from the field, the reason fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -66,6 +67,8 @@ REASONS = {
     "history": "a summary stands for it in what a model is sent",
     "head": "one branch is written, so none is marked as the active one",
     "moved": "the target keeps it in another place",
+    "opaque": "only its own vendor knows a block of this kind",
+    "metadata": "only the provider that bound it to the part takes it back",
 }
 """Reasons that do not depend on the target."""
 
@@ -91,7 +94,6 @@ LACKING = {
     "tool.annotations": "a tool has no annotations",
     "image.name": "images have no name",
     "image.detail": "images have no detail",
-    "opaque": "the block belongs to another vendor",
 }
 """The usual words for fields that a dialect lacks; for others they are `{title} has no field for it`."""
 
@@ -108,7 +110,14 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
     return "context"
 
 
-def reason_of(kind: LossKind, field: str, target: Dialect | None) -> str:
+NO_FIELD = "has no field for it"
+"""Said only where it is so: a law holds it against the schema of the target and against what it `lacks`."""
+
+KeysOf: TypeAlias = Callable[[], Collection[str]]
+"""The keys that the schema of the target names."""
+
+
+def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf = tuple) -> str:
     """Why the target does not carry this field: in its own words, or in those for any target."""
     reasons = target.reasons if target is not None else {}
     title = target.title if target is not None else "the other transcript"
@@ -120,7 +129,34 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None) -> str:
             return LACKING[name]
     if kind == "invented":
         return f"{title} shows a value that the source does not have"
-    return f"{title} has no field for it" if kind == "dropped" else f"{title} writes it differently"
+    return _why_dropped(field, title, target, keys) if kind == "dropped" else f"{title} writes it differently"
+
+
+def _why_dropped(field: str, title: str, target: Dialect | None, keys: KeysOf) -> str:
+    """That there is no field for it may be said only of a key that the schema does not name anywhere, and of a field
+    that the target lacks in every form."""
+    if target is not None and field.startswith("extras."):
+        return f"convcli does not carry it to {title}" if is_named(field, keys()) else f"{title} {NO_FIELD}"
+    having = [form for form in target.forms if not is_lacking(field, target, form)] if target is not None else []
+    if target is None or not having:
+        return f"{title} {NO_FIELD}"
+    if len(having) < len(target.forms):
+        return f"{title} has a field for it only in the form {' or '.join(having)}"
+    return f"{title} does not take {'this value' if '.' in field or field not in CONTENT else 'this one'}"
+
+
+def is_named(field: str, keys: Collection[str]) -> bool:
+    """Is the last key of the field among these, in whatever case?"""
+    key = field.rpartition(".")[2]
+    snake = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: "_" + match[0], key).lower()
+    camel = re.sub(r"_([a-z])", lambda match: match[1].upper(), key)
+    return any(name in keys for name in (key, snake, camel))
+
+
+def is_lacking(field: str, dialect: Dialect, form: str) -> bool:
+    """Does the dialect say that it has no place for this field, or for what holds it?"""
+    lacking = dialect.lacking(form)
+    return any(name in lacking for name in general(field))
 
 
 def general(field: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from convcli.model.dialect import Dialect, LossKind
 from convcli.model.transcript import Path, Transcript
 from convcli.proof.equality import as_json
 from convcli.proof.places import Places
-from convcli.proof.reasons import MISSING, Loss, level_of, reason_of
+from convcli.proof.reasons import MISSING, KeysOf, Loss, level_of, reason_of
 from convcli.wire import exact_json, pointers
 
 SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
@@ -27,8 +27,11 @@ MADE_UP = frozenset(
 class Differences:
     """The losses between two transcripts so far, and what is needed to place and to explain them."""
 
-    def __init__(self, before: Transcript, after: Transcript, source: Dialect | None, target: Dialect | None) -> None:
+    def __init__(
+        self, before: Transcript, after: Transcript, source: Dialect | None, target: Dialect | None, keys: KeysOf
+    ) -> None:
         self.before, self.after, self.source, self.target = before, after, source, target
+        self.keys_of = keys
         self.losses: list[Loss] = []
         self.places = Places(before, source)
         origin = before.origin
@@ -129,7 +132,7 @@ class Differences:
                 pointers.pointer(self.places.existing(place, invented=kind == "invented")),
                 field,
                 level_of(field, self.source, self.target),
-                why or reason_of(kind, field, self.target),
+                why or reason_of(kind, field, self.target, self.keys_of),
                 before=before,
                 after=after,
             )

@@ -43,7 +43,7 @@ from convcli.model.errors import RefusedError
 from convcli.model.transcript import Path, ToolResult, Transcript
 from convcli.proof.align import part_key
 from convcli.proof.difference import difference
-from convcli.proof.reasons import Loss, general
+from convcli.proof.reasons import NO_FIELD, Loss, is_lacking, is_named
 from convcli.proof.records import MADE_UP
 from convcli.testing.planting import is_in, nodes, plant, plantable
 from convcli.validation import schemas
@@ -134,15 +134,9 @@ def is_repeated(dialect: Dialect, path: Path) -> bool:
     return any(_matches(pattern.split("/")[1:], path) for pattern in dialect.repeats)
 
 
-def lacks(dialect: Dialect, field: str, form: str) -> bool:
-    """Does the dialect say that it has no place for this field, or for what holds it?"""
-    lacking = dialect.lacking(form)
-    return any(name in lacking for name in general(field))
-
-
 def _may_be_lacking(loss: Loss, dialect: Dialect, form: str) -> bool:
     made_up = loss.kind == "invented" and loss.field in MADE_UP
-    return made_up or lacks(dialect, loss.field, form)
+    return made_up or is_lacking(loss.field, dialect, form)
 
 
 def _own_form(dialect: Dialect, transcript: Transcript) -> str:
@@ -183,6 +177,7 @@ def assert_conversion(source: Dialect, target: Dialect, document: Any) -> None:
     assert found == [], f"L5: {source.name} to {target.name}: {found[0].message} at {found[0].where}"
     after = target.lift(converted.document)
     assert_losses_are_exact(converted.transcript, after, converted.losses)
+    assert_reasons_are_true(target, converted.losses)
     assert_stable(target, converted.document)
     assert_order_is_kept(converted.transcript, after, converted.losses)
     assert_pure(source, target, document)
@@ -203,6 +198,20 @@ def assert_losses_are_exact(before: Transcript, after: Transcript, losses: list[
         assert _says_something(loss), f"L3: nothing is lost: {_told(loss)}"
     if exact_json.key(facts(before)) == exact_json.key(facts(after)) and not hidden:
         assert losses == [], f"L3: nothing differs, but there is a loss: {_told(losses[0])}"
+
+
+def assert_reasons_are_true(target: Dialect, losses: list[Loss]) -> None:
+    """L3: that the target has no field for it is said only of keys that its schema does not name anywhere, and of
+    fields that it lacks in every form."""
+    keys = schemas.vocabulary(target.name)
+    for loss in losses:
+        if loss.why != f"{target.title} {NO_FIELD}":
+            continue
+        if loss.field.startswith("extras."):
+            assert not is_named(loss.field, keys), f"L3: the schema of {target.name} has this key: {_told(loss)}"
+        else:
+            having = [form for form in target.forms if not is_lacking(loss.field, target, form)]
+            assert not having, f"L3: {target.name} has this field in a {having[0]}: {_told(loss)}"
 
 
 def assert_stable(dialect: Dialect, document: Any) -> None:

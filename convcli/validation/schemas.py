@@ -241,7 +241,7 @@ def _explained(path: Path, weight: tuple[int, int], code: str, message: str, hel
 
 def _missing(name: str, path: Path, key: str, value: dict[str, Any]) -> Explanation:
     """The help looks for a misspelt key: one that the schema never names."""
-    near = [other for other in islice(value, 100) if other not in _vocabulary(name)]
+    near = [other for other in islice(value, 100) if other not in vocabulary(name)]
     help_text = did_you_mean(key, near, 'found {}: did you mean "' + key + '"?')
     finding = Finding("missing-key", "error", f'"{key}" is missing', where=pointer(path), help=help_text)
     return Explanation(key, (0, 0), finding)
@@ -273,7 +273,7 @@ def _not_allowed(path: Path, refused: dict[str, Any], value: Any) -> Explanation
 
 
 @cache
-def _vocabulary(name: str) -> frozenset[str]:
+def vocabulary(name: str) -> frozenset[str]:
     """All keys that the schema names somewhere."""
 
     def keys(node: Any) -> Iterator[str]:

@@ -566,10 +566,10 @@ def test_a_loss_stands_where_the_source_said_it() -> None:
         {"role": "user", "content": [{"type": "document", "source": {"type": "text", "data": "x"}, "context": "c"}]},
         system=[{"type": "text", "text": "a"}, {"type": "text", "text": "b", "cache_control": {"type": "ephemeral"}}],
         top_k=4,
-        metadata={"user_id": "u"},
+        container="c",
     )
     places = {loss.where for loss in pipeline.convert(document, ANTHROPIC, OPENAI).losses}
-    assert {"/system/1/cache_control", "/messages/0/content/0/context", "/top_k", "/metadata"} <= places
+    assert {"/system/1/cache_control", "/messages/0/content/0/context", "/top_k", "/container"} <= places
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ def carrying(**carried: Any) -> dict[str, Any]:
 
 
 def test_a_carried_key_that_fits_is_written() -> None:
-    done = pipeline.convert(carrying(user="u-1"), HUB, CHAT)
-    assert done.document["user"] == "u-1"
+    done = pipeline.convert(carrying(logit_bias={"5": 1}), HUB, CHAT)
+    assert done.document["logit_bias"] == {"5": 1}
     assert done.losses == []
 
 

@@ -13,6 +13,7 @@ from convcli.engine import pipeline
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Text, Transcript
+from convcli.proof.reasons import Loss, is_lacking
 from tests.support import acceptable_of, untouched
 
 HUB = dialects.get("intermediate")
@@ -86,9 +87,9 @@ def test_l1c_finds_a_field_that_write_forgets_and_does_not_mind_one_that_is_lack
 
 def test_what_lacks_a_field_lacks_what_is_in_it_too() -> None:
     lacking = replace(HUB, lacks=frozenset(("tool_call.metadata", "image")))
-    assert testing.lacks(lacking, "tool_call.metadata.signature", "transcript")
-    assert testing.lacks(lacking, "image.data", "transcript")
-    assert not testing.lacks(lacking, "tool_call.arguments", "transcript")
+    assert is_lacking("tool_call.metadata.signature", lacking, "transcript")
+    assert is_lacking("image.data", lacking, "transcript")
+    assert not is_lacking("tool_call.arguments", lacking, "transcript")
 
 
 def test_l1c_minds_extras_of_the_owner_but_not_those_of_others() -> None:
@@ -112,6 +113,28 @@ def test_l2_finds_a_value_that_vanishes_and_l3_a_loss_of_nothing() -> None:
     breaks("L2", lambda: testing.assert_losses_are_exact(TRANSCRIPT, shorter, []))
     breaks("L2", lambda: testing.assert_losses_are_exact(shorter, TRANSCRIPT, []))
     breaks("L3", lambda: testing.assert_losses_are_exact(TRANSCRIPT, TRANSCRIPT, losses))
+
+
+@pytest.mark.parametrize(
+    ("field", "is_false"),
+    [
+        ("extras.anthropic.metadata", True),  # the schema of Chat Completions names it
+        ("extras.gemini.serviceTier", True),  # in another case
+        ("extras.anthropic.container", False),
+        ("settings.topK", False),
+        ("settings.seed", True),
+        ("createdAt", True),  # a response has it
+        ("title", False),
+    ],
+)
+def test_l3_finds_a_reason_that_the_schema_of_the_target_belies(field: str, is_false: bool) -> None:
+    chat = dialects.get("openai-chat")
+    loss = Loss("dropped", "", field, "context", "OpenAI Chat Completions has no field for it", before="x")
+    if is_false:
+        breaks("L3", lambda: testing.assert_reasons_are_true(chat, [loss]))
+    else:
+        testing.assert_reasons_are_true(chat, [loss])
+    testing.assert_reasons_are_true(chat, [replace(loss, why="convcli does not carry it to OpenAI Chat Completions")])
 
 
 def test_l6_finds_parts_that_changed_places() -> None:

@@ -252,7 +252,7 @@ DIALECT = Dialect(
     repeats=REPEATS,
     rules=RULES,
     reasons={
-        "message": "a stream holds one answer: the last turn of the assistant",
+        **dict.fromkeys(("message", *lacking.PARTS), "a stream holds one answer: the last turn of the assistant"),
         **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream holds one answer, not what was asked"),
         **{field: REASONS[field] for field in ("reasoning.summary", "refusal", "text")},
         "reasoning": "Anthropic takes back only thinking that it signed",

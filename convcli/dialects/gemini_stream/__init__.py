@@ -29,7 +29,7 @@ from convcli.families.google.carried import OF_ANSWER, Carried
 from convcli.families.google.config import COUNTS
 from convcli.families.google.fitting import answer
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, Shape, names, owned, snake
-from convcli.kit import streams
+from convcli.kit import lacking, streams
 from convcli.kit.objects import Native, carried_by
 from convcli.kit.passes import on_each_message
 from convcli.kit.streams import fragments
@@ -191,7 +191,9 @@ DIALECT = Dialect(
     lacks=tables.LACKS_BY_FORM["response"] - {"message.error"},
     reasons={
         **tables.LOSSES,
-        "message": "a stream holds one answer: the last turn of the model",
+        **dict.fromkeys(
+            ("message", *lacking.PARTS, *lacking.MEDIA), "a stream holds one answer: the model's last turn"
+        ),
         **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream holds one answer, not what was asked"),
         "text": "texts that follow each other are one text",
         "message.stopReason": "an answer ends with a finish reason, and Google has a list of them",

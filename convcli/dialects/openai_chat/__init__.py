@@ -131,6 +131,8 @@ def _lift_response(native: Native, context: LiftContext) -> Transcript:
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     settings, carried = common.REQUEST_SETTINGS.lift(native)
+    if native.get("max_completion_tokens") is None:
+        context.origin.renamed["max_completion_tokens"] = "max_tokens"
     choice, carried_choice = common.lift_choices(native)
     return context.transcript(
         model=native.get("model"),

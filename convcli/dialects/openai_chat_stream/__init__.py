@@ -37,7 +37,7 @@ from convcli.families.openai.tables import PLACES
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, ordered_parts, parts_in_roles, without
-from convcli.kit.lacking import TOOLS, fields
+from convcli.kit.lacking import PARTS, TOOLS, fields
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
 from convcli.kit.streams import Growing, Slots, fragments
@@ -433,7 +433,8 @@ DIALECT = Dialect(
     repeats=REPEATED,
     rules=RULES,
     reasons={
-        "message": "a stream holds one answer: the last turn of the assistant",
+        **dict.fromkeys(("message", *PARTS, *MEDIA), "a stream holds one answer: the last turn of the assistant"),
+        "createdAt": "a stream has whole seconds",
         **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream holds one answer, not what was asked"),
         "text": "text of one answer is one stream: the boundaries of parts are lost",
         "message.name": "an answer has no name",

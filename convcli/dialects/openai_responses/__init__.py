@@ -212,6 +212,6 @@ DIALECT = Dialect(
         "audio": "the Responses API takes no audio",
         "video": "the Responses API takes no video",
     },
-    places=PLACES,
+    places={**PLACES, **request.SETTINGS.places()},
     envelope=ENVELOPE,
 )

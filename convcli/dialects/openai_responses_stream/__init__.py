@@ -28,9 +28,8 @@ from convcli.families.responses.fitting import as_response
 from convcli.families.responses.items import COMPLETED, OUTPUTS, kind_of
 from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.response import last_answer, lift_response, write_response
-from convcli.kit import streams
+from convcli.kit import lacking, streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.lacking import MEDIA
 from convcli.kit.objects import Native
 from convcli.kit.streams import fragments
 from convcli.model.dialect import Clue, Dialect, Options
@@ -188,8 +187,8 @@ DIALECT = Dialect(
     reasons={
         **REASONS,
         **dict.fromkeys(OF_REQUESTS, "a stream holds the answer, not what was asked"),
-        **dict.fromkeys(MEDIA, "an answer holds no media"),
-        "message": "a stream holds the turns since the last question",
+        **dict.fromkeys(lacking.MEDIA, "an answer holds no media"),
+        **dict.fromkeys(("message", *lacking.PARTS, "refusal"), "a stream holds the turns since the last question"),
         "message.role": "a stream holds the turns of the assistant and their results",
         "message.model": "the model is that of the whole response",
         "message.usage": "the counts are those of the whole response",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from convcli.families.openai.request import SETTINGS, USAGE
+from convcli.families.openai.request import REQUEST_SETTINGS, USAGE
 from convcli.kit.lacking import TOOLS, fields
 from convcli.kit.values import paths
 from convcli.model.transcript import Path
@@ -19,9 +19,9 @@ CALLS: dict[str, Path] = paths(
 
 PLACES: dict[str, Path] = {
     **CALLS,
-    **{f"settings.{ours}": (theirs,) for theirs, ours in SETTINGS.items()},
+    **REQUEST_SETTINGS.places(),
     **paths(
-        "createdAt=created settings.stop=stop settings.responseFormat=response_format extras.choice=.. "
+        "createdAt=created extras.choice=.. "
         "tool.description=function/description tool.strict=function/strict image.detail=image_url/detail "
         "document.name=file/filename message.error=error/message"
     ),

@@ -23,8 +23,6 @@ OF_ITEMS: dict[str, Path] = {
 PLACES: dict[str, Path] = {
     **OF_ITEMS,
     "createdAt": ("created_at",),
-    "settings.reasoningEffort": ("reasoning", "effort"),
-    "settings.responseFormat": ("text", "format"),
     "extras.usage": ("..", "..", "usage"),
     "extras.request": (),
     "message.stopReason": ("..", "..", "status"),
