@@ -47,7 +47,13 @@ def inputs(function: F) -> F:
         default="error",
         help="If a key stands twice in an object: an error, or the last one counts.",
     )
-    return keys(from_option(function))
+    return keys(line_option(from_option(function)))
+
+
+def line_option(function: F) -> F:
+    """The option that names one transcript of a file."""
+    help_text = "Only the transcript on this line of the one FILE, as FILE:LINE."
+    return click.option("--line", type=click.IntRange(1), metavar="N", help=help_text)(function)
 
 
 def from_option(function: F) -> F:
@@ -199,7 +205,7 @@ def lifted(arguments: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iter
     from convcli.jobs import inputs as files
 
     name = None if arguments.source is None else arguments.source.name
-    selected = files.find(arguments.paths)
+    selected = files.find(arguments.paths, arguments.line)
     with printer.screen.progress(sum(size_of(path) for path, _ in selected)) as progress:
         for path, _ in selected:
             with codes.guard(path), files.opened(path, name, duplicate_keys=arguments.duplicate_keys) as source:

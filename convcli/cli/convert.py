@@ -58,7 +58,7 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
     "--out-dir",
     type=click.Path(),
     metavar="DIR",
-    help="Where to write several inputs; folders inside them are kept.",
+    help="Where to write several inputs, with the folders inside them, or each transcript of one FILE.",
 )
 @click.option("--force", is_flag=True, help="Replace outputs that exist.")
 @click.option(
@@ -92,7 +92,7 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
 def command(screen: Screen, /, **values: Any) -> int:
     """Convert transcripts into another dialect and report losses.
 
-    FILE is a file, a folder, a glob, or - for stdin. Outputs are written whole or not at all.
+    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Outputs are written whole or not at all.
     """
     return _Converting(screen, ConvertArguments(**values)).run()
 
@@ -115,6 +115,7 @@ class ConvertArguments(NamedTuple):
     form: str | None
     framing: Any
     chunk: int | None
+    line: int | None
     duplicate_keys: Any
     jobs: int
 
@@ -134,8 +135,8 @@ class _Converting:
         from convcli.jobs.destinations import LossFile
 
         job = self._job()
-        self.files = inputs.find(self.arguments.paths)
-        paths = [file.path for file in self.files]
+        self.files = inputs.find(self.arguments.paths, self.arguments.line)
+        paths = [inputs.split_line(file.path)[0] for file in self.files]
         name = None if self.arguments.source is None else self.arguments.source.name
         self.processes = _shared.processes(self.arguments.jobs, paths, self.screen)
         self._opened = partial(inputs.opened, dialect=name, duplicate_keys=self.arguments.duplicate_keys)

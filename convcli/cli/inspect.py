@@ -72,7 +72,7 @@ MORE_OF_TRANSCRIPTS = [
 def command(screen: Screen, /, **values: Any) -> int:
     """Show the messages of a transcript, or a row for each of many.
 
-    FILE is a file, a folder, a glob, or - for stdin. A call and its result have the same mark, #1 for the first call.
+    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. A call and its result have the same mark, #1 for the first call.
     """
     return _Inspecting(screen, InspectArguments(**values)).run()
 
@@ -97,6 +97,7 @@ class InspectArguments(NamedTuple):
     limit: int | None
     whole: bool
     form: str
+    line: int | None
     duplicate_keys: Any
 
 
@@ -115,7 +116,7 @@ class _Inspecting:
             self._one(*first[0])
         elif first:
             if self.arguments.tool_rows or self.arguments.number is not None:
-                raise JobError("usage", "--tools and --message are for one transcript", help="name one file")
+                raise JobError("usage", "--tools and --message are for one transcript", help="name one: FILE:LINE")
             self._show(
                 TRANSCRIPTS, MORE_OF_TRANSCRIPTS, (_row(*pair) for pair in chain(first, lifted)), ["transcripts"]
             )

@@ -36,6 +36,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="[FILE]...")
+@_shared.line_option
 @_shared.from_option
 @click.option("-t", "--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
 @click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")
@@ -48,6 +49,7 @@ def command(
     paths: tuple[str, ...],
     source: Dialect | None,
     target: Dialect,
+    line: int | None,
     summary: bool,
     branch: Any,
     view: Any,
@@ -60,7 +62,7 @@ def command(
     """
     width = _shared.width() if form == "table" and not summary else None
     if paths:
-        losses = _Losses(screen, paths, source, target, Options(branch=branch, view=view))
+        losses = _Losses(screen, paths, line, source, target, Options(branch=branch, view=view))
         return losses.listed(form, summary) if width is None else losses.drawn(width)
     if source is None:
         raise JobError("usage", "of which files, or from which dialect?", help="name a FILE or say --from DIALECT")
@@ -77,9 +79,15 @@ class _Losses:
     """The losses of files, one document at a time; what is refused is told."""
 
     def __init__(
-        self, screen: Screen, paths: tuple[str, ...], source: Dialect | None, target: Dialect, options: Options
+        self,
+        screen: Screen,
+        paths: tuple[str, ...],
+        line: int | None,
+        source: Dialect | None,
+        target: Dialect,
+        options: Options,
     ) -> None:
-        self.screen, self.paths, self.target, self.options = screen, paths, target, options
+        self.screen, self.paths, self.line, self.target, self.options = screen, paths, line, target, options
         self.source = None if source is None else source.name
         self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
 
@@ -127,7 +135,7 @@ class _Losses:
         from convcli.jobs import inputs
         from convcli.jobs.converting import item_results
 
-        for path, _ in inputs.find(self.paths):
+        for path, _ in inputs.find(self.paths, self.line):
             with self.codes.guard(path), inputs.opened(path, self.source) as opened:
                 for item in opened:
                     for result in item_results([item], self.target, self.options):

@@ -25,6 +25,7 @@ class StatsArguments(NamedTuple):
     paths: tuple[str, ...]
     source: Dialect | None
     form: str
+    line: int | None
     duplicate_keys: Any
 
 
@@ -35,7 +36,7 @@ class StatsArguments(NamedTuple):
 def command(screen: Screen, /, **values: Any) -> int:
     """Count models, roles, tools, errors and tokens of transcripts.
 
-    FILE is a file, a folder, a glob, or - for stdin. Sizes are in characters.
+    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Sizes are in characters.
     """
     from convcli.views.rows import Statistics
 

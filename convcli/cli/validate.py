@@ -51,7 +51,7 @@ def command(screen: Screen, /, **values: Any) -> int:
     """Check transcripts by the schema and rules of their dialect.
 
     Exits 0 if they are acceptable, 1 if not.
-    FILE is a file, a folder, a glob, or - for stdin. Findings go to stdout, the summary to stderr.
+    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Findings go to stdout, the summary to stderr.
     """
     return _Validating(screen, ValidateArguments(**values)).run()
 
@@ -70,6 +70,7 @@ class ValidateArguments(NamedTuple):
     strict: bool
     exit_zero: bool
     isolated: bool
+    line: int | None
     duplicate_keys: Any
     jobs: int
 
@@ -108,7 +109,7 @@ class _Validating:
         from convcli.jobs import inputs
         from convcli.report.formats.full import tally
 
-        verdicts = self._counted(self._verdicts(inputs.find(self.arguments.paths)))
+        verdicts = self._counted(self._verdicts(inputs.find(self.arguments.paths, self.arguments.line)))
         if self.arguments.statistics:
             _shared.show_table(
                 self.screen, TABLES.get(self.arguments.form or "", "table"), STATISTICS, _statistics(verdicts)
@@ -167,7 +168,10 @@ class _Validating:
         return parallel.judge(source, options, processes)
 
     def _task(self, path: str) -> tuple[str, str | None, Any, JudgingOptions]:
-        return path, self._dialect(path), self.arguments.duplicate_keys, self._options(path)
+        from convcli.jobs.inputs import split_line
+
+        file, _ = split_line(path)
+        return path, self._dialect(file), self.arguments.duplicate_keys, self._options(file)
 
     def _dialect(self, path: str) -> str | None:
         return self.configuration.dialect(path) if self.arguments.source is None else self.arguments.source.name

@@ -11,7 +11,7 @@ from convcli.files.batches import Batch
 from convcli.files.framing import Framing
 from convcli.files.layouts import DocumentWriter
 from convcli.files.outputs import Output, cannot_write
-from convcli.jobs.inputs import Document, InputFile, without_packing
+from convcli.jobs.inputs import Document, InputFile, split_line, without_packing
 from convcli.model.errors import JobError
 from convcli.proof.reasons import Loss
 from convcli.wire import exact_json
@@ -52,7 +52,7 @@ class Folder:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         except OSError as error:
             raise cannot_write(path, error) from None
-        return self.batch.output(path, force=self.force, inputs=[file.path])
+        return self.batch.output(path, force=self.force, inputs=[split_line(file.path)[0]])
 
 
 def stem(file: InputFile) -> str:

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
-
-import msgspec
+from typing import Any, NamedTuple
 
 from convcli import dialects
-from convcli.engine import conversion, detection, pipeline
+from convcli.engine import detection
 from convcli.files.framing import Framing, Record, Source, open_source
 from convcli.jobs import programs
 from convcli.jobs.choosing import (
@@ -30,17 +29,18 @@ from convcli.jobs.choosing import (
     choose_members,
     reads_each,
 )
-from convcli.model.dialect import Dialect, Options
+from convcli.jobs.documents import Document as Document
+from convcli.jobs.documents import Item as Item
+from convcli.jobs.documents import Skipped as Skipped
+from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
-from convcli.model.errors import ContentError, JobError, RefusedError
-from convcli.model.findings import Finding
-from convcli.model.transcript import Transcript
-from convcli.wire import exact_json
-from convcli.wire.exact_json import BEGIN, Position
+from convcli.model.errors import ContentError, JobError
 from convcli.wire.strict_json import DuplicateKeys
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
+_WITH_LINE = re.compile(r"(?P<file>.+):(?P<line>[1-9][0-9]{0,17})")
+_WITH_COLUMN = re.compile(rf"{_WITH_LINE.pattern}:[0-9]+")
 MOST_UNREADABLE = 64
 """Lines that cannot be read before the first that can: beyond that, nobody would call it JSON Lines."""
 RANGE = 1 << 20
@@ -57,100 +57,6 @@ class Range(NamedTuple):
     newlines: int
 
 
-class Document(msgspec.Struct):
-    """One document of an input. `line` is its line in a file of records and 0 elsewhere; `raw` is its JSON text,
-    empty for `Rows`, whose lines are their own. `at` is the JSON Pointer to it in what stands there, and `begin` the
-    place of the file where its text begins."""
-
-    file: str
-    line: int
-    value: Any
-    raw: bytes
-    dialect: Dialect
-    at: str = ""
-    begin: Position = BEGIN
-
-    @property
-    def first_line(self) -> int:
-        """The line of the file where it begins, also as a member of an array; 0 for a file that is one document."""
-        return self.begin[0] if self.at and not self.line else self.line
-
-    @property
-    def is_first(self) -> bool:
-        """Is it the first document of its file?"""
-        return self.line <= 1 and self.at in ("", "/0")
-
-    def lift(self) -> Transcript:
-        """The transcript of the document. Raises RefusedError with findings that tell file and place."""
-        with self._locating():
-            return conversion.lift(self.value, self.dialect)
-
-    def convert(self, target: Dialect, options: Options) -> conversion.Conversion:
-        """The document in another dialect, its losses and findings with file and place. Raises as `lift` does."""
-        with self._locating():
-            result = pipeline.convert(self.value, self.dialect, target, options)
-        for loss in result.losses:
-            loss.file = self.file
-            loss.line, loss.where = self.place(loss.where)
-        result.findings = self.located(result.findings)
-        return result
-
-    @contextmanager
-    def _locating(self) -> Iterator[None]:
-        try:
-            yield
-        except RefusedError as error:
-            raise RefusedError(self.located(error.findings)) from None
-
-    def place(self, pointer: str) -> tuple[int, str]:
-        """The line of a pointer, 0 for a JSON document, and the pointer relative to that line."""
-        if not isinstance(self.value, Rows):
-            return self.line, self.at + pointer
-        index, _, rest = pointer.removeprefix("/").partition("/")
-        if not index.isdigit() or int(index) >= len(self.value.lines):
-            return 0, pointer
-        return self.value.lines[int(index)], f"/{rest}" if rest else ""
-
-    def located(self, findings: Iterable[Finding]) -> list[Finding]:
-        """The findings in the order of the document, with file, line and column; of rows that are one document only
-        the line is known."""
-        findings = list(findings)
-        if not findings:
-            return []
-        order = exact_json.Order(self.value)
-        findings.sort(key=lambda finding: order.of(finding.where))
-        places = exact_json.locate_all(self.raw, {finding.where for finding in findings}) if self.raw else {}
-        return [self._located(finding, places.get(finding.where)) for finding in findings]
-
-    def _located(self, finding: Finding, place: exact_json.Position | None) -> Finding:
-        line, where = self.place(finding.where)
-        column, byte = 0, -1
-        if place is not None and self.line:
-            column = place[1]
-        elif place is not None:
-            line, column, byte = self._in_file(place)
-        return msgspec.structs.replace(finding, file=self.file, line=line, column=column, byte=byte, where=where)
-
-    def _in_file(self, place: Position) -> Position:
-        """A place in the text of the document as one of the file."""
-        if place[2] < 0:
-            return place
-        line, column, byte = self.begin
-        return line + place[0] - 1, place[1] + (column - 1 if place[0] == 1 else 0), byte + place[2]
-
-
-class Skipped(NamedTuple):
-    """A stretch of an input that is no document: bytes `start` to `end`. `torn`: its writer had not finished it."""
-
-    error: ContentError
-    torn: bool
-    start: int
-    end: int
-
-
-Item: TypeAlias = Document | Skipped
-
-
 # --- which files -----------------------------------------------------------------------------------------------------
 
 
@@ -161,15 +67,36 @@ class InputFile(NamedTuple):
     relative: str
 
 
-def find(paths: Iterable[str]) -> list[InputFile]:
-    """The files that these paths mean: files and "-" as they are, folders and globs as what they hold, sorted.
+def find(paths: Iterable[str], line: int | None = None) -> list[InputFile]:
+    """The files that these paths mean: files and "-" as they are, folders and globs as what they hold, sorted. With a
+    `line`, the one file as FILE:LINE.
 
-    Raises JobError `no-input` for a folder or a glob that holds no file of ours.
+    Raises JobError `no-input` for a folder or a glob that holds no file of ours, and `usage` for a line of several.
     """
-    return list(dict.fromkeys(file for path in paths for file in _find(path)))
+    files = list(dict.fromkeys(file for path in paths for file in _find(path)))
+    if line is None:
+        return files
+    if len(files) != 1 or split_line(files[0].path)[1]:
+        raise JobError("usage", "--line is for one FILE")
+    return _find(f"{files[0].path}:{line}")
+
+
+def split_line(path: str) -> tuple[str, int]:
+    """The file and the line of FILE:LINE or FILE:LINE:COLUMN, as findings have them; line 0 where none is named.
+
+    A file that has such a name is that file."""
+    for pattern in () if os.path.lexists(path) else (_WITH_LINE, _WITH_COLUMN):
+        match = pattern.fullmatch(path)
+        if match is not None and (match["file"] == "-" or os.path.lexists(match["file"])):
+            return match["file"], int(match["line"])
+    return path, 0
 
 
 def _find(path: str) -> list[InputFile]:
+    file, line = split_line(path)
+    if line:
+        stem, suffix = os.path.splitext(without_packing(_find(file)[0].relative))
+        return [InputFile(f"{file}:{line}", f"{stem}-{line}{suffix}")]
     if ":" in path and not os.path.lexists(path):
         path = programs.file_of(path) or path
     if path == "-":
@@ -229,12 +156,15 @@ def documents(path: str, dialect: str | None = None) -> Iterator[Document]:
 
 @contextmanager
 def opened(path: str, dialect: str | None = None, *, duplicate_keys: DuplicateKeys = "error") -> Iterator[Input]:
-    """An input whose dialect is known. Raises JobError when it cannot be opened or there is no such dialect, and
-    ContentError when no dialect or more than one fits, or when it is one JSON document that cannot be read."""
+    """An input whose dialect is known; of FILE:LINE only the transcript on that line.
+
+    Raises JobError when it cannot be opened or there is no such dialect, and ContentError when no dialect or more than
+    one fits, or when it is one JSON document that cannot be read."""
+    path, line = split_line(path)
     with open_source(path, duplicate_keys=duplicate_keys) as source:
         among = dialects.builtin() if dialect is None else [dialects.get(dialect)]
         try:
-            yield Input(path, source, among, is_named=dialect is not None)
+            yield Input(path, source, among, is_named=dialect is not None, line=line)
         except ContentError as error:
             error.file = error.file or source.name
             raise
@@ -245,11 +175,11 @@ class Input:
 
     `detection` says why `dialect` is what it is, None when the user named it; `layout` is how the documents stand in
     the file; `is_whole` is true when they are all one; `at` is where the last record ends. A single line is JSON
-    Lines only if the name says so.
+    Lines only if the name says so. With a `line`, only the document on it is there.
     """
 
-    def __init__(self, path: str, source: Source, among: list[Dialect], *, is_named: bool) -> None:
-        self.name, self._source = source.name, source
+    def __init__(self, path: str, source: Source, among: list[Dialect], *, is_named: bool, line: int = 0) -> None:
+        self.name, self._source, self._line = source.name, source, line
         self._items: Iterator[Record] = iter(())
         self._head, self.at = list[Record](), 0
         self.read_elsewhere = 0
@@ -266,7 +196,8 @@ class Input:
 
     def __iter__(self) -> Iterator[Item]:
         records = chain(self._head, self._items)
-        return self._as_whole(records) if self.is_whole else self._one_by_one(records)
+        items = self._as_whole(records) if self.is_whole else self._one_by_one(records)
+        return items if not self._line else self._on_line(items)
 
     @property
     def grew(self) -> bool:
@@ -281,13 +212,13 @@ class Input:
     @property
     def is_large(self) -> bool:
         """Does it pay that several processes read its ranges, and can they?"""
-        can = self.layout == "jsonl" and self._lines and not self.is_whole
+        can = self.layout == "jsonl" and self._lines and self.may_be_several
         return can and self._source.plain_size >= WORTH
 
     @property
     def may_be_several(self) -> bool:
         """Can there be several documents in such a file?"""
-        return self.layout in ("jsonl", "array") and not self.is_whole
+        return self.layout in ("jsonl", "array") and not self.is_whole and not self._line
 
     @property
     def is_several(self) -> bool:
@@ -347,6 +278,20 @@ class Input:
 
     def _nothing(self) -> ContentError:
         return ContentError("empty-input", "there is no transcript in it", file=self.name)
+
+    def _on_line(self, items: Iterator[Item]) -> Iterator[Item]:
+        """The document or the stretch that stands on the line that was asked for, and nothing behind it."""
+        for item in items:
+            begin, last = item.lines if isinstance(item, Document) else (item.error.line, item.error.line)
+            if begin <= self._line <= last:
+                yield item
+                return
+            if begin > self._line:
+                break
+        message = f"there is no transcript on line {self._line:,}"
+        raise JobError(
+            "unknown-line", message, file=self.name, help="a line of the file as findings print it is wanted"
+        )
 
     def _one_by_one(self, records: Iterable[Record]) -> Iterator[Item]:
         for record in records:

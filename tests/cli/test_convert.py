@@ -257,3 +257,27 @@ def test_losses_of_a_pair_need_no_file() -> None:
     done = run("losses", "--from", OWN, "--to", OTHER)
     assert done.returncode == 0
     assert b"message.id" in done.stdout
+
+
+@pytest.mark.parametrize("named", ["a.jsonl:2", "a.jsonl:2:5", "--line=2"])
+def test_one_record_is_named_by_its_line(tmp_path: Path, named: str) -> None:
+    write(tmp_path / "a.jsonl", CLEAN, LOSSY, WRONG)
+    words = [named] if ":" in named else ["a.jsonl", named]
+    done = run("convert", *words, "--from", OWN, "--to", OTHER, cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"{\n  ")
+    assert b"a.jsonl:2 /messages/2/parts/0" in done.stderr
+    losses = run("losses", *words, "--from", OWN, "--to", OTHER, "--output-format", "jsonl", cwd=tmp_path)
+    assert {json.loads(line)["line"] for line in losses.stdout.splitlines()} == {2}
+    assert b"1 transcript, clean" in run("validate", *words, "--from", OWN, cwd=tmp_path).stderr
+    assert b"hi" in run("inspect", *words, "--from", OWN, "--message", "0", cwd=tmp_path).stdout
+
+
+def test_the_output_of_one_record_does_not_replace_its_file(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", CLEAN, CLEAN)
+    source.chmod(0o600)
+    words = ["convert", f"{source}:2", "--from", OTHER, "--to", OTHER]
+    done = run(*words, "-o", source, "--force")
+    assert (done.returncode, b"output-is-input" in done.stderr) == (2, True)
+    assert run(*words, "--out-dir", tmp_path / "out").returncode == 0
+    assert (tmp_path / "out" / "a-2.json").stat().st_mode & 0o777 == 0o600

@@ -232,3 +232,59 @@ def test_a_document_on_one_line_does_not_tie_with_itself_as_rows(tmp_path: Path,
     with inputs.opened(str(write(tmp_path / name, session))) as source:
         assert (source.dialect.name, source.is_whole) == ("gemini-cli", False)
         assert [len(document.lift().messages) for document in source if isinstance(document, Document)] == [1]
+
+
+def on_line(path: Path, line: int, dialect: str | None = None) -> list[Item]:
+    with inputs.opened(f"{path}:{line}", dialect) as source:
+        return list(source)
+
+
+def test_a_line_names_the_transcript_that_stands_there(tmp_path: Path) -> None:
+    rows = write(tmp_path / "a.jsonl", CLEAN, "", LOSSY | {"messages": []}, "{", CLEAN)
+    (document,) = on_line(rows, 5, OTHER)
+    assert isinstance(document, Document)
+    assert (document.line, document.value) == (5, CLEAN)
+    (bad,) = on_line(rows, 4, OTHER)
+    assert isinstance(bad, Skipped)
+    assert [type(item) for item in items(Path(f"{rows}:1:24"), OTHER)] == [Document]
+
+
+def test_a_line_within_a_member_a_session_or_a_document_names_all_of_it(tmp_path: Path) -> None:
+    array = tmp_path / "a.json"
+    array.write_text(json.dumps([CLEAN, CLEAN, CLEAN], indent=1))
+    last = array.read_text().count("\n") + 1
+    (second,) = on_line(array, last // 2, OTHER)
+    assert isinstance(second, Document)
+    assert second.at == "/1"
+    (document,) = on_line(write(tmp_path / "b.json", LOSSY), 1)
+    assert isinstance(document, Document)
+
+
+@pytest.mark.parametrize("line", [2, 4, 99])
+def test_a_line_on_which_no_transcript_stands_is_a_wrong_job(tmp_path: Path, line: int) -> None:
+    rows = write(tmp_path / "a.jsonl", CLEAN, "", CLEAN)
+    with pytest.raises(JobError) as caught:
+        on_line(rows, line, OTHER)
+    assert (caught.value.code, caught.value.file) == ("unknown-line", str(rows))
+
+
+def test_one_transcript_of_a_file_of_many_is_no_file_of_many(tmp_path: Path) -> None:
+    rows = write(tmp_path / "a.jsonl", *[CLEAN] * 3)
+    with inputs.opened(f"{rows}:2", OTHER) as source:
+        assert not source.may_be_several
+
+
+def test_a_file_whose_name_ends_like_a_line_is_that_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "a:1", CLEAN)
+    assert inputs.split_line(str(path)) == (str(path), 0)
+    assert inputs.split_line(f"{path}:1") == (str(path), 1)
+    assert inputs.split_line(str(tmp_path / "none:1")) == (str(tmp_path / "none:1"), 0)
+    assert inputs.split_line("-:3") == ("-", 3)
+
+
+def test_a_line_is_of_one_file(tmp_path: Path) -> None:
+    one = str(write(tmp_path / "a.jsonl", CLEAN))
+    assert inputs.find([one], 3) == [inputs.InputFile(f"{one}:3", "a-3.jsonl")]
+    for paths in ([one, str(write(tmp_path / "b.jsonl", CLEAN))], [f"{one}:1"]):
+        with pytest.raises(JobError):
+            inputs.find(paths, 3)

@@ -1,0 +1,120 @@
+"""One document of an input, with its dialect and its place: findings and losses of it point into the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from convcli.engine import conversion, pipeline
+from convcli.model.dialect import Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.errors import ContentError, RefusedError
+from convcli.model.findings import Finding
+from convcli.model.transcript import Transcript
+from convcli.wire import exact_json
+from convcli.wire.exact_json import BEGIN, Position
+
+
+class Document(msgspec.Struct):
+    """One document of an input. `line` is its line in a file of records and 0 elsewhere; `raw` is its JSON text,
+    empty for `Rows`, whose lines are their own. `at` is the JSON Pointer to it in what stands there, and `begin` the
+    place of the file where its text begins."""
+
+    file: str
+    line: int
+    value: Any
+    raw: bytes
+    dialect: Dialect
+    at: str = ""
+    begin: Position = BEGIN
+
+    @property
+    def first_line(self) -> int:
+        """The line of the file where it begins, also as a member of an array; 0 for a file that is one document."""
+        return self.begin[0] if self.at and not self.line else self.line
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The lines of the file where it begins and ends."""
+        if isinstance(self.value, Rows):
+            return 1, max(self.value.lines, default=1)
+        begin = self.first_line or 1
+        return begin, begin + self.raw.rstrip().count(b"\n")
+
+    @property
+    def is_first(self) -> bool:
+        """Is it the first document of its file?"""
+        return self.line <= 1 and self.at in ("", "/0")
+
+    def lift(self) -> Transcript:
+        """The transcript of the document. Raises RefusedError with findings that tell file and place."""
+        with self._locating():
+            return conversion.lift(self.value, self.dialect)
+
+    def convert(self, target: Dialect, options: Options) -> conversion.Conversion:
+        """The document in another dialect, its losses and findings with file and place. Raises as `lift` does."""
+        with self._locating():
+            result = pipeline.convert(self.value, self.dialect, target, options)
+        for loss in result.losses:
+            loss.file = self.file
+            loss.line, loss.where = self.place(loss.where)
+        result.findings = self.located(result.findings)
+        return result
+
+    @contextmanager
+    def _locating(self) -> Iterator[None]:
+        try:
+            yield
+        except RefusedError as error:
+            raise RefusedError(self.located(error.findings)) from None
+
+    def place(self, pointer: str) -> tuple[int, str]:
+        """The line of a pointer, 0 for a JSON document, and the pointer relative to that line."""
+        if not isinstance(self.value, Rows):
+            return self.line, self.at + pointer
+        index, _, rest = pointer.removeprefix("/").partition("/")
+        if not index.isdigit() or int(index) >= len(self.value.lines):
+            return 0, pointer
+        return self.value.lines[int(index)], f"/{rest}" if rest else ""
+
+    def located(self, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings in the order of the document, with file, line and column; of rows that are one document only
+        the line is known."""
+        findings = list(findings)
+        if not findings:
+            return []
+        order = exact_json.Order(self.value)
+        findings.sort(key=lambda finding: order.of(finding.where))
+        places = exact_json.locate_all(self.raw, {finding.where for finding in findings}) if self.raw else {}
+        return [self._located(finding, places.get(finding.where)) for finding in findings]
+
+    def _located(self, finding: Finding, place: exact_json.Position | None) -> Finding:
+        line, where = self.place(finding.where)
+        column, byte = 0, -1
+        if place is not None and self.line:
+            column = place[1]
+        elif place is not None:
+            line, column, byte = self._in_file(place)
+        return msgspec.structs.replace(finding, file=self.file, line=line, column=column, byte=byte, where=where)
+
+    def _in_file(self, place: Position) -> Position:
+        """A place in the text of the document as one of the file."""
+        if place[2] < 0:
+            return place
+        line, column, byte = self.begin
+        return line + place[0] - 1, place[1] + (column - 1 if place[0] == 1 else 0), byte + place[2]
+
+
+class Skipped(NamedTuple):
+    """A stretch of an input that is no document: bytes `start` to `end`. `torn`: its writer had not finished it."""
+
+    error: ContentError
+    torn: bool
+    start: int
+    end: int
+
+
+Item: TypeAlias = Document | Skipped
