@@ -72,7 +72,8 @@ MORE_OF_TRANSCRIPTS = [
 def command(screen: Screen, /, **values: Any) -> int:
     """Show the messages of a transcript, or a row for each of many.
 
-    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. A call and its result have the same mark, #1 for the first call.
+    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. A call and its result have the same mark, #1 for the
+    first call.
     """
     return _Inspecting(screen, InspectArguments(**values)).run()
 
