@@ -94,7 +94,7 @@ def lower(
     options: Options = BY_DEFAULT,
     source: Dialect | None = None,
     *,
-    purpose: Purpose = "document",
+    purpose: Purpose = "output",
 ) -> Conversion:
     """A transcript in a dialect, with the losses that reading it back shows and what its service would refuse.
 
@@ -117,7 +117,7 @@ def compared(
     target: Dialect,
     source: Dialect | None,
     *,
-    purpose: Purpose = "document",
+    purpose: Purpose = "output",
     left_out: Collection[int] = (),
 ) -> Conversion:
     """The document that was written of a transcript, with its losses and findings. `left_out` are the indexes of

@@ -16,8 +16,10 @@ from convcli.engine.conversion import Conversion, lift, lower
 from convcli.kit.turns import messages_of, sample
 from convcli.model.dialect import Dialect
 from convcli.model.errors import RefusedError
+from convcli.model.findings import Finding
 from convcli.proof.reasons import Loss
 from convcli.validation import schemas, verdict
+from convcli.validation.rules.keys import BESIDE_TURNS
 from convcli.wire import exact_json, pointers
 
 MOST_REMEMBERED = 1 << 16
@@ -25,12 +27,13 @@ MOST_REMEMBERED = 1 << 16
 
 
 class Template(NamedTuple):
-    """The output for a plain conversation, made of a sample: `fresh` gives it anew, `rest` is it without its turns, and
-    `loss` is that of a name, where there are names."""
+    """The output for a plain conversation, made of a sample: `fresh` gives it anew, `rest` is it without its turns,
+    `loss` is that of a name, where there are names, and `findings` are those of the keys beside the messages."""
 
     fresh: Callable[[], Any]
     rest: Any
     loss: Loss | None
+    findings: list[Finding]
 
 
 def is_clean(document: Any, dialect: Dialect) -> bool:
@@ -49,7 +52,7 @@ def _is_clean_rest(written: bytes, name: str) -> bool:
 
 def by_template(document: Any, source: Dialect, target: Dialect) -> Conversion | None:
     """The conversion of a document whose messages are plain in both dialects, and where nothing but names is lost and
-    nothing is objected to; else None. What is given is taken back and compared."""
+    nothing is objected to but keys that are not there; else None. What is given is taken back and compared."""
     if source.plain is None or target.plain is None or source is target:
         return None
     taken = source.plain.take(document)
@@ -65,7 +68,7 @@ def by_template(document: Any, source: Dialect, target: Dialect) -> Conversion |
     if target.plain.take(output) != (template.rest, taken.turns, {}):
         return None
     losses = [_lost(template.loss, document, i, name) for i, name in taken.names.items()]
-    return Conversion(output, lambda: lift(document, source), losses, [])
+    return Conversion(output, lambda: lift(document, source), losses, list(template.findings))
 
 
 class _TemplateCache:
@@ -112,12 +115,15 @@ def _template(written: bytes, source: str, target: str, has_system: bool, is_nam
     taken = two.plain.take(conversion.document)
     named = pointers.pointer((*path, len(messages) - 1, "name"))
     lost = [(loss.kind, loss.where, loss.before) for loss in conversion.losses]
-    if conversion.findings or taken is None or taken.turns != turns or lost != [("dropped", named, "x")] * is_named:
+    if taken is None or taken.turns != turns or lost != [("dropped", named, "x")] * is_named:
+        return None
+    if any(finding.code not in BESIDE_TURNS for finding in conversion.findings):
         return None
     return Template(
         exact_json.rereader(exact_json.write(conversion.document)),
         taken.rest,
         conversion.losses[0] if is_named else None,
+        conversion.findings,
     )
 
 

@@ -16,8 +16,9 @@ from convcli.wire import pointers
 KINDS = ("text", "reasoning", "refusal", "tool_call", "tool_result", "opaque", *MEDIA_KINDS)
 """The types of parts."""
 
-Purpose: TypeAlias = Literal["document", "request"]
-"""Is the transcript judged as something that is kept, or as a request that a service would be sent?"""
+Purpose: TypeAlias = Literal["document", "request", "output"]
+"""Is the transcript judged as something that is kept, as a request that a service would be sent, or as an output that
+may be either?"""
 
 
 class LocatedCall(NamedTuple):
@@ -144,3 +145,8 @@ def limited_to(rule: Rule, *codes: str) -> Rule:
 def for_requests(rule: Rule) -> Rule:
     """The rule, but only for what a service would be sent: a transcript that is kept may break it."""
     return Rule(rule.codes, lambda survey: rule.check(survey) if survey.purpose == "request" else ())
+
+
+def for_outputs(rule: Rule) -> Rule:
+    """The rule, for what a service would be sent and for what was written for it, but not for what somebody keeps."""
+    return Rule(rule.codes, lambda survey: rule.check(survey) if survey.purpose != "document" else ())

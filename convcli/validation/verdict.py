@@ -41,10 +41,17 @@ def of_output(
     if not target.rules:
         return []
     breaches = _breaches(Survey(after, written, target, purpose), target.rules)
-    if not breaches:
-        return []
+    if all(breach.at == ROOT and not breach.notes for breach in breaches):
+        return [_finding(breach, _whole) for breach in breaches]
     placing, places = _in_source(before, after, source), Places(before, source)
     return [_finding(breach, lambda at: places.existing(placing(at))) for breach in breaches]
+
+
+ROOT = NodeRef()
+
+
+def _whole(_: NodeRef) -> Path:
+    return ()
 
 
 def _breaches(survey: Survey, rules: Iterable[Rule]) -> list[Breach]:

@@ -9,7 +9,7 @@ from convcli.families.anthropic.response import IDS, NAMES
 from convcli.kit.objects import carried_by
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Reasoning, ToolCall
-from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import Survey, for_requests
 
 NAME = "anthropic"
@@ -124,7 +124,8 @@ RULES = (
     turns.decodable(),
     turns.not_more_than(MOST_MESSAGES),
     turns.stopped_for_calls(),
-    for_requests(answers.complete("id", "model", "usage.input_tokens", "usage.output_tokens")),
+    models.of("Anthropic"),
+    keys.complete("model max_tokens", "id model usage.input_tokens usage.output_tokens"),
     for_requests(Rule(("thinking-at-end", *LAST.codes), _ends_well)),
     links.paired(links.PairingRules(merged=True, unique="request")),
     names.of_tools(NAMES),

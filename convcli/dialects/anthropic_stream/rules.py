@@ -9,7 +9,7 @@ from convcli.kit.lacking import fields
 from convcli.kit.objects import Native
 from convcli.kit.values import pairs
 from convcli.validation.rules import arguments, events
-from convcli.validation.survey import for_requests
+from convcli.validation.survey import for_outputs
 
 
 def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
@@ -74,5 +74,5 @@ RULES = (
     events.ended(),
     events.in_order(_out_of_order),
     arguments.readable(),
-    for_requests(events.introduced("message.id", "message.model", "message.usage")),
+    for_outputs(events.introduced("message.id", "message.model", "message.usage")),
 )

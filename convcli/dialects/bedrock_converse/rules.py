@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from convcli.kit.renaming import WORD, Alphabet, identifiers
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.rules import answers, arguments, links, names, tools, turns
-from convcli.validation.survey import Survey, for_requests
+from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
+from convcli.validation.survey import Survey, for_outputs, for_requests
 
 ALONE = ("llama", "mistral")
 """Models whose calls and results stand alone in their turn."""
@@ -56,9 +56,8 @@ def _known_choice(survey: Survey) -> Iterator[Breach]:
 CHOICES = ("auto", "any", "tool")
 
 RULES = (
-    for_requests(
-        answers.complete("usage.inputTokens", "usage.outputTokens", "usage.totalTokens", "metrics", "stopReason")
-    ),
+    models.of("Bedrock", key="modelId"),
+    keys.complete("modelId", "stopReason usage.inputTokens usage.outputTokens usage.totalTokens metrics"),
     for_requests(turns.some_message()),
     turns.begins_with_user(),
     turns.alternating(),
@@ -76,7 +75,7 @@ RULES = (
     tools.schemas(),
     Rule(("unknown-tool-choice",), _known_choice),
     Rule(("result-not-object",), _objects),
-    for_requests(tools.declared()),
+    for_outputs(tools.declared()),
     for_requests(Rule(("misplaced-system",), _system_between)),
     for_requests(Rule(("text-beside-calls",), _alone)),
 )

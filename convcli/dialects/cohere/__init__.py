@@ -47,7 +47,7 @@ from convcli.kit.settings import BUDGET, Setting, Settings, in_snake_case
 from convcli.kit.values import pairs, put_counts, take_counts
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
-from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import for_requests, limited_to
 
 REQUEST = Keys(
@@ -318,7 +318,8 @@ def _write_response(transcript: Transcript) -> Native:
 
 
 RULES = (
-    for_requests(answers.complete("id", "finish_reason")),
+    models.of("Cohere"),
+    keys.complete("model", "id finish_reason"),
     for_requests(turns.some_message()),
     turns.not_empty(("user", "assistant", "system")),
     turns.not_blank(),

@@ -9,7 +9,7 @@ from convcli.dialects.mcp.tools import fit_tool, is_newer
 from convcli.kit.renaming import WORD, Alphabet
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import MEDIA_KINDS
-from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.rules import arguments, keys, links, names, tools, turns
 from convcli.validation.survey import Survey, for_requests
 
 NAMES = Alphabet("letters, digits, _, . and -", WORD + ".-", 128)
@@ -59,7 +59,7 @@ RULES = (
     for_requests(turns.parts_in_roles({"tool_call": ("assistant",)})),
     for_requests(turns.not_empty(("user", "assistant"))),
     for_requests(Rule(("no-messages",), _asked)),
-    for_requests(answers.complete("model")),
+    keys.complete("maxTokens", "model"),
     Rule(PAIRED.codes, _paired),
     Rule(("misplaced-part",), _results_alone),
     names.of_tools(NAMES),

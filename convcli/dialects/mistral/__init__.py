@@ -51,7 +51,7 @@ from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, renamin
 from convcli.kit.settings import Settings, in_snake_case
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolChoice, Transcript
-from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import for_requests
 from convcli.wire import exact_json
 
@@ -257,10 +257,11 @@ def _write_choice(choice: ToolChoice) -> Any:
 
 
 RULES = (
-    for_requests(
-        answers.complete(
-            "id", "object", "created", "model", "usage.prompt_tokens", "usage.completion_tokens", "usage.total_tokens"
-        )
+    models.of("Mistral"),
+    keys.complete(
+        "model",
+        "id object created model choices.*.finish_reason "
+        "usage.prompt_tokens usage.completion_tokens usage.total_tokens",
     ),
     for_requests(turns.some_message()),
     for_requests(turns.ends_with_user()),

@@ -52,7 +52,7 @@ from convcli.kit.results import results_first, single_results
 from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import ToolDefinition, Transcript
-from convcli.validation.rules import arguments, links, tools, turns
+from convcli.validation.rules import arguments, keys, links, models, tools, turns
 from convcli.validation.survey import for_requests
 
 REQUEST = Keys(
@@ -247,6 +247,8 @@ def _write_response(transcript: Transcript) -> Native:
 
 
 RULES = (
+    models.of("Mistral", "Cohere"),
+    keys.complete("model"),
     for_requests(turns.some_message()),
     turns.decodable(),
     links.paired(links.PairingRules(where="later", severity="warning", missing=None)),

@@ -49,7 +49,7 @@ from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import renaming
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Transcript
-from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import for_requests
 
 NAME = "openai-chat"
@@ -227,7 +227,8 @@ RULES = (
     for_requests(turns.some_message()),
     for_requests(turns.lists_not_empty("content", "tool_calls")),
     turns.stopped_for_calls(),
-    for_requests(answers.complete("id", "object", "created", "model")),
+    models.of("OpenAI"),
+    keys.complete("model", "id object created model choices.*.finish_reason usage?.total_tokens"),
     tools.chosen(),
     tools.unique("warning"),
     tools.not_more_than(128),

@@ -8,7 +8,7 @@ from typing import Any
 from convcli.families.openai.calls import is_custom
 from convcli.kit.objects import Native
 from convcli.validation.rules import arguments, events, links
-from convcli.validation.survey import for_requests
+from convcli.validation.survey import for_outputs
 
 
 def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
@@ -50,5 +50,5 @@ RULES = (
     events.in_order(_out_of_order),
     links.identified(),
     arguments.readable(free=is_custom),
-    for_requests(events.introduced("id", "created", "model")),
+    for_outputs(events.introduced("id", "created", "model")),
 )

@@ -9,7 +9,7 @@ from convcli.families.openai.calls import is_custom
 from convcli.families.responses.fitting import IDS, LONGEST_ID, NAMES, PREFIXES
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path
-from convcli.validation.rules import answers, arguments, links, names, tools, turns
+from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import Survey, for_requests
 
 ANSWERS = ("output_text", "refusal")
@@ -99,7 +99,12 @@ def _paired(survey: Survey) -> Iterator[Breach]:
 PAIRED = links.paired(links.PairingRules(where="later", unique="request"))
 
 RULES = (
-    for_requests(answers.complete("id", "created_at", "model", "usage.input_tokens_details")),
+    models.of("OpenAI"),
+    keys.complete(
+        "model|prompt",
+        "id object created_at model parallel_tool_calls tool_choice tools output.*message.id output.*reasoning.id "
+        "usage?.input_tokens_details usage?.output_tokens_details usage?.total_tokens",
+    ),
     Rule(PAIRED.codes, _paired),
     names.of_tools(NAMES),
     names.of_calls(IDS),

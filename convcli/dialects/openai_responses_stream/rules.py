@@ -8,7 +8,7 @@ from typing import Any
 from convcli.families.openai.calls import is_custom
 from convcli.kit.objects import Native
 from convcli.validation.rules import arguments, events
-from convcli.validation.survey import for_requests
+from convcli.validation.survey import for_outputs
 
 ENDS = ("response.completed", "response.incomplete", "response.failed")
 
@@ -52,5 +52,5 @@ RULES = (
     events.ended(),
     events.in_order(_out_of_order),
     arguments.readable(free=is_custom),
-    for_requests(events.introduced("response.id", "response.created_at", "response.model")),
+    for_outputs(events.introduced("response.id", "response.created_at", "response.model")),
 )

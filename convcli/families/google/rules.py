@@ -10,7 +10,7 @@ from convcli.families.google.parts import DATA
 from convcli.families.google.schema import SUBSET, subschemas
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import ToolCall
-from convcli.validation.rules import arguments, links, names, tools, turns
+from convcli.validation.rules import arguments, links, models, names, tools, turns
 from convcli.validation.survey import Survey, for_requests
 
 MODES = ("ANY", "VALIDATED")
@@ -111,6 +111,7 @@ ROLES_ARE_NAMED = Rule(("missing-role",), _roles_are_named)
 def rules(service: Service, *of_roles: Rule) -> tuple[Rule, ...]:
     """The rules of a service, with its own ones on roles."""
     return (
+        models.of("Google"),
         for_requests(turns.some_message()),
         turns.not_empty(("user", "assistant", "system")),
         turns.parts_in_roles({"tool_call": ("assistant",)}),

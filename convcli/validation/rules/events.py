@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.rules.answers import has
+from convcli.validation.rules.keys import has
 from convcli.validation.survey import Survey
 
 
@@ -40,7 +40,7 @@ def introduced(*keys: str) -> Rule:
         first = next((event for event in survey.document if isinstance(event, dict)), None)
         missing = [key for key in keys if first is None or not has(first, key)]
         if missing:
-            problem = f"the first event has {', '.join(missing)}; this one has not"
+            problem = f"the first event has {' and '.join(missing)}; this one has not"
             yield Breach("incomplete-response", NodeRef(), problem, "warning")
 
     return Rule(("incomplete-response",), check)

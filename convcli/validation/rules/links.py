@@ -74,7 +74,7 @@ def is_plain(survey: Survey, rules: PairingRules) -> bool:
                     waiting.add(part.id)
                     seen.add(part.id)
                     linked -= 1
-    is_done = not waiting or (soon and survey.purpose == "document")
+    is_done = not waiting or (soon and survey.purpose != "request")
     return is_done and not linked and not (rules.together and _is_split(survey))
 
 

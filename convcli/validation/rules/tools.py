@@ -10,7 +10,7 @@ from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path
 from convcli.validation.survey import Survey
-from convcli.validation.wording import brief_hint, shown_key
+from convcli.validation.wording import PLAIN_WORD, brief_hint, listed, shown_key
 from convcli.wire import exact_json
 
 TYPES = frozenset(("object", "array", "string", "number", "integer", "boolean", "null"))
@@ -87,11 +87,16 @@ def declared(severity: Severity = "error") -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         if (survey.calls or survey.results) and not survey.tools and survey.form != "response":
-            yield Breach(
-                "calls-without-tools", NodeRef(), "there are calls or results, and there are no tools", severity
-            )
+            problem = "there are calls or results, and there are no tools"
+            yield Breach("calls-without-tools", NodeRef(), problem, severity, help=_called(survey))
 
     return Rule(("calls-without-tools",), check)
+
+
+def _called(survey: Survey) -> str:
+    """Whose definitions are not there, by their names: nobody knows their schemas."""
+    called = dict.fromkeys(called.call.name for called in survey.calls if PLAIN_WORD.match(called.call.name))
+    return f"add the definitions of {listed(called)}" if called else ""
 
 
 # --- schemas of parameters -------------------------------------------------------------------------------------------
