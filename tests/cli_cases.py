@@ -21,6 +21,7 @@ OTHER = "openai-chat"
 
 LOSSY: dict[str, Any] = {
     "convcli": 1,
+    "model": "m",
     "messages": [
         {"role": "user", "id": "m1", "parts": [{"type": "text", "text": "hi"}]},
         {"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "f", "arguments": {"n": 1}}]},
@@ -31,6 +32,8 @@ LOSSY: dict[str, Any] = {
     ],
 }
 CLEAN: dict[str, Any] = {
+    "model": "m",
+    "max_completion_tokens": 64,
     "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}],
 }
 WRONG: dict[str, Any] = {"messages": [{"role": "usr", "content": "hi"}, {"role": "assistant", "content": "hello"}]}

@@ -157,8 +157,9 @@ class DiagnosticPrinter:
     def finding(self, finding: Finding) -> None:
         """Print a finding."""
         from convcli.report.formats.full import block
+        from convcli.validation.rules.keys import BESIDE_TURNS
 
-        if self._may_tell(finding.file, finding.code):
+        if self._may_tell(finding.file, finding.code, 1 if finding.code in BESIDE_TURNS else MOST_ALIKE):
             self.screen.tell(block(finding, self.screen.err))
 
     def loss(self, loss: Loss) -> None:
@@ -179,12 +180,12 @@ class DiagnosticPrinter:
         where = place(next(iter(self._files))) if len(self._files) == 1 else count(len(self._files), "file")
         self.screen.tell(f"{where}: and {self._hidden.total():,} more: {', '.join(kinds)}\n")
 
-    def _may_tell(self, file: str, kind: str) -> bool:
+    def _may_tell(self, file: str, kind: str, alike: int = MOST_ALIKE) -> bool:
         self._of_file[file] += 1
         self._of_kind[kind] += 1
         self._alike[file, kind] += 1
         told = self._of_file[file] <= MOST_TOLD and self._of_kind[kind] <= MOST_OF_A_KIND
-        if told and self._alike[file, kind] <= MOST_ALIKE:
+        if told and self._alike[file, kind] <= alike:
             return True
         self._hidden[kind] += 1
         self._files[file] = None

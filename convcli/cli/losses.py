@@ -134,6 +134,7 @@ class _Losses:
     def _results(self) -> Iterator[tuple[Item, ItemResult]]:
         from convcli.jobs import inputs
         from convcli.jobs.converting import item_results
+        from convcli.validation.rules.keys import BESIDE_TURNS
 
         for path, _ in inputs.find(self.paths, self.line):
             with self.codes.guard(path), inputs.opened(path, self.source) as opened:
@@ -141,7 +142,8 @@ class _Losses:
                     for result in item_results([item], self.target, self.options):
                         yield item, result
                         for finding in result.findings:
-                            self.printer.finding(finding)
+                            if finding.code not in BESIDE_TURNS:  # nothing is written that keys could be added to
+                                self.printer.finding(finding)
                         self.codes.add(UNACCEPTABLE if result.is_refused else DONE)
 
 

@@ -36,7 +36,7 @@ def test_json_gives_indented_json_and_json_lines_give_json_lines(tmp_path: Path)
 
 
 def test_all_losses_are_written_as_a_json_array_that_passes_their_schema(tmp_path: Path) -> None:
-    source = write(tmp_path / "a.jsonl", CLEAN | {"convcli": 1, "messages": []}, LOSSY)
+    source = write(tmp_path / "a.jsonl", {"convcli": 1, "messages": []}, LOSSY)
     run("convert", source, "--to", OTHER, "-o", tmp_path / "out", "--losses", tmp_path / "losses")
     found = json.loads((tmp_path / "losses").read_bytes())
     assert found

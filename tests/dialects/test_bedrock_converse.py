@@ -241,3 +241,18 @@ def test_a_list_keeps_instructions_as_messages() -> None:
         {"role": "system", "content": [{"text": "Be brief."}]},
         {"role": "user", "content": [{"text": "a"}]},
     ]
+
+
+def test_calls_of_tools_that_are_not_defined_are_told_by_name() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+    chat: Any = {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": "Weather?"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": "22 °C"},
+        ],
+    }
+    done = pipeline.convert(chat, dialects.get("openai-chat"), dialects.get("bedrock-converse"))
+    (finding,) = done.findings
+    assert (finding.code, finding.help) == ("calls-without-tools", 'add the definitions of "get_weather"')

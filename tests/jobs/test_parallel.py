@@ -354,7 +354,8 @@ def test_memory_does_not_grow_with_the_number_of_tasks() -> None:
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
     """A file that takes two processes some seconds."""
-    line = json.dumps({"messages": [{"role": "user", "name": "n", "content": "x" * 40}] * 40}) + "\n"
+    messages = [{"role": "user", "name": "n", "content": "x" * 40}] * 40
+    line = json.dumps({**CLEAN, "messages": messages}) + "\n"
     source = tmp_path / "in.jsonl"
     source.write_text(line * (24_000_000 // len(line)))
     return source

@@ -10,7 +10,7 @@ from convcli.kit.objects import carried_by
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Reasoning, ToolCall
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
-from convcli.validation.survey import Survey, for_requests
+from convcli.validation.survey import Survey, for_outputs, for_requests
 
 NAME = "anthropic"
 MOST_MARKS = 4
@@ -114,7 +114,7 @@ def _calls_before_text(survey: Survey) -> Iterator[Breach]:
 LAST = turns.ends_with_user("warning")
 
 RULES = (
-    for_requests(turns.some_message()),
+    for_outputs(turns.some_message()),
     turns.begins_with_user(),
     turns.not_empty(("user",)),
     turns.not_blank(),

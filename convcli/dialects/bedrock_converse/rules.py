@@ -58,7 +58,7 @@ CHOICES = ("auto", "any", "tool")
 RULES = (
     models.of("Bedrock", key="modelId"),
     keys.complete("modelId", "stopReason usage.inputTokens usage.outputTokens usage.totalTokens metrics"),
-    for_requests(turns.some_message()),
+    for_outputs(turns.some_message()),
     turns.begins_with_user(),
     turns.alternating(),
     turns.not_empty(("user", "assistant")),

@@ -48,7 +48,7 @@ from convcli.kit.values import pairs, put_counts, take_counts
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
-from convcli.validation.survey import for_requests, limited_to
+from convcli.validation.survey import for_outputs, for_requests, limited_to
 
 REQUEST = Keys(
     "model messages tools strict_tools tool_choice documents citation_options response_format safety_mode max_tokens "
@@ -320,7 +320,7 @@ def _write_response(transcript: Transcript) -> Native:
 RULES = (
     models.of("Cohere"),
     keys.complete("model", "id finish_reason"),
-    for_requests(turns.some_message()),
+    for_outputs(turns.some_message()),
     turns.not_empty(("user", "assistant", "system")),
     turns.not_blank(),
     turns.system_first(),

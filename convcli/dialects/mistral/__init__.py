@@ -52,7 +52,7 @@ from convcli.kit.settings import Settings, in_snake_case
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolChoice, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
-from convcli.validation.survey import for_requests
+from convcli.validation.survey import for_outputs, for_requests
 from convcli.wire import exact_json
 
 REQUEST = Keys(
@@ -263,7 +263,7 @@ RULES = (
         "id object created model choices.*.finish_reason "
         "usage.prompt_tokens usage.completion_tokens usage.total_tokens",
     ),
-    for_requests(turns.some_message()),
+    for_outputs(turns.some_message()),
     for_requests(turns.ends_with_user()),
     for_requests(turns.answered_first()),
     for_requests(turns.system_not_behind("assistant", "tool")),

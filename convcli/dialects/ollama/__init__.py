@@ -53,7 +53,7 @@ from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import ToolDefinition, Transcript
 from convcli.validation.rules import arguments, keys, links, models, tools, turns
-from convcli.validation.survey import for_requests
+from convcli.validation.survey import for_outputs
 
 REQUEST = Keys(
     "model messages tools format options think stream keep_alive truncate shift logprobs top_logprobs",
@@ -249,7 +249,7 @@ def _write_response(transcript: Transcript) -> Native:
 RULES = (
     models.of("Mistral", "Cohere"),
     keys.complete("model"),
-    for_requests(turns.some_message()),
+    for_outputs(turns.some_message()),
     turns.decodable(),
     links.paired(links.PairingRules(where="later", severity="warning", missing=None)),
     arguments.not_filled(),

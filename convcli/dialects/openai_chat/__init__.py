@@ -50,7 +50,7 @@ from convcli.kit.renaming import renaming
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
-from convcli.validation.survey import for_requests
+from convcli.validation.survey import for_outputs, for_requests
 
 NAME = "openai-chat"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
@@ -224,7 +224,7 @@ RULES = (
     turns.participants("<|\\/>"),
     for_requests(turns.answered_by_assistant()),
     for_requests(turns.heard_with_data()),
-    for_requests(turns.some_message()),
+    for_outputs(turns.some_message()),
     for_requests(turns.lists_not_empty("content", "tool_calls")),
     turns.stopped_for_calls(),
     models.of("OpenAI"),

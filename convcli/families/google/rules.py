@@ -11,7 +11,7 @@ from convcli.families.google.schema import SUBSET, subschemas
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import ToolCall
 from convcli.validation.rules import arguments, links, models, names, tools, turns
-from convcli.validation.survey import Survey, for_requests
+from convcli.validation.survey import Survey, for_outputs, for_requests
 
 MODES = ("ANY", "VALIDATED")
 """Modes of calling in which names can be allowed."""
@@ -112,7 +112,7 @@ def rules(service: Service, *of_roles: Rule) -> tuple[Rule, ...]:
     """The rules of a service, with its own ones on roles."""
     return (
         models.of("Google"),
-        for_requests(turns.some_message()),
+        for_outputs(turns.some_message()),
         turns.not_empty(("user", "assistant", "system")),
         turns.parts_in_roles({"tool_call": ("assistant",)}),
         *of_roles,

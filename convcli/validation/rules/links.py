@@ -74,7 +74,7 @@ def is_plain(survey: Survey, rules: PairingRules) -> bool:
                     waiting.add(part.id)
                     seen.add(part.id)
                     linked -= 1
-    is_done = not waiting or (soon and survey.purpose != "request")
+    is_done = not waiting or (soon and survey.purpose == "document")
     return is_done and not linked and not (rules.together and _is_split(survey))
 
 
@@ -113,7 +113,9 @@ class PairWalk:
             before = message.role
         self._end()
         self._tell_missing(self.left.values())
-        if self.survey.purpose == "request" and self.rules.where == "next" and self.survey.form != "response":
+        half = before == "tool" and self.survey.purpose == "output"
+        is_sent = self.survey.purpose == "request" or half
+        if is_sent and self.rules.where == "next" and self.survey.form != "response":
             waiting = (called for each in self.open.values() for called in each)
             self._tell_missing(waiting, None if before == "tool" else "warning")
         return sorted(self.reported, key=lambda breach: breach.at[:2])
