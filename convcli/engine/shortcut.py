@@ -56,8 +56,8 @@ def by_template(document: Any, source: Dialect, target: Dialect) -> Conversion |
     if source.plain is None or target.plain is None or source is target:
         return None
     taken = source.plain.take(document)
-    if taken is None:
-        return None
+    if taken is None or not taken.turns or taken.turns[-1][0] in ("system", "developer"):
+        return None  # a service wants a message, which is for the rules to say
     written = exact_json.write(taken.rest)
     if len(written) > MOST_REMEMBERED:
         return None
