@@ -14,7 +14,7 @@ import msgspec
 from convcli import dialects
 from convcli.engine.conversion import Conversion, lift, lower
 from convcli.kit.turns import messages_of, sample
-from convcli.model.dialect import Dialect
+from convcli.model.dialect import Dialect, Turn
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.proof.reasons import Loss
@@ -56,8 +56,8 @@ def by_template(document: Any, source: Dialect, target: Dialect) -> Conversion |
     if source.plain is None or target.plain is None or source is target:
         return None
     taken = source.plain.take(document)
-    if taken is None or not taken.turns or taken.turns[-1][0] in ("system", "developer"):
-        return None  # a service wants a message, which is for the rules to say
+    if taken is None or not _ends_well(taken.turns):
+        return None
     written = exact_json.write(taken.rest)
     if len(written) > MOST_REMEMBERED:
         return None
@@ -69,6 +69,15 @@ def by_template(document: Any, source: Dialect, target: Dialect) -> Conversion |
         return None
     losses = [_lost(template.loss, document, i, name) for i, name in taken.names.items()]
     return Conversion(output, lambda: lift(document, source), losses, list(template.findings))
+
+
+def _ends_well(turns: list[Turn]) -> bool:
+    """Is there a message, and are none or all of the last calls answered? Else the rules have something to say."""
+    if not turns or turns[-1][0] in ("system", "developer"):
+        return False
+    answers = len(turns) - next((i for i, turn in enumerate(reversed(turns)) if turn[0] != "tool"), 0)
+    calls = turns[answers - 1][2] if len(turns[answers - 1]) > 2 else ()
+    return answers == len(turns) or len(calls) == len(turns) - answers
 
 
 class _TemplateCache:
