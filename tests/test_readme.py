@@ -1,4 +1,6 @@
-"""The README shows what the program prints. `CONVCLI_UPDATE_README=1` writes it anew."""
+"""The README shows what the program prints, and the pages of help describe each key and field.
+
+`CONVCLI_UPDATE_README=1` writes the README anew."""
 
 from __future__ import annotations
 
@@ -12,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from convcli.jobs import config
+from convcli.report import pages
+from convcli.validation import schemas
 from tests.cli_cases import all_of
 
 ROOT = Path(__file__).parent.parent
@@ -71,3 +76,19 @@ def test_the_first_screen_has_a_command_its_output_and_the_line_of_losses() -> N
         first = "\n".join(readme.read_text("utf-8").splitlines()[:24])
         assert "$ convcli convert" in first
         assert re.search(r"^\d+ fields lost", first, re.MULTILINE)
+
+
+# ---------------------------------------------------------------- the pages of convcli help
+
+
+def test_every_key_of_the_configuration_is_described() -> None:
+    described = set(re.findall(r"(?m)^\| `([\w-]+)` \|", pages.page("configuration").partition("## Environment")[0]))
+    assert described == set(config.TYPES)
+
+
+def test_every_field_of_the_intermediate_format_is_described() -> None:
+    text = pages.page("intermediate-format")
+    schema = schemas.schema("intermediate")
+    for definition in [schema, *schema["$defs"].values()]:
+        for name in definition.get("properties", {}):
+            assert f"`{name}`" in text or f'"{name}"' in text, name

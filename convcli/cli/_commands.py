@@ -124,10 +124,9 @@ class CommandGroup(click.Group):
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_text(self.help or "")
         write_examples(EXAMPLES, formatter)
-        self.format_usage(ctx, formatter)
         self.format_commands(ctx, formatter)
         formatter.write_paragraph()
-        formatter.write("convcli COMMAND -h shows its options, convcli --version the version.\n")
+        formatter.write("convcli COMMAND -h shows its options, convcli help lists pages to read.\n")
 
 
 EXAMPLES = """\

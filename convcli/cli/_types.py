@@ -32,7 +32,7 @@ class Near(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return "|".join(self.words())
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return _completing(self.words(), incomplete)
+        return completing(self.words(), incomplete)
 
 
 class _DialectType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -44,10 +44,11 @@ class _DialectType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return value if isinstance(value, Dialect) else dialects.get(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return _completing(list(dialects.names()), incomplete)
+        return completing(list(dialects.names()), incomplete)
 
 
-def _completing(words: list[str], incomplete: str) -> list[CompletionItem]:
+def completing(words: list[str], incomplete: str) -> list[CompletionItem]:
+    """The words that begin with what is typed."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(word) for word in words if word.startswith(incomplete)]

@@ -56,6 +56,18 @@ def builtin() -> list[Dialect]:
     return [get(name) for name in names()]
 
 
+def documentation(name: str) -> str:
+    """What the author of a dialect wrote about it: the docstring of its module; empty where there is none."""
+    entry = plugins.entry(name) if name not in names() else None
+    module = f"{__name__}.{name.replace('-', '_')}" if entry is None else entry.module
+    return import_module(module).__doc__ or ""
+
+
+def about(name: str) -> str:
+    """A dialect in one line: the first one of its documentation, else its title."""
+    return documentation(name).strip().partition("\n")[0].removesuffix(".") or get(name).title
+
+
 def brought() -> list[Dialect]:
     """The dialects of plugins, by name, but those whose name a built-in one has."""
     return [get(name) for name in plugins.names() if name not in names()]

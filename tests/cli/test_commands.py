@@ -18,7 +18,7 @@ RARE = ("--duplicate-keys", "--debug", "--color", "--chunk", "--keep-going", "--
 
 def examples(*words: str) -> str:
     text = run(*words, "-h").stdout.decode()
-    section = text.partition("Examples:\n")[2].partition("\nUsage:")[0]
+    section = text.partition("Examples:\n")[2].partition("\n\n")[0]
     return "".join(f"{line[2:]}\n" for line in section.splitlines() if line.strip())
 
 
