@@ -27,7 +27,7 @@ from convcli.validation import schemas
 from tests.cli_cases import environment, run
 from tests.plugin_cases import TALK, install
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 TOPICS = pages.topics()
 CHAT: dict[str, Any] = {
