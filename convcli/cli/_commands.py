@@ -99,6 +99,10 @@ def _with_values(args: list[str], bare: dict[str, click.Parameter]) -> Iterator[
             yield f"{word}={param.flag_value}"
 
 
+SELDOM = frozenset(["completion", "config", "explain", "restore", "resume", "schema", "serve", "sessions", "stats"])
+"""Commands of which the overview shows the names only."""
+
+
 class CommandGroup(click.Group):
     """All commands of the folder. Only the one that is called is imported, and all for the help."""
 
@@ -120,6 +124,16 @@ class CommandGroup(click.Group):
 
             raise unknown("command", args[0], self.list_commands(ctx), "convcli -h lists them all", COMMANDS_OF_OTHERS)
         return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The common commands with what they do, the others by name: all of it fits a small terminal."""
+        names = self.list_commands(ctx)
+        common = [(name, self.get_command(ctx, name)) for name in names if name not in SELDOM]
+        room = formatter.width - 6 - max(len(name) for name, _ in common)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(room)) for name, each in common if each is not None])
+        with formatter.section("More commands"):
+            formatter.write_text(", ".join(name for name in names if name in SELDOM))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_text(self.help or "")
