@@ -16,7 +16,6 @@ Quirks
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import sha256
 from typing import Any
 
 from convcli.dialects.gemini_cli.calls import NAME, NOT_RUN, SERVICE, Reading, carry
@@ -175,6 +174,8 @@ REPEATED = words("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated /*/tokens/o
 
 def _place(facts: SessionFacts) -> str:
     """Gemini CLI has a folder for the hash of each directory, and in it a file for each session, by time and id."""
+    from hashlib import sha256  # slow to import, and few calls need it
+
     directory = sha256(facts.cwd.encode("utf-8", "surrogatepass")).hexdigest()
     return f"tmp/{directory}/chats/session-{facts.begin[:16].replace(':', '-')}-{facts.id[:8]}.jsonl"
 
