@@ -85,6 +85,12 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
     help="Of a session with a compaction: write all of it, or what a model would be sent next.",
 )
 @click.option("--form", metavar="FORM", help="Which form to write, where a dialect has several: request, response, …")
+@click.option("--text-columns", is_flag=True, help="Write lists and objects of a row as JSON texts, as data sets do.")
+@click.option(
+    "--arguments",
+    type=Near("style", lambda: ["text", "object"]),
+    help="Arguments of calls as JSON in a text or as the object, where the dialect allows both.",
+)
 @click.option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="How to write a stream.")
 @click.option("--chunk", type=click.IntRange(0), metavar="N", help="Cut the texts of a stream into N characters each.")
 @_shared.jobs
@@ -115,6 +121,8 @@ class ConvertArguments(NamedTuple):
     form: str | None
     framing: Any
     chunk: int | None
+    text_columns: bool
+    arguments: Any
     line: int | None
     duplicate_keys: Any
     jobs: int
@@ -173,7 +181,15 @@ class _Converting:
         self._check_stream()
         fail_on: Any = None if arguments.fail_on_loss is None else LEVEL_OF_CHOICE[arguments.fail_on_loss]
         options = Options(form=arguments.form, chunk=arguments.chunk or 0, branch=arguments.branch, view=arguments.view)
-        return Job(arguments.target, options, arguments.keep_going, fail_on, framing=arguments.framing)
+        return Job(
+            arguments.target,
+            options,
+            arguments.keep_going,
+            fail_on,
+            framing=arguments.framing,
+            text_columns=arguments.text_columns,
+            arguments=arguments.arguments,
+        )
 
     def _check_stream(self) -> None:
         from convcli.files.layouts import LAYOUTS
@@ -185,6 +201,8 @@ class _Converting:
             raise JobError("usage", f"--framing {self.arguments.framing}: {target.title} is written {written}")
         if self.arguments.chunk is not None and "stream" not in target.forms:
             raise JobError("usage", f"--chunk: {target.title} is not written in fragments")
+        if self.arguments.text_columns and "records" not in target.framings:
+            raise JobError("usage", f"--text-columns: {target.title} is not written as rows of a data set")
 
     def _destination(self, paths: list[str], job: Job) -> tuple[Output | None, Job]:
         """Where to write, and how documents are laid out there: the output, unless there is a folder or several inputs

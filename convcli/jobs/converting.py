@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from convcli.engine import conversion
+from convcli.engine import conversion, texts
 from convcli.engine.restore import record
+from convcli.engine.texts import ArgumentStyle
 from convcli.files.framing import Framing
 from convcli.files.layouts import LAYOUTS, SUFFIXES, DocumentWriter
 from convcli.files.outputs import Output
@@ -39,7 +40,8 @@ WORDS = frozenset(
 class Job(NamedTuple):
     """What to convert to, and what to accept. `fail_on`: the lowest level of losses at which nothing is written;
     `framing`: how rows are laid out, where the target is written as rows; `layout`: how documents are, where not as in
-    the input ("json" is an array where there may be several); `is_joined`: several inputs have one output."""
+    the input ("json" is an array where there may be several); `is_joined`: several inputs have one output;
+    `text_columns`: lists and objects of a row are JSON in texts; `arguments`: how those of calls are written."""
 
     target: Dialect
     options: Options = conversion.BY_DEFAULT
@@ -48,6 +50,8 @@ class Job(NamedTuple):
     framing: Framing | None = None
     layout: Framing | None = None
     is_joined: bool = False
+    text_columns: bool = False
+    arguments: ArgumentStyle | None = None
 
     def fails_on(self, loss: Loss) -> bool:
         """Is this loss one that the job does not accept?"""
@@ -149,12 +153,15 @@ class ItemResult(NamedTuple):
 
 
 def item_results(
-    source: Iterable[Item], target: Dialect, options: Options = conversion.BY_DEFAULT
+    source: Iterable[Item],
+    target: Dialect,
+    options: Options = conversion.BY_DEFAULT,
+    arguments: ArgumentStyle | None = None,
 ) -> Iterator[ItemResult]:
     """Convert the documents of an input one by one; losses and findings tell file, line and place."""
     for item in source:
         if isinstance(item, Document):
-            yield _converted(item, target, options)
+            yield _converted(item, target, options, arguments)
         elif item.torn:
             error = item.error
             loss = Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file)
@@ -163,9 +170,9 @@ def item_results(
             yield ItemResult([], [finding_of(item.error)], is_refused=True)
 
 
-def _converted(document: Document, target: Dialect, options: Options) -> ItemResult:
+def _converted(document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None) -> ItemResult:
     try:
-        result = document.convert(target, options)
+        result = document.convert(target, options, arguments)
     except RefusedError as error:
         return ItemResult([], error.findings, is_refused=True)
     findings = [_warning(finding, target) for finding in result.findings]
@@ -186,7 +193,7 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks:
     """
     run = InputConversion(source, job, output_for, sinks)
     try:
-        for step in item_results(source, job.target, job.options):
+        for step in item_results(source, job.target, job.options, job.arguments):
             run.take(step)
         run.finish()
     finally:
@@ -257,7 +264,7 @@ class InputConversion:
             )
         if self._file is None:
             self._file = self._opened(_layout(document, self.job, self.source, several=self.source.may_be_several))
-        self._file.add(document)
+        self._file.add(_columns(document, self.job))
 
 
 class SplitConversion:
@@ -280,7 +287,7 @@ class SplitConversion:
         output = self._output_for(self._names.name(step.item, step.conversion), SUFFIXES[layout])
         file = DocumentWriter(output, layout)
         try:
-            file.add(step.document)
+            file.add(_columns(step.document, self.job))
             file.commit()
         finally:
             output.discard()
@@ -294,7 +301,7 @@ def split(source: Input, job: Job, output_for: Callable[[str, str], Output], sin
     Raises ConvcliError when it cannot go on; the outputs before that are complete.
     """
     run = SplitConversion(source, job, output_for, sinks)
-    for step in item_results(source, job.target, job.options):
+    for step in item_results(source, job.target, job.options, job.arguments):
         run.take(step)
     if not run.summary.transcripts and not run.summary.refused:
         raise _nothing(source)
@@ -335,10 +342,15 @@ def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
 def _keep(step: ItemResult, source: Input, job: Job, sinks: Sinks) -> None:
     """Write what is needed to get the original back."""
     if sinks.restore is not None and step.item is not None:
-        kept = record(step.item.value, step.document, source.dialect, job.target)
+        converted, _ = texts.read(step.document, job.target)  # as `restore` reads it
+        kept = record(step.item.original, converted, source.dialect, job.target)
         if source.layout == "array":
             kept["layout"] = "array"
         sinks.restore(exact_json.write_line(kept))
+
+
+def _columns(document: Any, job: Job) -> Any:
+    return texts.written(document, job.target) if job.text_columns else document
 
 
 def _nothing(source: Input) -> ContentError:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from convcli.engine import conversion, pipeline
+from convcli.engine import conversion, pipeline, texts
+from convcli.engine.texts import ArgumentStyle
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, RefusedError
@@ -21,7 +22,7 @@ from convcli.wire.exact_json import BEGIN, Position
 class Document(msgspec.Struct):
     """One document of an input. `line` is its line in a file of records and 0 elsewhere; `raw` is its JSON text,
     empty for `Rows`, whose lines are their own. `at` is the JSON Pointer to it in what stands there, and `begin` the
-    place of the file where its text begins."""
+    place of the file where its text begins. `texts` are its columns that hold JSON in a text, and are opened."""
 
     file: str
     line: int
@@ -30,6 +31,12 @@ class Document(msgspec.Struct):
     dialect: Dialect
     at: str = ""
     begin: Position = BEGIN
+    texts: tuple[str, ...] = ()
+
+    @property
+    def original(self) -> Any:
+        """The document as it was written, with its texts."""
+        return exact_json.parse(self.raw, duplicate_keys="last") if self.texts else self.value
 
     @property
     def first_line(self) -> int:
@@ -54,10 +61,16 @@ class Document(msgspec.Struct):
         with self._locating():
             return conversion.lift(self.value, self.dialect)
 
-    def convert(self, target: Dialect, options: Options) -> conversion.Conversion:
+    def convert(
+        self, target: Dialect, options: Options, arguments: ArgumentStyle | None = None
+    ) -> conversion.Conversion:
         """The document in another dialect, its losses and findings with file and place. Raises as `lift` does."""
         with self._locating():
             result = pipeline.convert(self.value, self.dialect, target, options)
+            if arguments is not None:
+                result = texts.with_arguments(result, self.dialect, target, arguments)
+        if target is self.dialect and self.texts:
+            result.document = texts.rewritten(result.document, self.value, self.original, self.texts)
         for loss in result.losses:
             loss.file = self.file
             loss.line, loss.where = self.place(loss.where)
@@ -88,8 +101,14 @@ class Document(msgspec.Struct):
             return []
         order = exact_json.Order(self.value)
         findings.sort(key=lambda finding: order.of(finding.where))
-        places = exact_json.locate_all(self.raw, {finding.where for finding in findings}) if self.raw else {}
-        return [self._located(finding, places.get(finding.where)) for finding in findings]
+        written = {finding.where: self._written(finding.where) for finding in findings}
+        places = exact_json.locate_all(self.raw, set(written.values())) if self.raw else {}
+        return [self._located(finding, places.get(written[finding.where])) for finding in findings]
+
+    def _written(self, pointer: str) -> str:
+        """The pointer to what is written in the file: inside of a text nothing has a place of its own."""
+        column = pointer.split("/")[1] if pointer else ""
+        return f"/{column}" if column in self.texts else pointer
 
     def _located(self, finding: Finding, place: exact_json.Position | None) -> Finding:
         line, where = self.place(finding.where)

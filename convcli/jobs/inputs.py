@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from convcli import dialects
-from convcli.engine import detection
+from convcli.engine import detection, texts
 from convcli.files.framing import Framing, Record, Source, open_source
 from convcli.jobs import programs
 from convcli.jobs.choosing import (
@@ -246,6 +246,9 @@ class Input:
         self._items = self._source.members()
         values = self._look_ahead()
         reading = choose_members(values, among, is_named) if values else None
+        if values and reading is None:
+            rows = list(map(texts.opened, values))
+            reading = choose_members(rows, among, is_named) if rows != values else None
         if reading is None:
             self._source.rewind()
             self._head = []
@@ -258,7 +261,14 @@ class Input:
         values = self._look_ahead()
         if not values:
             raise (self._head[0].error if self._head else None) or self._nothing()
-        return choose(values, among, self._source.framing, self._is_one_line(), is_named)
+        how = among, self._source.framing, self._is_one_line(), is_named
+        try:
+            return choose(values, *how)
+        except ContentError as error:
+            rows = list(map(texts.opened, values))
+            if error.code != "unknown-dialect" or all(row is value for row, value in zip(rows, values, strict=True)):
+                raise
+            return choose(rows, *how)
 
     def _look_ahead(self) -> list[Any]:
         """The values of the first records; what cannot be read is remembered, and told in its turn."""
@@ -304,7 +314,8 @@ class Input:
 
     def _document(self, record: Record) -> Document:
         line = record.line if self._lines else 0
-        document = Document(self.name, line, record.value, record.raw, self.dialect)
+        value, names = texts.read(record.value, self.dialect)
+        document = Document(self.name, line, value, record.raw, self.dialect, texts=names)
         if self.layout == "array":
             document.at, document.begin = f"/{record.index}", (record.line, record.column, record.start)
         return document

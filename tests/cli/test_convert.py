@@ -281,3 +281,29 @@ def test_the_output_of_one_record_does_not_replace_its_file(tmp_path: Path) -> N
     assert (done.returncode, b"output-is-input" in done.stderr) == (2, True)
     assert run(*words, "--out-dir", tmp_path / "out").returncode == 0
     assert (tmp_path / "out" / "a-2.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_columns_that_hold_json_in_a_text_are_read_written_and_restored(tmp_path: Path) -> None:
+    row = {"messages": json.dumps(CLEAN["messages"]), "note": "x"}
+    source = write(tmp_path / "a.jsonl", row, row, CLEAN)
+    for words in (["--from", OTHER], []):
+        done = run("convert", source, *words, "--to", OTHER)
+        assert [json.loads(line) for line in done.stdout.splitlines()] == [row, row, CLEAN]
+    out, kept = tmp_path / "out.jsonl", tmp_path / "kept"
+    done = run("convert", source, "--to", "anthropic", "--text-columns", "-o", out, "--restore-file", kept)
+    assert done.returncode == 0, done.stderr
+    assert {type(json.loads(line)["messages"]) for line in out.read_bytes().splitlines()} == {str}
+    back = run("restore", out, "--restore-file", kept)
+    assert [json.loads(line) for line in back.stdout.splitlines()] == [row, row, CLEAN]
+
+
+def test_findings_in_a_column_of_texts_are_where_the_text_stands(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", CLEAN, {"messages": json.dumps(WRONG["messages"])})
+    done = run("validate", source, "--dialect", OTHER, "--output-format", "concise")
+    assert done.stdout.startswith(f"{source}:2:14: ".encode())
+    assert b"/messages/0/role" in done.stdout
+
+
+def test_sessions_are_no_rows_with_columns(tmp_path: Path) -> None:
+    done = run("convert", write(tmp_path / "a.json", LOSSY), "--to", "openclaw", "--text-columns")
+    assert (done.returncode, b"--text-columns" in done.stderr) == (2, True)

@@ -1,0 +1,133 @@
+"""JSON in texts, where a dialect leaves a choice: columns of data sets, and the arguments of calls.
+
+A file with columns has one type for each, so a data set keeps what differs from row to row as JSON in a text:
+`messages`, `tools`. A text is opened where the schema of the dialect refuses it and takes what it holds; a dialect that
+itself writes a text there keeps it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from convcli.engine.conversion import Conversion, compared
+from convcli.model.dialect import Dialect
+from convcli.model.document import Rows
+from convcli.model.errors import ContentError, JobError
+from convcli.model.transcript import Path, ToolCall
+from convcli.proof.places import Places
+from convcli.validation import schemas
+from convcli.wire import exact_json
+from convcli.wire.pointers import resolve
+
+ArgumentStyle: TypeAlias = Literal["text", "object"]
+
+
+# --- columns ---------------------------------------------------------------------------------------------------------
+
+
+def opened(value: Any) -> Any:
+    """A row with all of its texts opened that hold a JSON list or object; the same where there is none."""
+    inside = _inside(value)
+    return {**value, **inside} if inside else value
+
+
+def read(value: Any, dialect: Dialect) -> tuple[Any, tuple[str, ...]]:
+    """A row as the dialect reads it, and the columns that had to be opened for that."""
+    inside = _inside(value)
+    if not inside or schemas.accepts(dialect.name, value):
+        return value, ()
+    wrong = {finding.where for finding in schemas.findings(dialect.name, value)}
+    names = tuple(name for name in inside if "/" not in name and f"/{name}" in wrong)
+    return {**value, **{name: inside[name] for name in names}} if names else value, names
+
+
+def written(document: Any, dialect: Dialect) -> Any:
+    """A row whose lists and objects are JSON in texts, as far as reading it gives the same row again."""
+    if not isinstance(document, dict):
+        return document
+    texts = {name: exact_json.write_text(value) for name, value in document.items() if isinstance(value, (list, dict))}
+    back, names = read({**document, **texts}, dialect)
+    return {**document, **{name: texts[name] for name in names if exact_json.exact(back[name], document[name])}}
+
+
+def rewritten(document: Any, value: Any, original: Any, names: tuple[str, ...]) -> Any:
+    """A row of the same dialect with those columns as texts that were opened: as they were, where nothing in them has
+    changed."""
+    texts = {
+        name: original[name] if exact_json.exact(document[name], value[name]) else exact_json.write_text(document[name])
+        for name in names
+        if isinstance(document, dict) and name in document
+    }
+    return {**document, **texts} if texts else document
+
+
+def _inside(value: Any) -> dict[str, Any]:
+    """What the texts of a row hold that are a JSON list or object."""
+    if not isinstance(value, dict):
+        return {}
+    texts = ((name, text) for name, text in value.items() if isinstance(text, str) and text.lstrip()[:1] in ("[", "{"))
+    held = ((name, _parsed(text)) for name, text in texts)
+    return {name: inside for name, inside in held if isinstance(inside, (list, dict))}
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return exact_json.parse_text(text)[0]
+    except ContentError:
+        return None
+
+
+# --- arguments -------------------------------------------------------------------------------------------------------
+
+
+def with_arguments(result: Conversion, source: Dialect, target: Dialect, style: ArgumentStyle) -> Conversion:
+    """The conversion with the arguments of all calls as JSON in a text, or as the object itself.
+
+    Arguments that are no JSON object stay the text that they are. Raises JobError where the target does not allow it.
+    """
+    changed = _copied(result.document)
+    for path in _places_of_arguments(result.document, target):
+        holder = resolve(changed, path[:-1])
+        holder[path[-1]] = _styled(holder[path[-1]], style)
+    if not schemas.accepts(target.name, changed):
+        raise JobError("usage", f"--arguments {style}: {target.title} does not write them so")
+    return compared(result.transcript, changed, target, source)
+
+
+def _places_of_arguments(document: Any, dialect: Dialect) -> list[Path]:
+    """Where the arguments of the calls stand that have some."""
+    transcript = dialect.lift(document)
+    if transcript.origin is not None:
+        transcript.origin.given = document
+    places, steps = Places(transcript, dialect), dialect.places.get("tool_call.arguments", ("arguments",))
+    paths = [
+        (*places.existing(places.part(i, j)), *steps)
+        for i, message in enumerate(transcript.messages)
+        for j, part in enumerate(message.parts)
+        if isinstance(part, ToolCall)
+    ]
+    return [path for path in paths if _is_there(document, path)]
+
+
+def _is_there(document: Any, path: Path) -> bool:
+    try:
+        resolve(document, path)
+    except LookupError:
+        return False
+    return True
+
+
+def _styled(value: Any, style: ArgumentStyle) -> Any:
+    if style == "text":
+        return exact_json.write_text(value) if isinstance(value, dict) else value
+    inside = _parsed(value) if isinstance(value, str) else None
+    return inside if isinstance(inside, dict) else value
+
+
+def _copied(value: Any) -> Any:
+    """The same with lists and objects of its own."""
+    if isinstance(value, dict):
+        return {key: _copied(child) for key, child in value.items()}
+    if isinstance(value, Rows):
+        return Rows([_copied(child) for child in value], value.lines)
+    return [_copied(child) for child in value] if isinstance(value, list) else value
