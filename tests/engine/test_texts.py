@@ -60,7 +60,7 @@ def test_what_is_written_as_texts_is_read_as_it_was(name: str) -> None:
 
 
 def test_all_lists_and_objects_of_a_row_become_texts() -> None:
-    row = texts.written({**CLEAN, "tools": TOOLS, "seed": 3}, OPEN)
+    row = texts.written({"messages": CLEAN["messages"], "tools": TOOLS, "seed": 3}, OPEN)
     assert {name: type(value) for name, value in row.items()} == {"messages": str, "tools": str, "seed": int}
 
 
