@@ -32,17 +32,6 @@ PREFERENCES = "keep one of the two answers of each pair, as a row of messages, a
 FORMATS = (
     # sessions
     Foreign(
-        "a session of Claude Code",
-        (
-            "parentUuid message/content",
-            "isSidechain sessionId",
-            "type=user|assistant message/content timestamp",
-            "type=summary leafUuid",
-            "loglines",
-        ),
-    ),
-    Foreign("a log of Claude Code (stream-json)", ("type=system claude_code_version", "parent_tool_use_id session_id")),
-    Foreign(
         "the output of codex exec --json",
         ("type=thread.started thread_id", "type^item. item/type item/id"),
         "the rollout of the session, in ~/.codex/sessions, holds its messages and calls",

@@ -72,7 +72,7 @@ class Blocks(NamedTuple):
         name = carried.pop("name", None) if self.names else None
         if kind == "multimodal" and len(value) < len(content or ()):
             carried["content"] = content
-        id_, name = context.pairing.result(native["tool_use_id"], name)
+        id_, name = context.pairing.result(native.get("tool_use_id"), name)
         result = ToolResult(id_, name, kind, value, extras=extras_of(self.owner, carried))  # type: ignore[arg-type]
         if failed and kind == "text":
             result.kind = "error"
@@ -224,7 +224,7 @@ def lift_bare_image(blocks: Blocks, native: Native, context: LiftContext) -> Med
 
 def lift_call(blocks: Blocks, native: Native, context: LiftContext) -> ToolCall:
     name = native["name"]
-    id_ = context.pairing.call(native["id"], name)
+    id_ = context.pairing.call(native.get("id"), name)
     return ToolCall(id_, name, native["input"], extras=blocks.extras(TOOL_USE, native))
 
 

@@ -175,8 +175,9 @@ def taken_parts(
     def media(part: Media) -> Media | None:
         return taken_media(part, owner)
 
-    def opaque(part: Opaque, _: Message) -> Opaque | None:
-        return part if part.dialect == owner and blocks.is_unknown(part.value) else None
+    def opaque(part: Opaque, message: Message) -> Opaque | None:
+        is_row = message.role == "event"
+        return part if is_row or (part.dialect == owner and blocks.is_unknown(part.value)) else None
 
     return (
         parts_in_roles(roles),

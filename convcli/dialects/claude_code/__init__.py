@@ -1,0 +1,190 @@
+"""Claude Code: sessions (JSONL), what `--output-format stream-json` prints, and the log lines of the web.
+
+Specification: none is published. The sessions module of the Python package claude-agent-sdk 0.2.187, and the program
+2.1.330 itself, which was given sessions and a loopback model; read 2026-11-22.
+
+Quirks
+- A session is one document of many rows; those of users and the assistant hold messages of Anthropic's API. An answer
+  has a row for each block, with one `message.id` and the same usage in all of them. A row that is written twice counts
+  where it stands last.
+- Rows are a tree by `uuid` and `parentUuid`, through events too. Results of calls that are made side by side fork it:
+  they are put back. What is shown is the branch whose end comes last; a compaction cuts what is sent, not what is kept.
+- A run of a subagent has rows with `isSidechain`. They name no call: its prompt is the first message of the run.
+- The system text and the tools stand in `api-request-shape`, before that in an attachment; older builds kept neither.
+- What most rows say alike (version, branch of git) is said once of the session, and by a row where it differs.
+- `toolUseResult` is a result once more, as the screen shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli.dialects.claude_code.fitting import FIT, UUID
+from convcli.dialects.claude_code.lifting import FIRST, HERE, TITLE, lift
+from convcli.dialects.claude_code.rows import BLOCKS, CALLER, LINKS, NAME, ROLES, is_turn, row_of
+from convcli.dialects.claude_code.writing import write_session
+from convcli.families.anthropic import places, policy
+from convcli.families.anthropic.response import IDS
+from convcli.kit import lacking
+from convcli.kit.objects import Native, carried_by
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.model.transcript import Path, Transcript
+from convcli.validation.rules import links, names, trees, turns
+from convcli.validation.survey import Survey, for_requests
+
+MARKS = {
+    "summary": ("leafUuid",),
+    "api-request-shape": ("shape",),
+    "custom-title": ("customTitle",),
+    "file-history-snapshot": ("snapshot",),
+    "queue-operation": ("operation",),
+    "attachment": ("attachment", "parentUuid"),
+    "progress": ("parentUuid", "data"),
+}
+"""Rows that are no turns, by the keys that they have."""
+
+
+def detect(document: Any) -> Clue | None:
+    """By the links of rows that hold messages, by the first row of a stream, or by rows of other kinds."""
+    rows = document.get("loglines") if isinstance(document, dict) else document
+    if not isinstance(rows, list):
+        return None
+    natives = [row for row in rows if isinstance(row, dict)]
+    turns_ = [row for row in natives if row.get("type") in ROLES and isinstance(row.get("message"), dict)]
+    if any("parentUuid" in row and "content" in row["message"] for row in turns_):
+        return Clue(98, "rows with a message and a parentUuid")
+    if any(row.get("type") == "system" and "session_id" in row and row.get("subtype") == "init" for row in natives):
+        return Clue(97, "the first row of a stream")
+    if any({"sessionId", "session_id"} & row.keys() and "content" in row["message"] for row in turns_):
+        return Clue(95, "rows with a message and a session")
+    if any("content" in row["message"] for row in turns_):
+        return Clue(85, "rows of a type that hold a message")
+    marked = any(row.keys() >= set(MARKS[row["type"]]) for row in natives if row.get("type") in MARKS)
+    return Clue(80, "rows of kinds that only Claude Code has") if marked else None
+
+
+def write(transcript: Transcript, _: Options) -> Any:
+    """A session."""
+    return write_session(transcript)
+
+
+def _unread(survey: Survey) -> Iterator[Breach]:
+    rows = survey.document["loglines"] if isinstance(survey.document, dict) else survey.document
+    prefix = ("loglines",) if isinstance(survey.document, dict) else ()
+    held = [(i, row) for i, row in enumerate(rows) if is_turn(row)]
+    yield from _repeated(held, prefix)
+    is_linked = any(isinstance(row.get("parentUuid"), str) for _, row in held) or len(held) < 2
+    for i, row in held:
+        if not (is_linked and isinstance(row.get("uuid"), str) and "parentUuid" in row):
+            yield Breach(
+                "unread-row", NodeRef(steps=(*prefix, i)), "the program goes on only with rows that are linked"
+            )
+        elif "timestamp" not in row:
+            yield Breach(
+                "unread-row", NodeRef(steps=(*prefix, i)), "the program writes the time of every row", "warning"
+            )
+    for i, row in enumerate(rows):
+        if isinstance(row, dict) and row.get("type") in ROLES and not is_turn(row):
+            yield Breach(
+                "unread-row", NodeRef(steps=(*prefix, i)), "the program reads no message in this row", "warning"
+            )
+    session = survey.transcript.id
+    if held and (isinstance(survey.document, dict) or session is None or not UUID.fullmatch(session)):
+        yield Breach("unread-row", NodeRef(steps=(*prefix, held[0][0])), "the program finds a session by a UUID")
+
+
+def _cut(survey: Survey) -> Iterator[Breach]:
+    problem = "no row has the uuid of this parent, so the program sends nothing that stands before"
+    for i, message in enumerate(survey.messages):
+        if not row_of(message).keys().isdisjoint(LINKS):
+            yield Breach("missing-parent", NodeRef(i, field="message.parentId"), problem, "warning")
+        for k, part in enumerate(message.parts):
+            if not carried_by(part.extras, NAME).get("line", {}).keys().isdisjoint(LINKS):
+                yield Breach("missing-parent", NodeRef(i, k), problem, "warning")
+
+
+def _repeated(held: list[tuple[int, Native]], prefix: Path) -> Iterator[Breach]:
+    first: dict[Any, int] = {}
+    for i, row in held:
+        uuid = row.get("uuid")
+        if isinstance(uuid, str) and first.setdefault(uuid, i) != i:
+            note = ("the first one", NodeRef(steps=(*prefix, first[uuid])))
+            problem = "another row has this uuid too, and only one of them is read"
+            yield Breach("duplicate-message-id", NodeRef(steps=(*prefix, i)), problem, "warning", notes=(note,))
+
+
+RULES = (
+    for_requests(Rule(("unread-row", "duplicate-message-id"), _unread)),
+    for_requests(Rule(("missing-parent",), _cut)),
+    links.paired(links.PairingRules(where="later", missing="warning", unique="request")),
+    turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.results_in_roles("user"),
+    turns.decodable(),
+    for_requests(turns.signed()),
+    for_requests(turns.not_blank()),
+    for_requests(names.of_calls(IDS)),
+    trees.rooted(),
+)
+
+LACKS = (places.LACKS | lacking.SESSION | lacking.REQUEST | lacking.FUNCTION_ONLY - {"tool.strict"}) - lacking.fields(
+    "id title cwd head"
+) | lacking.fields("message.name")
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Claude Code",
+    specification="sessions of Claude Code 2.1.330, claude-agent-sdk 0.2.187; read 2026-11-22",
+    framings=("events", "document"),
+    forms=("session",),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    rules=RULES,
+    conventions=(policy.results_of(BLOCKS),),
+    lacks=LACKS,
+    has=lacking.fields("message.cost message.replaces message.parentCallId"),
+    repeats=frozenset(("/*/message/usage/input_tokens", "/loglines/*/message/usage/input_tokens")),
+    reasons={
+        **places.REASONS,
+        "reasoning": "the API that the program asks takes back only thinking that Anthropic signed",
+        "message.role": "a session has the roles user and assistant, and one system text",
+        "message.grouping": "a session has one system text",
+        "message.id": "every row has an id",
+        "message.parentId": "every row names the row before it",
+        "message.createdAt": "every row has a time: that of the row before it, or 1970",
+        "message.replaces": "a compaction replaces all that was before it",
+        "message.usage": "counts are those of Anthropic's API",
+        "id": "the id of a session is a UUID: it is made of the content",
+        "createdAt": "the time of a session is that of its first row",
+        "updatedAt": "the time of a session is that of its last row",
+        "model": "each answer names its model, a session does not",
+        "toolChoice": "a session does not say which tools may be called",
+        "settings": "a session has no settings of the request",
+        "tool.parameters": "a tool has a schema with a type",
+        "tool": "a tool that another vendor runs",
+        **dict.fromkeys(("image", "document", "audio", "video"), "media are those of Anthropic's API"),
+        **dict.fromkeys(("tool_call.id", "tool_result.toolCallId"), "ids are letters, digits, _ and -, each used once"),
+        **dict.fromkeys(("tool.name", "tool_call.name"), "names are letters, digits, _ and -, at most 128"),
+        "event": "a session has rows only for events of its own",
+    },
+    places={
+        **places.PLACES,
+        "id": (HERE, FIRST, "sessionId"),
+        "cwd": (HERE, FIRST, "cwd"),
+        "title": (HERE, TITLE, "customTitle"),
+        "extras.session": (HERE, FIRST),
+        "extras.row": ("..",),
+        "extras.line": ("..", "..", ".."),
+        "message.id": ("..", "uuid"),
+        "message.parentId": ("..", "parentUuid"),
+        "message.createdAt": ("..", "timestamp"),
+        "message.replaces": ("..", "isCompactSummary"),
+        "message.cost": ("..", "costUSD"),
+        "message.error": ("..", "error"),
+        "message.parentCallId": ("..", CALLER),
+    },
+    envelope=frozenset(("row", "line", "session", "id", "stop_sequence", *places.ENVELOPE)),
+)

@@ -1,0 +1,246 @@
+"""Claude Code: rows → transcript."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import convcli.dialects.claude_code.rows as form
+from convcli.dialects.claude_code.rows import CALLER, NAME, ROW, STREAM, TURNS
+from convcli.families.anthropic.blocks import kind_of
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, extras_of, says_something
+from convcli.kit.sessions import add_event, joined
+from convcli.kit.streams import apart
+from convcli.model.transcript import Message, Part, Path, Text, ToolCall, Transcript
+from convcli.wire import exact_json
+
+HERE, FIRST, TITLE = "#", "@", "!"
+"""In the table of places: the list of rows, and in it the first turn and the row of the title."""
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a session, of a printed stream, or of what the web keeps."""
+    is_web = isinstance(document, dict)
+    reader = _SessionReader(LiftContext(NAME, document), ("loglines",) if is_web else ())
+    if is_web:
+        beside = {key: value for key, value in document.items() if key != "loglines"}
+        if beside:
+            add_event(reader.context, beside, ())
+    return reader.lift(document["loglines"] if is_web else document)
+
+
+class _SessionReader:
+    """The rows of one document."""
+
+    def __init__(self, context: LiftContext, prefix: Path) -> None:
+        self.context, self.prefix = context, prefix
+
+    def lift(self, natives: list[Any]) -> Transcript:
+        self.rows = [_in_session(row) for row in natives]
+        self.by_uuid: dict[str, int] = {}
+        for i, row in enumerate(self.rows):
+            if _has_id(row) and (row["uuid"] not in self.by_uuid or self.rows[self.by_uuid[row["uuid"]]] != row):
+                self.by_uuid[row["uuid"]] = i
+        turns = [i for i, row in enumerate(self.rows) if self._is_turn(i, row)]
+        natives_of_turns = [self.rows[i] for i in turns]
+        self.usual = form.usual(natives_of_turns or [row for row in self.rows if isinstance(row, dict)])
+        self.message_at: dict[int, Message] = {}
+        """By the index of a row, the message that it is of."""
+        self.begins: dict[int, Message] = {}
+        groups = {turns[group[0]]: [turns[k] for k in group] for group in joined(_key(self.rows[i]) for i in turns)}
+        later = set(turns) - groups.keys()
+        bare = form.bare_rows(self.rows, self.usual.get("sessionId"))
+        transcript = self._prompt(bare)
+        for i in range(len(self.rows)):
+            if i in groups:
+                self._turn(groups[i])
+            elif i not in later and i not in bare.values():
+                add_event(self.context, natives[i], (*self.prefix, i))
+        self._link(transcript)
+        self._session(transcript, bare)
+        return transcript
+
+    def _is_turn(self, i: int, row: Any) -> bool:
+        """Of rows with one id the last counts that is no copy."""
+        return form.is_turn(row) and not (_has_id(row) and self.by_uuid[row["uuid"]] != i)
+
+    def _session(self, transcript: Transcript, bare: dict[str, int]) -> None:
+        """What is said of the whole; in a stream its first row says where it ran."""
+        first = next((row for row in self.rows if isinstance(row, dict)), {})
+        said = {key: value for key, value in self.usual.items() if value != form.ALWAYS.get(key)}
+        transcript.id = said.pop("sessionId", None)
+        transcript.cwd = (
+            said.pop("cwd", None) or (first.get("cwd") if isinstance(first.get("cwd"), str) else None) or None
+        )
+        transcript.title = form.title_of(self.rows)
+        transcript.extras = extras_of(NAME, {"session": said} if said else None)
+        steps = {HERE: self.prefix[0] if self.prefix else "..", FIRST: min(self.begins, default=0)}
+        steps[TITLE] = bare.get(form.TITLE, 0)
+        self.context.origin.renamed = {name: str(step) for name, step in steps.items()}
+
+    # ------------------------------------------------------------ rows of their own kind
+
+    def _prompt(self, bare: dict[str, int]) -> Transcript:
+        """The system text and the tools stand before all messages, wherever their row does."""
+        transcript = self.context.transcript()
+        stated = form.last_prompt(self.rows)
+        if stated is None:
+            return transcript
+        i, prompt = stated
+        path = (*self.prefix, i)
+        if prompt.system:
+            parts = [TURNS.blocks.lift(block, self.context) for block in prompt.system]
+            self.context.add(Message("system", parts), (*path, *prompt.path), prompt.spots)
+        transcript.tools = form.lift_tools(prompt)
+        self.context.origin.tools = [(*path, *prompt.at, k) for k in range(len(prompt.tools or ()))]
+        return transcript
+
+    # ------------------------------------------------------------ turns
+
+    def _turn(self, group: list[int]) -> None:
+        """The message of the rows of one answer, or those of another row."""
+        rows = [self.rows[i] for i in group]
+        facts = self._facts(group)
+        spots = [(i, k) for i in group for k in range(len(self.rows[i]["message"]["content"]))]
+        contents = [row["message"]["content"] for row in rows]
+        content = contents[0] if len(rows) == 1 else [block for blocks in contents for block in blocks]
+        start, path = len(self.context.messages), (*self.prefix, group[0], "message")
+        TURNS.lift({"role": rows[0]["type"], "content": content, **facts}, path, self.context)
+        message = self.context.messages[start]
+        if len(rows) > 1:
+            places = [self._spot(path, i, k) for i, k in spots]
+            self.context.origin.places[start] = (path, places)
+        self.begins[group[0]] = message
+        self.message_at |= dict.fromkeys(group, message)
+        beside = self._beside(rows[0], facts, message)
+        _carry(message, "row", beside)
+        at = 0
+        for row, blocks in zip(rows[1:], contents, strict=False):
+            at += len(blocks)
+            line = self._beside(row, facts, Message("event", []))
+            line |= {key: row[key] for key in form.STATED if row.get(key) not in (None, "", message.created_at)}
+            repeated = [key for key in form.OF_ANSWER if key in line and key in beside and line[key] == beside[key]]
+            _carry(message.parts[at], "line", {key: line[key] for key in line if key not in repeated})
+
+    def _spot(self, path: Path, i: int, k: int) -> Path:
+        inside = ("content", k)
+        return inside if (*self.prefix, i) == path[:-1] else apart(path, (*self.prefix, i, "message", *inside))
+
+    def _facts(self, group: list[int]) -> Native:
+        """What the rows say of their message beside its content: where they differ the last one counts."""
+        facts: Native = {}
+        first = (*self.prefix, group[0], "message")
+        for i in group:
+            for key, value in self.rows[i]["message"].items():
+                if key in ("role", "content") or not says_something(value) or (key, value) == ("type", "message"):
+                    continue
+                if i != group[0] and not exact_json.exact(facts.get(key), value):
+                    self.context.origin.routes[(*first, key)] = (*self.prefix, i, "message", key)
+                facts[key] = value
+        return facts
+
+    def _beside(self, row: Native, facts: Native, message: Message) -> Native:
+        """What a row says that neither its message nor most other rows say."""
+        carried = {
+            key: value for key, value in (ROW.lift(row, message) or {}).items() if not self._is_usual(key, value)
+        }
+        if row.get(CALLER) and carried.get("isSidechain") is True:
+            del carried["isSidechain"]
+        parent, logical = row.get("parentUuid"), row.get("logicalParentUuid")
+        if parent is not None and parent not in self.by_uuid:
+            carried["parentUuid"] = parent
+        if logical is not None and (parent is not None or logical not in self.by_uuid):
+            carried["logicalParentUuid"] = logical
+        inside = {key: value for key, value in row["message"].items() if key not in ("content", "role")}
+        differ = {key: value for key, value in inside.items() if key in facts and says_something(value)}
+        differ = {key: value for key, value in differ.items() if not exact_json.exact(value, facts[key])}
+        if row["message"].get("role") not in (None, row["type"]):
+            differ["role"] = row["message"]["role"]
+        return {**carried, "message": differ} if differ else carried
+
+    def _is_usual(self, key: str, value: Any) -> bool:
+        return key in form.USUAL and key in self.usual and exact_json.exact(self.usual[key], value)
+
+    # ------------------------------------------------------------ links
+
+    def _link(self, transcript: Transcript) -> None:
+        """Each message names the one before it: events are no messages, and a compaction cuts only what is sent."""
+        rows = [self.rows[i] for i in self.begins]
+        linked = any(row.get(key) in self.by_uuid for row in rows for key in form.LINKS)
+        placed = [(i, one) for i, one in self.begins.items() if one.id is not None]
+        index = {id(one): k for k, (_, one) in enumerate(placed)}
+        parents: list[int | None] = []
+        last: dict[Any, int] = {}
+        prompts: dict[str, str] = {}
+        for k, (i, message) in enumerate(placed):
+            row = self.rows[i]
+            run = str((form.is_aside(message), row.get("agentId"), row.get(CALLER)))
+            parent, is_root = self._ancestor(row)
+            if parent is not None:
+                parents.append(index.get(id(parent), last.get(run)))
+            else:
+                is_root = is_root and linked and message.replaces is None
+                parents.append(None if is_root else last.get(run))
+            self._called(message, parents[-1], [one for _, one in placed], prompts)
+            last[run] = k
+        messages = [message for _, message in placed]
+        parents, transcript.head = form.settled(messages, parents)
+        if linked or transcript.head is not None:
+            for message, up in zip(messages, parents, strict=True):
+                message.parent_id = None if up is None else messages[up].id
+
+    def _ancestor(self, row: Native) -> tuple[Message | None, bool]:
+        """The message that a row follows, by way of events; without one, whether the row says that it follows none."""
+        seen: set[int] = set()
+        while True:
+            uuid = row.get("parentUuid")
+            uuid = row.get("logicalParentUuid") if uuid is None else uuid
+            i = self.by_uuid.get(uuid) if isinstance(uuid, str) else None
+            if i is None or i in seen:
+                return None, uuid is None and "parentUuid" in row
+            if i in self.message_at:
+                return self.message_at[i], False
+            seen.add(i)
+            row = self.rows[i]
+
+    def _called(self, message: Message, up: int | None, messages: list[Message], prompts: dict[str, str]) -> None:
+        """A run of a subagent begins with the prompt of the call that began it."""
+        for part in message.parts:
+            prompt = part.arguments.get("prompt") if isinstance(part, ToolCall) else None
+            if isinstance(part, ToolCall) and isinstance(prompt, str):
+                prompts[prompt] = part.id
+        if not form.is_aside(message) or message.parent_call_id is not None:
+            return
+        first = message.parts[0] if message.parts else None
+        inherited = messages[up].parent_call_id if up is not None else None
+        message.parent_call_id = inherited or (prompts.get(first.text) if isinstance(first, Text) else None)
+        if message.parent_call_id is not None:
+            row = form.row_of(message)
+            _carry(message, "row", {key: row[key] for key in row if key != "isSidechain"})
+
+
+def _carry(record: Message | Part, key: str, beside: Native) -> None:
+    """What a record carries of its row; nothing where that is empty."""
+    carried = {name: value for name, value in carried_by(record.extras, NAME).items() if name != key}
+    record.extras = extras_of(NAME, {**carried, key: beside} if beside else carried)
+
+
+def _has_id(row: Any) -> bool:
+    return isinstance(row, dict) and isinstance(row.get("uuid"), str) and row["uuid"] != ""
+
+
+def _in_session(row: Any) -> Any:
+    """A row of a printed stream as a session has it."""
+    if not form.is_turn(row) or row.keys().isdisjoint(STREAM):
+        return row
+    return {STREAM[key] if key in STREAM and STREAM[key] not in row else key: value for key, value in row.items()}
+
+
+def _key(row: Native) -> tuple[str, ...] | None:
+    """What rows of one answer have in common; None for a row that is alone."""
+    content, id_ = row["message"]["content"], row["message"].get("id")
+    if row["type"] != "assistant" or not isinstance(content, list) or not content or not isinstance(id_, str):
+        return None
+    if any(kind_of(block) == "tool_result" for block in content):
+        return None
+    return (id_, *(str(row.get(key)) for key in ("agentId", CALLER)))

@@ -1,0 +1,117 @@
+"""Claude Code: transcript → rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+import convcli.dialects.claude_code.rows as form
+from convcli.dialects.claude_code.rows import ANSWERS, NAME, ROW, SHAPE, TITLES, TURNS
+from convcli.families.anthropic import request
+from convcli.kit.objects import Native, carried_by, without_keys
+from convcli.kit.sessions import row_of_event
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Part, Transcript
+
+
+def write_session(transcript: Transcript) -> Rows:
+    """The rows of a session: turns and events, and behind them those of prompt and title that no event states."""
+    messages = transcript.messages
+    prompt = messages[0].parts if messages and messages[0].role == "system" else []
+    writer = _RowWriter(transcript)
+    for index, message in enumerate(messages):
+        if message.role == "event":
+            writer.rows.append(row_of_event(message, NAME))
+        elif form.begins_row(messages, index):
+            end = index + 1
+            while end < len(messages) and messages[end].role != "event" and not form.begins_row(messages, end):
+                end += 1
+            writer.turn(messages[index:end])
+    return Rows([*writer.rows, *_stated(transcript, prompt, writer.rows)])
+
+
+def _stated(transcript: Transcript, prompt: list[Part], rows: list[Any]) -> list[Native]:
+    """The rows of prompt and title that those so far do not state."""
+    session = {} if transcript.id is None else {"sessionId": transcript.id}
+    last, bare = form.last_prompt(rows), form.bare_rows(rows, transcript.id)
+    shape: Native = {"system": TURNS.blocks.write(prompt)} if prompt else {}
+    if transcript.tools is not None:
+        shape["tools"] = [request.write_tool(tool, NAME) for tool in transcript.tools]
+    more: list[Native] = []
+    if SHAPE in bare or not _states(last[1] if last else None, shape):
+        more.append({"type": SHAPE, **session, "shape": shape})
+    if transcript.title is not None and (form.TITLE in bare or form.title_of(rows) != transcript.title):
+        more.append({"type": form.TITLE, TITLES[form.TITLE]: transcript.title, **session})
+    return more
+
+
+def _states(prompt: form.Prompt | None, shape: Native) -> bool:
+    if prompt is None:
+        return not shape
+    tools = form.lift_tools(prompt)
+    written = None if tools is None else [request.write_tool(tool, NAME) for tool in tools]
+    return (shape.get("system", []), shape.get("tools")) == (prompt.system, written)
+
+
+class _RowWriter:
+    """The rows so far, and by the id of each message that of its last row."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        session = carried_by(transcript.extras, NAME).get("session", {})
+        ids = {"sessionId": transcript.id, "cwd": transcript.cwd}
+        self.usual = {**form.ALWAYS, **session, **{key: value for key, value in ids.items() if value is not None}}
+        self.rows: list[Any] = []
+        self.last: dict[str | None, str | None] = {}
+
+    def turn(self, group: list[Message]) -> None:
+        """The row of a message with those that stand in it too; of an answer that has several rows, all."""
+        first = group[0]
+        turns = ANSWERS if first.role == "assistant" else TURNS
+        parent = self.last.get(first.parent_id, first.parent_id)
+        for n, parts in enumerate(_lines(first)):
+            line = form.row_of(first)
+            if n > 0:
+                line = {key: line[key] for key in form.OF_ANSWER if key in line}
+                line |= carried_by(parts[0].extras, NAME)["line"]
+            record = first if n == 0 else _record(line, first)
+            one = replace(first, parts=[_without(part, "line") for part in parts])
+            native = turns.write([_without(one, "row"), *group[1:]])[0]
+            content: Native = {key: value for key, value in self.usual.items() if key not in line}
+            if form.is_aside(first):
+                content["isSidechain"] = True
+            content |= {"type": native["role"], "message": {**native, **line.get("message", {})}}
+            content |= _parents(parent, cut=n == 0 and first.replaces is not None and "parentUuid" not in line)
+            content |= {key: line[key] for key in form.LINKS if key in line}
+            self.rows.append(ROW.write(record, line, **content))
+            parent = record.id
+            self.last[first.id] = record.id or self.last.get(first.id)
+
+
+def _parents(parent: str | None, *, cut: bool) -> Native:
+    """A compaction cuts the chain of what is sent."""
+    if cut and parent is not None:
+        return {"parentUuid": None, "logicalParentUuid": parent}
+    return {"parentUuid": parent}
+
+
+def _lines(message: Message) -> list[list[Part]]:
+    """The parts of each row of a message."""
+    lines: list[list[Part]] = [[]]
+    for part in message.parts:
+        if lines[-1] and "line" in carried_by(part.extras, NAME):
+            lines.append([])
+        lines[-1].append(part)
+    return lines
+
+
+def _record(line: Native, message: Message) -> Message:
+    """What a later row of a message states of itself."""
+    record = Message("event", [], created_at=message.created_at, parent_call_id=message.parent_call_id)
+    ROW.lift(line, record)
+    return record
+
+
+def _without(record: Any, *keys: str) -> Any:
+    extras = without_keys(record.extras, NAME, *keys)
+    return record if extras is record.extras else replace(record, extras=extras)
