@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import format_of
+from convcli.cli._types import DIALECT, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import tables
@@ -67,6 +68,12 @@ MORE_OF_TRANSCRIPTS = [
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
 @click.option("--no-trunc", "whole", is_flag=True, help="Do not cut texts.")
+@click.option(
+    "--out-dir", type=click.Path(), metavar="DIR", help="With html: a page for each transcript, and an index."
+)
+@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="With html: mark what that would lose.")
+@click.option("--findings", is_flag=True, help="With html: mark what validate would find.")
+@click.option("--force", is_flag=True, help="Replace pages that exist.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
@@ -99,6 +106,10 @@ class InspectArguments(NamedTuple):
     whole: bool
     form: str
     line: int | None
+    out_dir: str | None
+    target: Dialect | None
+    findings: bool
+    force: bool
     duplicate_keys: Any
 
 
@@ -111,7 +122,12 @@ class _Inspecting:
 
     def run(self) -> int:
         """One transcript alone is shown by its messages; whether it is alone shows when the second comes."""
+        self._check()
         lifted = _shared.lifted(self.arguments, self.codes, self.printer)
+        if self.arguments.out_dir is not None:
+            self._pages(lifted)
+            self.codes.finish()
+            return self.codes.worst
         first = list(islice(lifted, 2))
         if len(first) == 1 and not self.arguments.summary:
             self._one(*first[0])
@@ -125,10 +141,49 @@ class _Inspecting:
         self.codes.finish()
         return self.codes.worst
 
+    def _check(self) -> None:
+        arguments = self.arguments
+        of_pages = {"--out-dir": arguments.out_dir, "--to": arguments.target, "--findings": arguments.findings}
+        named = [name for name, value in of_pages.items() if value]
+        if named and arguments.form != "html":
+            raise JobError("usage", f"{named[0]} is for pages", help="add --output-format html")
+
+    def _pages(self, lifted: Iterator[tuple[Document, Transcript]]) -> None:
+        from convcli.cli import _pages
+
+        assert self.arguments.out_dir is not None
+        folder = _pages.PageFolder(self.arguments.out_dir, force=self.arguments.force)
+        for document, transcript in lifted:
+            folder.add(_row(document, transcript), transcript, self._marks(document, transcript))
+        self.screen.tell(folder.finish())
+
+    def _marks(self, document: Document, transcript: Transcript) -> Any:
+        from convcli.engine import pipeline
+        from convcli.report.page.marks import marks_of
+
+        arguments, dialect = self.arguments, document.dialect
+        losses = [] if arguments.target is None else pipeline.convert(document.value, dialect, arguments.target).losses
+        findings = pipeline.validate(document.value, dialect) if arguments.findings else []
+        return marks_of(transcript, losses, findings)
+
+    def _is_page(self) -> bool:
+        """Is a conversation wanted, and no table of some of its rows?"""
+        arguments = self.arguments
+        chosen = arguments.where or arguments.columns or arguments.limit is not None
+        return arguments.form == "html" and not chosen and not arguments.tool_rows and arguments.number is None
+
     def _one(self, document: Document, transcript: Transcript) -> None:
         from convcli.report import message
         from convcli.views import rows as overview
 
+        if self._is_page():
+            from convcli.report import page
+            from convcli.views.gists import first_words
+
+            file, *about = message.title(_row(document, transcript))
+            name = transcript.title or first_words(transcript) or os.path.basename(file)
+            self.screen.show(page.conversation(transcript, name, about, self._marks(document, transcript)))
+            return
         longest = None if self.arguments.whole or self.arguments.form == "html" else overview.LONGEST
         if self.arguments.number is not None:
             number, view = _checked(transcript, self.arguments.number), tables.View(_shared.width(), self.screen.out)

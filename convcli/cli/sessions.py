@@ -28,8 +28,6 @@ convcli sessions samples --output-format json     # of a folder, wherever it is
 """
 
 COLUMNS = ["program", "id", "end", "messages", "calls", "errors", "size", "cwd", "title", "file"]
-TITLE = 60
-"""Characters of the first words of the user, where a session has no title."""
 
 
 def _programs() -> list[str]:
@@ -93,24 +91,10 @@ def _rows(paths: Iterable[tuple[str, str | None]], codes: _shared.ExitCodes) -> 
 
 
 def _row(document: Document, program: str) -> Row:
+    from convcli.views.gists import first_words
     from convcli.views.rows import by_transcript
 
     transcript = document.lift()
     row: dict[str, Any] = by_transcript(transcript, document.file, document.line, document.dialect.name)
     about = {"program": program, "cwd": transcript.cwd, "size": _shared.size_of(document.file)}
-    return {**row, **about, "title": transcript.title or _first_words(transcript)}
-
-
-def _first_words(transcript: Any) -> str | None:
-    from convcli.model.transcript import Text
-    from convcli.report.text import cut
-
-    texts = (
-        part.text
-        for message in transcript.messages
-        if message.role == "user"
-        for part in message.parts
-        if isinstance(part, Text) and not part.text.lstrip().startswith("<")
-    )
-    first = next(texts, None)
-    return None if first is None else cut(" ".join(first.split()), TITLE)
+    return {**row, **about, "title": transcript.title or first_words(transcript)}

@@ -7,6 +7,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ from markdown_it import MarkdownIt
 
 from convcli.report import choice, message, tables
 from convcli.report.text import Paint, cells
-from tests.cli_cases import LOSSY, OTHER, command, environment, on_terminal, run, write
+from tests.cli_cases import CLEAN, LOSSY, OTHER, command, environment, on_terminal, run, write
 
 HOSTILE = (
     "\x1b[31m\x1b]0;owned\x07\u202e<script>alert(1)</script><img src=x onerror=alert(1)>"
@@ -379,3 +380,50 @@ def test_a_heading_breaks_between_its_pieces() -> None:
 
 def test_what_is_not_cut_takes_several_lines() -> None:
     assert len(aligned([{"text": "word " * 40}], 40, whole=True)) > 5
+
+
+# --- pages -----------------------------------------------------------------------------------------------------------
+
+
+def test_one_transcript_is_a_page_and_chosen_rows_of_it_are_a_table(tmp_path: Path) -> None:
+    source = write(tmp_path / "chat.json", LOSSY)
+    whole = run("inspect", source, "--output-format", "html").stdout.decode()
+    assert "<title>hi</title>" in whole
+    assert str(tmp_path) not in whole
+    assert whole.count("<article") == 2
+    chosen = run("inspect", source, "--output-format", "html", "--where", "role=user").stdout.decode()
+    assert ("<table>" in chosen, "<article" in chosen) == (True, False)
+
+
+def test_a_folder_of_pages_has_an_index_that_leads_to_each(tmp_path: Path) -> None:
+    sources = [write(tmp_path / "a.json", LOSSY), write(tmp_path / "b.jsonl", CLEAN, CLEAN)]
+    words = "inspect", *sources, "--output-format", "html", "--out-dir", tmp_path / "out"
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (0, b"")
+    names = {"a.json.html", "b.jsonl-1.html", "b.jsonl-2.html"}
+    assert set(os.listdir(tmp_path / "out")) == {*names, "index.html"}
+    index = (tmp_path / "out" / "index.html").read_text()
+    assert all(f'href="{name}"' in index for name in names)
+    assert "3 sessions · 7 messages" in index
+    again = run(*words)
+    assert again.returncode == 2
+    assert run(*words, "--force").returncode == 0
+
+
+def test_what_would_be_lost_or_is_wrong_is_marked_where_it_stands(tmp_path: Path) -> None:
+    source = write(tmp_path / "chat.json", LOSSY)
+    page = run("inspect", source, "--output-format", "html", "--to", OTHER).stdout.decode()
+    first = page[page.index('<article class="item user') : page.index('<article class="item assistant')]
+    assert '<li class="context">dropped message.id: messages have no id</li>' in first
+    open_call = {"messages": [CLEAN["messages"][0], {"role": "assistant", "tool_calls": [CALL]}, CLEAN["messages"][1]]}
+    found = run("inspect", write(tmp_path / "open.json", open_call), "--findings", "--output-format", "html")
+    assert "[missing-tool-result]" in found.stdout.decode()
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize("words", [("--out-dir", "x"), ("--to", OTHER), ("--findings",)])
+def test_options_of_pages_need_pages(tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = run("inspect", write(tmp_path / "a.json", CLEAN), *words)
+    assert (done.returncode, b"--output-format html" in done.stderr) == (2, True)

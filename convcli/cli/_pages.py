@@ -1,0 +1,71 @@
+"""A folder of pages: one for each transcript, and an index that leads to them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from convcli.files.outputs import cannot_write, open_output
+from convcli.model.transcript import Transcript
+from convcli.report import message, page
+from convcli.report.text import count
+from convcli.views.gists import first_words
+
+COLUMNS = ["title", "dialect", "begin", "messages", "calls", "errors", "input", "output", "model", "file"]
+TOTALS = ("messages", "calls", "errors", "input", "output")
+
+
+class PageFolder:
+    """Pages as they come; the index is written last. Raises JobError for a page that exists, without `force`."""
+
+    def __init__(self, path: str, *, force: bool) -> None:
+        self.path, self.force = path, force
+        self._names, self._totals = Counter[str](), Counter[str]()
+        self._rows: list[dict[str, str]] = []
+
+    def add(self, row: dict[str, Any], transcript: Transcript, marks: page.Annotations) -> None:
+        """The page of one transcript. `row` is that of `views.rows.by_transcript`."""
+        _, *about = message.title(row)
+        base = os.path.basename(row["file"])
+        title = transcript.title or first_words(transcript) or base
+        name = self._name(base, row["line"])
+        self._write(name, page.conversation(transcript, title, about, marks, up="index.html"))
+        cells = {column: _shown(row[column]) for column in COLUMNS if column not in ("title", "file")}
+        self._rows.append({"title": title, "page": name, "file": base, **cells})
+        self._totals.update({column: row[column] or 0 for column in TOTALS})
+
+    def finish(self) -> str:
+        """The index; says what was written."""
+        words = [count(len(self._rows), "session")]
+        words += [f"{self._totals[name]:,} {name if name in TOTALS[:3] else f'tokens {name}'}" for name in TOTALS]
+        rows = sorted(self._rows, key=lambda row: row["begin"], reverse=True)
+        self._write("index.html", page.index("Sessions", words, COLUMNS, rows))
+        return f"{count(len(self._rows), 'page')} and index.html written to {self.path}\n"
+
+    def _name(self, base: str, line: int | None) -> str:
+        """Safe in an address and in any file system, and only once."""
+        stem = re.sub(r"[^A-Za-z0-9._-]+", "-", base).strip(".-") or "session"
+        stem = f"{stem}-{line}" if line else stem
+        self._names[stem] += 1
+        return f"{stem}-{self._names[stem]}.html" if self._names[stem] > 1 else f"{stem}.html"
+
+    def _write(self, name: str, pieces: Iterable[str]) -> None:
+        path = os.path.join(self.path, name)
+        try:
+            os.makedirs(self.path, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+        output = open_output(path, force=self.force)
+        try:
+            for piece in pieces:
+                output.write(piece.encode("utf-8", "backslashreplace"))
+            output.commit()
+        finally:
+            output.discard()
+
+
+def _shown(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value or "")[:19].replace("T", " ")

@@ -1,0 +1,285 @@
+"""One page for a browser that shows a conversation, complete in itself: it loads nothing, and nothing in it is alive.
+
+It is read without a script; a small one adds search, filters and keys. The page names a Content-Security-Policy that
+allows this one style and this one script by their hashes, images that are in the page itself, and nothing else.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+from typing import NamedTuple
+
+from convcli.model.branches import active
+from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.report.page import markdown, plot
+from convcli.report.page.calls import call_card, medium, result_block
+from convcli.report.text import count, safe_text
+from convcli.views.rows import UNWELL, CallPairs, part_text
+
+ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "event"))
+STATUSES = frozenset(("ok", "error", "open", "orphan", "lost"))
+ENTRY = 60
+"""Characters of an entry of the map."""
+
+
+class Annotation(NamedTuple):
+    """What is to be known of a message beside what it says: a loss or a finding, its class and its words."""
+
+    kind: str
+    text: str
+
+
+Annotations = Mapping[int, Sequence[Annotation]]
+"""By the index of the message; -1 for the transcript as a whole."""
+
+
+def conversation(
+    transcript: Transcript, title: str, about: Sequence[str], marks: Annotations | None = None, up: str = ""
+) -> Iterator[str]:
+    """The page of one transcript, piece by piece. `up` is the address of the page that leads here."""
+    view = _View(transcript, marks or {})
+    yield _head(title)
+    yield f'<body>\n<nav id="map" aria-label="map of the session">\n{_link(up, "all sessions")}'
+    yield plot.tokens(transcript.messages)
+    yield from view.entries()
+    yield f"</nav>\n<main>\n{_header(title, about, _marks(view.marks.get(-1, ())))}"
+    yield from view.filters()
+    yield from view.articles()
+    yield _tail()
+
+
+def index(title: str, about: Sequence[str], columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """The page of a folder: a row for each session, whose `title` leads to its `page`."""
+    names = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    yield f'{_head(title)}<body class="index">\n<main>\n{_header(title, about)}{SEARCH}'
+    yield f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n"
+    for row in rows:
+        cells = (escape(safe_text(row.get(name, ""))) for name in columns)
+        linked = (
+            f'<a href="{escape(row["page"])}">{cell}</a>' if name == "title" else cell
+            for name, cell in zip(columns, cells, strict=True)
+        )
+        yield f'<tr class="item">{"".join(f"<td>{cell}</td>" for cell in linked)}</tr>\n'
+    yield f"</tbody>\n</table>\n{_tail()}"
+
+
+SEARCH = """\
+<form id="filters" hidden><input type="search" aria-label="search" placeholder="search (press /)">
+<output></output></form>
+"""
+
+
+class _View:
+    """One conversation: which result stands beneath which call, and what was on the active branch."""
+
+    def __init__(self, transcript: Transcript, marks: Annotations) -> None:
+        self.transcript, self.marks, self.messages = transcript, marks, transcript.messages
+        self.pairs = CallPairs(transcript)
+        self.result_of = {self.pairs.call_of[id(part)]: (at, by, part) for at, by, part in self.pairs.results}
+        self.asked = {id(call): (number, message) for number, (_, message, call) in enumerate(self.pairs.calls)}
+        kept = set(map(id, active(transcript))) if transcript.head is not None else None
+        self.off = {id(message) for message in self.messages if kept is not None and id(message) not in kept}
+
+    # ------------------------------------------------------------ beside the conversation
+
+    def entries(self) -> Iterator[str]:
+        """A map: what the user said, and where a summary begins anew."""
+        yield "<ol>\n"
+        for index, message in enumerate(self.messages):
+            text = _first_text(message)
+            if message.role == "user" and text:
+                kind = ' class="summary"' if message.replaces is not None else ""
+                yield f'<li{kind}><a href="#m{index}">{escape(safe_text(text))}</a></li>\n'
+        yield "</ol>\n"
+
+    def filters(self) -> Iterator[str]:
+        """Hidden until the script shows them."""
+        roles = [role for role in dict.fromkeys(message.role for message in self.messages) if role in ROLES - {"tool"}]
+        tools = sorted({safe_text(call.name) for _, _, call in self.pairs.calls})
+        boxes = "".join(f'<label><input type="checkbox" value="{role}" checked> {role}</label>' for role in roles)
+        options = "".join(f"<option>{escape(name)}</option>" for name in tools)
+        yield SEARCH.replace(
+            "<output>",
+            f'{boxes}<select name="tool" aria-label="tool"><option value="">any tool</option>{options}</select>'
+            '<select name="status" aria-label="status"><option value="">any status</option><option>error</option>'
+            '<option>open</option><option>lost</option></select><button type="button">open all</button><output>',
+        )
+
+    # ------------------------------------------------------------ the conversation
+
+    def articles(self) -> Iterator[str]:
+        """The messages; rows that no model saw are folded together, and results stand beneath their calls."""
+        before: str | None = None
+        for is_event, group in groupby(enumerate(self.messages), lambda pair: pair[1].role == "event"):
+            numbered = list(group)
+            if is_event:
+                yield self._events(numbered)
+                continue
+            for index, message in numbered:
+                if not self._stands_beneath_calls(message):
+                    yield self._article(index, message, before)
+                before = message.created_at or before
+
+    def _stands_beneath_calls(self, message: Message) -> bool:
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        answers = bool(results) and all(self.pairs.call_of[id(part)] is not None for part in results)
+        return answers and len(results) == len(message.parts)
+
+    def _events(self, events: list[tuple[int, Message]]) -> str:
+        texts = ((index, safe_text("".join(map(part_text, message.parts)), lines=True)) for index, message in events)
+        rows = "".join(f'<div id="m{index}"><pre>{escape(text)}</pre></div>' for index, text in texts)
+        return (
+            f'<details class="item events" data-role="event"><summary>{count(len(events), "event")}</summary>'
+            f"{rows}</details>\n"
+        )
+
+    def _article(self, index: int, message: Message, before: str | None) -> str:
+        marks = list(self.marks.get(index, ()))
+        role = message.role if message.role in ROLES else "other"
+        parts = "".join(self._part(part, index, message, marks) for part in message.parts)
+        if message.error:
+            parts += f'<p class="state error">{escape(safe_text(message.error))}</p>'
+        tools = " ".join(safe_text(part.name) for part in message.parts if isinstance(part, ToolCall))
+        status = {self._status(part) for part in message.parts} | ({"error"} if message.error else set())
+        status |= {"lost"} if marks else set()
+        facts = f'data-role="{role}" data-tool="{escape(tools)}" data-status="{" ".join(sorted(status & STATUSES))}"'
+        off = " off" if id(message) in self.off else ""
+        head = self._heading(index, message, before)
+        return f'<article class="item {role}{off}" id="m{index}" {facts}>\n{head}{parts}{_marks(marks)}</article>\n'
+
+    def _heading(self, index: int, message: Message, before: str | None) -> str:
+        tokens = (message.usage or {}).get("outputTokens")
+        unwell = UNWELL.get(message.stop_reason or "")
+        words = [message.name, message.model, f"{tokens:,} tokens" if tokens else None]
+        words += ["not on the active branch" if id(message) in self.off else None]
+        words += ["summary of what came before" if message.replaces is not None else None]
+        about = " · ".join(escape(safe_text(word)) for word in words if word)
+        state = f' <span class="state error">{unwell}</span>' if unwell else ""
+        return (
+            f'<h2><a href="#m{index}" class="mark">{index}</a> '
+            f'<span class="role">{escape(safe_text(message.role))}</span> '
+            f'<span class="dim">{about}</span>{state}{_time(message.created_at, before)}'
+            '<button type="button" class="copy" hidden>copy</button></h2>\n'
+        )
+
+    def _part(self, part: Part, index: int, message: Message, marks: list[Annotation]) -> str:
+        match part:
+            case Text():
+                return f'<div class="text">{markdown.html(safe_text(part.text, lines=True))}</div>\n'
+            case Reasoning():
+                text = safe_text("\n".join([*(part.summary or ()), part.text]), lines=True)
+                title = f"thinking, {count(len(text), 'character')}"
+                return f'<details class="thinking"><summary>{title}</summary>{markdown.html(text)}</details>\n'
+            case ToolCall():
+                return self._call(part, marks)
+            case ToolResult():
+                return result_block(part, index, self.pairs.status(part) or "")
+            case Media():
+                return medium(part)
+            case _:
+                kind = part.dialect if isinstance(part, Opaque) else part.type
+                text = escape(safe_text(part_text(part), lines=True))
+                return f"<details><summary>{escape(safe_text(kind))}</summary><pre>{text}</pre></details>\n"
+
+    def _call(self, call: ToolCall, marks: list[Annotation]) -> str:
+        number, asked = self.asked[id(call)]
+        found = self.result_of.get(number)
+        answer, seconds = "", None
+        if found is not None:
+            at, by, result = found
+            answer = result_block(result, at, self.pairs.status(result) or "")
+            seconds = _seconds(asked.created_at, by.created_at)
+            marks += self.marks.get(at, ())
+        return call_card(call, self.pairs.mark(call), self._status(call), seconds, answer)
+
+    def _status(self, part: Part) -> str:
+        """Of a call what its result says."""
+        if isinstance(part, ToolCall):
+            found = self.result_of.get(self.asked[id(part)][0])
+            return (self.pairs.status(found[2]) if found is not None else self.pairs.status(part)) or ""
+        return (self.pairs.status(part) or "") if isinstance(part, ToolResult) else ""
+
+
+def _first_text(message: Message) -> str:
+    text = next((part.text for part in message.parts if isinstance(part, Text) and part.text.strip()), "")
+    words = " ".join(text[: 4 * ENTRY].split())
+    return words if len(words) <= ENTRY else f"{words[: ENTRY - 1]}…"
+
+
+def _header(title: str, about: Sequence[str], more: str = "") -> str:
+    words = " · ".join(escape(safe_text(word)) for word in about)
+    return f"<header>\n<h1>{escape(safe_text(title))}</h1>\n<p>{words}</p>\n{more}</header>\n"
+
+
+def _marks(marks: Sequence[Annotation]) -> str:
+    items = "".join(f'<li class="{mark.kind}">{escape(safe_text(mark.text))}</li>' for mark in marks)
+    return f'<ul class="marks">{items}</ul>\n' if items else ""
+
+
+def _link(address: str, text: str) -> str:
+    return f'<p><a href="{escape(address)}">{text}</a></p>\n' if address else ""
+
+
+# ---------------------------------------------------------------- times
+
+
+def _time(time: str | None, before: str | None) -> str:
+    if not time:
+        return ""
+    seconds = _seconds(before, time)
+    later = f" +{_duration(seconds)}" if seconds is not None and seconds >= 1 else ""
+    return f' <time datetime="{escape(safe_text(time))}">{escape(safe_text(time[:19].replace("T", " ")))}{later}</time>'
+
+
+def _seconds(begin: str | None, end: str | None) -> float | None:
+    try:
+        times = [datetime.fromisoformat(str(time)) for time in (begin, end)]
+        return (times[1] - times[0]).total_seconds()
+    except (TypeError, ValueError):
+        return None
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+# ---------------------------------------------------------------- the frame
+
+
+@cache
+def _frame() -> tuple[str, str, str]:
+    """The style, the script, and the policy that allows these two."""
+    style, script = (files(__name__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
+    hashes = [f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script)]
+    policy = f"default-src 'none'; style-src {hashes[0]}; script-src {hashes[1]}; img-src data:"
+    policy += "; base-uri 'none'; form-action 'none'"
+    return style, script, policy
+
+
+def _head(title: str) -> str:
+    style, _, policy = _frame()
+    return f"""\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{escape(safe_text(title))}</title>
+<style>{style}</style>
+</head>
+"""
+
+
+def _tail() -> str:
+    return f"</main>\n<script>{_frame()[1]}</script>\n</body>\n</html>\n"

@@ -1,0 +1,116 @@
+"""Calls and results as cards: the arguments one a line, a command as a command, a change as a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import unified_diff
+from html import escape
+from typing import Any
+
+from convcli.model.transcript import Media, ToolCall, ToolResult
+from convcli.report.page.markdown import code
+from convcli.report.text import count, json_text, safe_text
+from convcli.views.gists import COMMANDS, command_of, gist
+from convcli.views.rows import part_text
+from convcli.wire.decimals import builtins
+
+INLINE = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
+"""Images that are shown: pictures of dots, which hold nothing that could run."""
+CHANGES = (("old_string", "new_string"), ("oldText", "newText"), ("old_str", "new_str"), ("old_text", "new_text"))
+"""Pairs of arguments that say what is replaced by what."""
+DIFFS = ("patch", "diff", "unified_diff")
+STATES = frozenset(("ok", "error", "open", "orphan"))
+"""What our own words say of a call or a result; a program may have others, which the style does not know."""
+SHORT = 80
+"""Characters of an argument that the heading holds whole."""
+FIRST = 120
+"""Characters of a result that stand in its heading."""
+
+
+def call_card(call: ToolCall, mark: str, status: str, seconds: float | None, answer: str) -> str:
+    """A call with its arguments, and its result folded beneath."""
+    words = safe_text(gist(call.arguments if call.raw_arguments is None else call.raw_arguments))
+    time = f'<span class="dim">{seconds:,.1f} s</span>' if seconds is not None else ""
+    state = _state(status) if status not in ("ok", "") else ""
+    number = mark.removeprefix("#")
+    return (
+        f'<section class="card {status if status in STATES else ""}" id="call-{number}">'
+        f'<h3><a href="#call-{number}" class="mark">{mark}</a> '
+        f"<b>{escape(safe_text(call.name))}</b> <code>{escape(words)}</code> {state}{time}</h3>"
+        f"{''.join(_arguments(call))}{answer}</section>\n"
+    )
+
+
+def _state(status: str) -> str:
+    known = f" {status}" if status in STATES else ""
+    return f'<span class="state{known}">{escape(safe_text(status))}</span>'
+
+
+def _is_told(arguments: dict[str, Any]) -> bool:
+    """Does the heading say all that there is?"""
+    value = next(iter(arguments.values()))
+    return len(arguments) == 1 and isinstance(value, str) and len(value) < SHORT and "\n" not in value
+
+
+def _arguments(call: ToolCall) -> Iterator[str]:
+    """Folded: the heading says what matters."""
+    if call.raw_arguments is not None:
+        yield _folded("arguments", f"<pre>{escape(safe_text(call.raw_arguments, lines=True))}</pre>")
+        return
+    if call.arguments and not _is_told(call.arguments):
+        yield _folded(count(len(call.arguments), "argument"), "".join(_fields(call.arguments)))
+
+
+def _fields(arguments: dict[str, Any]) -> Iterator[str]:
+    changed = next((pair for pair in CHANGES if all(isinstance(arguments.get(name), str) for name in pair)), ())
+    for name, value in arguments.items():
+        if name in COMMANDS and command_of(value):
+            yield f'<pre class="code">{code(safe_text(f"$ {command_of(value)}", lines=True), "console")}</pre>'
+        elif name in DIFFS and isinstance(value, str):
+            yield f'<pre class="code">{code(safe_text(value, lines=True), "diff")}</pre>'
+        elif name not in changed:
+            yield f'<div class="field"><span class="dim">{escape(safe_text(name))}</span> {_value(value)}</div>'
+    if changed:
+        yield f'<pre class="code">{_change(*(arguments[name] for name in changed))}</pre>'
+
+
+def _change(before: str, after: str) -> str:
+    lines = list(unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]
+    return code(safe_text("\n".join(lines), lines=True), "diff")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        text = safe_text(value, lines=True)
+        return f"<pre>{escape(text)}</pre>" if "\n" in text else f"<code>{escape(text)}</code>"
+    return f"<code>{escape(json_text(builtins(value)))}</code>"
+
+
+def result_block(result: ToolResult, index: int, status: str) -> str:
+    """A result, folded: its first words, then all of it."""
+    text = safe_text(part_text(result), lines=True)
+    first = " ".join(text[: 4 * FIRST].split())[:FIRST]
+    shown = f"<pre>{escape(text)}</pre>" if result.kind != "multimodal" else "".join(map(_piece, result.value))
+    size = f'<span class="dim">{count(len(text), "character")}</span>'
+    head = f"{_state(status)} {escape(first)}{'…' if len(text) > len(first) else ''}"
+    return f'<details class="result" id="m{index}"><summary>{head} {size}</summary>{shown}</details>'
+
+
+def _piece(part: Any) -> str:
+    return medium(part) if isinstance(part, Media) else f"<pre>{escape(safe_text(part_text(part), lines=True))}</pre>"
+
+
+def medium(part: Media) -> str:
+    """An image that is in the transcript itself; of any other medium what it is."""
+    label = escape(safe_text(part.name or part.type))
+    if part.type == "image" and part.data is not None and part.media_type in INLINE and _is_base64(part.data):
+        return f'<img src="data:{part.media_type};base64,{part.data}" alt="{label}" loading="lazy">'
+    return f'<p class="elsewhere">{escape(safe_text(part_text(part)))}</p>'
+
+
+def _is_base64(data: str) -> bool:
+    return data.isascii() and data.replace("+", "").replace("/", "").rstrip("=").isalnum()
+
+
+def _folded(title: str, inside: str) -> str:
+    return f'<details class="arguments"><summary>{title}</summary>{inside}</details>'

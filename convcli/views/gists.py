@@ -1,0 +1,66 @@
+"""A call or a session in a few words: the command or the argument that tells most, what the user said first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.model.transcript import Text, Transcript
+from convcli.wire import exact_json
+from convcli.wire.decimals import builtins
+
+COMMANDS = ("command", "cmd", "script")
+TELLING = ("file_path", "path", "filePath", "absolute_path", "filename", "file", "notebook_path", "pattern", "query",
+           "url", "prompt", "description", "name", "id")  # fmt: skip
+"""Names of arguments, those first that tell most of what a call does."""
+LONGEST = 100
+WORDS = 60
+"""Characters of what stands for a session without a title."""
+
+
+def gist(arguments: Any, width: int = LONGEST) -> str:
+    """The command as `$ command`, else the telling argument as `path=…/tables.py`, else all of them as JSON.
+
+    Of a path the end is kept, of all else the beginning.
+    """
+    if not isinstance(arguments, dict):
+        return _cut(_line(arguments), width)
+    command = next((command_of(arguments[name]) for name in COMMANDS if name in arguments), None)
+    if command:
+        return _cut(f"$ {_line(command)}", width)
+    name = next((name for name in TELLING if isinstance(arguments.get(name), str)), None)
+    if name is None:
+        return _cut(_line(arguments), width) if arguments else ""
+    value, room = _line(arguments[name]), width - len(name) - 1
+    return f"{name}={_end(value, room) if '/' in value and ' ' not in value else _cut(value, room)}"
+
+
+def first_words(transcript: Transcript, width: int = WORDS) -> str:
+    """What the user said first, on one line: of what a program put before it, and of its own commands, only if there is
+    nothing else."""
+    texts = [
+        " ".join(part.text[: 4 * width].split())
+        for message in transcript.messages
+        if message.role == "user"
+        for part in message.parts
+        if isinstance(part, Text) and part.text.strip()
+    ]
+    return _cut(next((text for text in texts if not text.startswith(("<", "/"))), texts[0] if texts else ""), width)
+
+
+def command_of(value: Any) -> str | None:
+    """A command that is a text, or a list of words."""
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return value[-1] if len(value) == 3 and value[1] in ("-c", "-lc") else " ".join(value)
+    return value if isinstance(value, str) else None
+
+
+def _line(value: Any) -> str:
+    return " ".join((value if isinstance(value, str) else exact_json.write_text(builtins(value))).split())
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _end(path: str, width: int) -> str:
+    return path if len(path) <= width else f"…{path[len(path) - width + 1 :]}"

@@ -1,0 +1,211 @@
+"""The page of a conversation: what stands where, that all of it is inert, and that it works in a browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import shutil
+import subprocess
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convcli.model.transcript import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.report import page
+from convcli.report.page import Annotation
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+HOSTILE = (
+    "<script>document.title='owned'</script><img src=x onerror=alert(1)> [a](javascript:alert(1)) "
+    "![b](https://evil.example/p.png) <a href='https://evil.example'>c</a> \x1b[31m \u202e </pre></details> "
+    "\n\n<iframe src='https://evil.example'></iframe>\n\n```html\n</code></pre><script>1</script>\n```\n"
+)
+
+
+def call(id_: str, name: str = "read", **arguments: Any) -> Message:
+    return Message("assistant", [ToolCall(id_, name, arguments)], created_at="2026-02-15T10:00:00.000Z")
+
+
+def result(id_: str, value: str, kind: Any = "text") -> Message:
+    return Message("tool", [ToolResult(id_, "read", kind, value)], created_at="2026-02-15T10:00:02.500Z")
+
+
+TABLE = "Look at **this**.\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+USAGE = {"inputTokens": 10, "outputTokens": 3}
+SESSION = Transcript(
+    [
+        Message("user", [Text(TABLE), Media("image", data=PIXEL, media_type="image/png")]),
+        Message("event", [Opaque("openclaw", {"type": "custom"})]),
+        Message("event", [Opaque("openclaw", {"type": "label"})]),
+        Message("assistant", [Reasoning("Hm."), Text("```python\nx = 1\n```")], usage=USAGE),
+        call("a", path="src/tables.py"),
+        result("a", "def f(): ..."),
+        call("b", "edit", path="x", oldText="one\n", newText="two\n"),
+        result("b", "no such file", "error"),
+        call("c", "bash", command="npm test"),
+    ]
+)
+
+
+def rendered(transcript: Transcript = SESSION, **more: Any) -> str:
+    return "".join(page.conversation(transcript, "A session", ["openclaw", "9 messages"], **more))
+
+
+class Tags(HTMLParser):
+    """The tags and attributes that a browser would see, and the addresses that it could load or follow."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.seen = Counter[str]()
+        self.sources, self.links = set[str](), set[str]()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.update([tag, *(f"{name}=" for name, _ in attrs)])
+        self.sources |= {value or "" for name, value in attrs if name in ("src", "srcset", "data", "poster")}
+        self.links |= {value or "" for name, value in attrs if name == "href"}
+
+
+def everywhere(text: str) -> Transcript:
+    """A transcript that says a text wherever one can say anything."""
+    parts = [
+        Text(text),
+        Reasoning(text),
+        ToolCall(text, text, {text: text, "command": text, "patch": text}),
+        ToolCall("2", "f", {}, raw_arguments=text),
+        Opaque(text, {"value": text}),
+        Media("image", data=text, media_type="image/png", name=text),
+        Media("image", url=text, name=text),
+    ]
+    answers = [ToolResult(text, text, "text", text, status=text), ToolResult("2", "f", "multimodal", [Text(text)])]
+    rows = [Message("user", parts, name=text, model=text, created_at=text, error=text, stop_reason=text)]
+    return Transcript([*rows, *(Message("tool", [answer]) for answer in answers), Message("event", [Text(text)])])
+
+
+def test_hostile_text_is_text_wherever_it_stands() -> None:
+    html = "".join(
+        page.conversation(
+            everywhere(HOSTILE), HOSTILE, [HOSTILE], {0: [Annotation("content", HOSTILE)]}, up="index.html"
+        )
+    )
+    tags = Tags(html)
+    assert (tags.seen["script"], tags.seen["style"], tags.seen["style="]) == (1, 1, 0)
+    assert not {name for name in tags.seen if name.startswith("on")}
+    assert not set(tags.seen) & {"iframe", "img", "link", "object", "embed", "base"}
+    assert tags.sources == set()
+    assert {link for link in tags.links if not link.startswith("#")} == {"index.html"}
+    assert not re.search("[\x1b\u202e]", html)
+
+
+def test_an_index_of_hostile_titles_is_inert() -> None:
+    rows = [{"title": HOSTILE, "page": "a.html", "file": HOSTILE}]
+    tags = Tags("".join(page.index(HOSTILE, [HOSTILE], ["title", "file"], rows)))
+    assert (tags.seen["script"], tags.links, tags.sources) == (1, {"a.html"}, set())
+
+
+def test_the_policy_allows_this_style_and_this_script_and_images_of_the_page_only() -> None:
+    html = rendered()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)
+    assert policy is not None
+    rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
+    for name, tag in (("style-src", "style"), ("script-src", "script")):
+        body = re.search(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
+        assert body is not None
+        assert rules.pop(name) == f"'sha256-{base64.b64encode(hashlib.sha256(body[1].encode()).digest()).decode()}'"
+    assert rules.pop("img-src") == "data:"
+    assert set(rules.values()) == {"'none'"}
+    assert "default-src" in rules
+
+
+def test_text_is_markdown_and_code_is_coloured() -> None:
+    html = rendered()
+    assert "<strong>this</strong>" in html
+    assert "<td>1</td>" in html
+    assert '<code class="language-python"><span class="k-n">x</span>' in html
+
+
+def test_an_image_of_the_transcript_is_shown_and_one_from_elsewhere_is_named() -> None:
+    assert f'<img src="data:image/png;base64,{PIXEL}"' in rendered()
+    elsewhere = Transcript([Message("user", [Text("![plan](https://example.org/p.png)")])])
+    assert "[image plan: https://example.org/p.png]" in rendered(elsewhere)
+
+
+def test_a_call_is_a_card_with_its_result_beneath_and_the_seconds_between() -> None:
+    html = rendered()
+    card = html[html.index('id="call-1"') : html.index('id="call-2"')]
+    assert "<b>read</b> <code>path=src/tables.py</code>" in card
+    assert "2.5 s" in card
+    assert '<details class="result" id="m5"><summary><span class="state ok">ok</span> def f(): ...' in card
+    assert html.count('<article class="item tool') == 0
+
+
+def test_a_command_a_change_and_a_failure_look_like_it() -> None:
+    html = rendered()
+    assert "<code>$ npm test</code>" in html
+    assert '<span class="k-gd">-one</span>' in html
+    assert '<span class="k-gi">+two</span>' in html
+    assert '<section class="card error" id="call-2">' in html
+    assert '<section class="card open" id="call-3">' in html
+
+
+def test_rows_that_no_model_saw_are_folded_together() -> None:
+    assert rendered().count("<summary>2 events</summary>") == 1
+
+
+def test_each_answer_with_tokens_has_its_bars_and_each_turn_of_the_user_an_entry() -> None:
+    html = rendered()
+    assert "message 3: 10 tokens read, 3 written" in html
+    assert '<li><a href="#m0">Look at **this**.' in html
+    assert "<svg" not in rendered(Transcript([Message("user", [Text("Hi.")])]))
+
+
+def test_what_is_off_the_active_branch_and_where_a_summary_begins_is_said() -> None:
+    parents = {"a": None, "b": "a", "c": "a"}
+    tree = [Message("user", [Text(text)], id=text, parent_id=parent) for text, parent in parents.items()]
+    assert rendered(Transcript(tree, head="c")).count("not on the active branch") == 1
+    assert "summary of what came before" in rendered(Transcript([Message("user", [Text("s")], replaces="all")]))
+
+
+# --- in a browser ----------------------------------------------------------------------------------------------------
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+def shown(address: str, folder: Path) -> str:
+    words = [str(CHROMIUM), *OPTIONS, f"--user-data-dir={folder / 'profile'}", "--dump-dom", address]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False).stdout
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+@pytest.mark.parametrize(
+    ("query", "hidden", "counted"),
+    [
+        ("", 0, ""),
+        ("?q=MARKDOWN nowhere", 6, "0 of 6"),
+        ("?q=tables.py", 5, "1 of 6"),
+        ("?tool=bash", 5, "1 of 6"),
+        ("?status=error", 5, "1 of 6"),
+        ("?hide=event,assistant", 5, "1 of 6"),
+    ],
+)
+def test_in_a_browser_search_and_filters_hide_the_rest(tmp_path: Path, query: str, hidden: int, counted: str) -> None:
+    (tmp_path / "page.html").write_text(rendered(), "utf-8")
+    dom = shown(f"{(tmp_path / 'page.html').as_uri()}{query.replace(' ', '%20')}", tmp_path)
+    main = dom[dom.index("<main>") :]
+    assert len(re.findall(r'<(?:article|details) class="item[^>]*hidden=""', main)) == hidden
+    assert f"<output>{counted}</output>" in main
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_in_a_browser_an_address_opens_the_fold_that_it_names_and_nothing_hostile_runs(tmp_path: Path) -> None:
+    both = Transcript([*SESSION.messages, *everywhere(HOSTILE).messages])
+    (tmp_path / "page.html").write_text(rendered(both), "utf-8")
+    dom = shown(f"{(tmp_path / 'page.html').as_uri()}#m5", tmp_path)
+    assert '<details class="result" id="m5" open="">' in dom
+    assert '<details class="result" id="m7">' in dom
+    assert "<title>A session</title>" in dom
