@@ -153,7 +153,10 @@ class Message(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
 
 
 class ToolDefinition(msgspec.Struct, rename="camel", omit_defaults=True):
-    """A tool that the model may call. A built-in tool of one vendor is whole in `extras`, with its `name`."""
+    """A tool that the model may call. A built-in tool of one vendor is whole in `extras`, with its `name`.
+
+    `strict` is True or None: not to be strict is what goes without saying.
+    """
 
     name: str
     description: str | None = None
@@ -163,6 +166,9 @@ class ToolDefinition(msgspec.Struct, rename="camel", omit_defaults=True):
     output_schema: dict[str, Any] | bool | None = None
     annotations: dict[str, Any] | None = None
     extras: Extras | None = None
+
+    def __post_init__(self) -> None:
+        self.strict = self.strict or None
 
 
 ToolChoice: TypeAlias = str | dict[str, Any]

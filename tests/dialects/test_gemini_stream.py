@@ -66,6 +66,13 @@ def test_arguments_without_a_name_belong_to_the_call_with_the_same_mark(key: str
     assert [call[1:] for call in calls(*events)] == [("f", {"of": "f"}), ("g", {"of": "g"})]
 
 
+def test_interleaved_arguments_belong_to_the_call_whose_part_has_the_same_index() -> None:
+    weather, time = {"functionCall": {"name": "weather"}, "index": 0}, {"functionCall": {"name": "time"}, "index": 1}
+    zone, city = {"functionCall": {"args": {"zone": "JST"}}}, {"functionCall": {"args": {"city": "Osaka"}}}
+    found = calls(event(weather), event(time), event({**zone, "index": 1}), event({**city, "index": 0}))
+    assert [call[1:] for call in found] == [("weather", {"city": "Osaka"}), ("time", {"zone": "JST"})]
+
+
 def test_the_last_counts_hold_and_every_field_may_be_in_snake_case() -> None:
     first = {**event({"text": "a"}), "usage_metadata": {"prompt_token_count": 3, "candidates_token_count": 1}}
     last = {**event({"text": "b"}, finish_reason="STOP"), "usage_metadata": {"candidates_token_count": 2}}

@@ -294,7 +294,7 @@ def test_text_and_refusal_of_one_item_stay_together() -> None:
 def test_keys_of_a_tool_that_must_be_written_as_null_are_no_facts() -> None:
     before = Transcript([], tools=[ToolDefinition("f")])
     conversion = pipeline.lower(before, DIALECT)
-    assert conversion.document["tools"] == [{"type": "function", "name": "f", "parameters": None, "strict": None}]
+    assert conversion.document["tools"] == [{"type": "function", "name": "f", "parameters": None, "strict": False}]
     assert conversion.losses == []
 
 
@@ -428,3 +428,29 @@ def test_items_parts_and_responses_are_recognised_and_shapes_of_others_are_not()
         None,
     ):
         assert DIALECT.detect(document) is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "meant", "written"),
+    [({}, None, False), ({"strict": False}, None, False), ({"strict": True}, True, True)],
+)
+def test_a_function_of_chat_completions_that_does_not_say_strict_is_not_made_strict(
+    stated: dict[str, Any], meant: bool | None, written: bool
+) -> None:
+    function = {"name": "f", "parameters": {"type": "object", "properties": {}}, **stated}
+    chat = dialects.get("openai-chat")
+    request = {"model": "m", "messages": [], "tools": [{"type": "function", "function": function}]}
+    there = pipeline.convert(request, chat, DIALECT)
+    assert (there.document["tools"][0]["strict"], there.losses) == (written, [])
+    assert (there.transcript.tools or [])[0].strict is meant
+    assert pipeline.convert(there.document, DIALECT, chat).losses == []
+
+
+@pytest.mark.parametrize("stated", [{}, {"strict": None}, {"strict": True}])
+def test_a_function_is_strict_unless_it_says_that_it_is_not(stated: dict[str, Any]) -> None:
+    tool = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {"x": {}}}, **stated}
+    request = {"model": "m", "input": "Hi.", "tools": [tool]}
+    done = pipeline.convert(request, DIALECT, dialects.get("openai-chat"))
+    assert done.document["tools"][0]["function"]["strict"] is True
+    told = {finding.code for finding in pipeline.validate(request, DIALECT)}
+    assert told == ({"open-strict-schema"} if stated.get("strict") else set())  # the service closes the others itself

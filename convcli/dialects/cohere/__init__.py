@@ -205,8 +205,8 @@ def _lift_tools(native: Native, context: LiftContext) -> tuple[list[ToolDefiniti
             )
             tool.strict = None
     strict = native.get("strict_tools")
-    if strict is None or not tools:
-        return tools, {} if strict is None else {"strict_tools": strict}
+    if not strict or not tools:
+        return tools, {"strict_tools": strict} if strict else {}
     for tool in tools:
         tool.strict = strict
     return tools, {}

@@ -34,7 +34,7 @@ class GrowingCandidate:
     def add(self, part: Native, place: Path) -> None:
         call = part.get("functionCall")
         if isinstance(call, dict):
-            before = self._before(call)
+            before = self._before(part, call)
             if before is not None:
                 _go_on(before, part, call)
                 self._route(next(j for j, one in enumerate(self.parts) if one is before), part, place)
@@ -65,14 +65,15 @@ class GrowingCandidate:
         part["functionCall"] = dict(call)
         if call.get("args") is None:
             self.waiting.append(part)
-        for key in _keys_of(call):
+        for key in _keys_of(part, call):
             self.calls[key] = part
 
-    def _before(self, call: Native) -> Native | None:
-        """The call that this one goes on with."""
+    def _before(self, part: Native, call: Native) -> Native | None:
+        """The call that this one goes on with: by its id or index, else the first that waits for arguments."""
         if call.get("name"):
             return None
-        known = next((self.calls[key] for key in _keys_of(call) if key in self.calls), None)
+        keys = _keys_of(part, call)
+        known = next((self.calls[key] for key in keys if key in self.calls), None)
         if known is None and self.waiting and call.get("args") is not None:
             known = self.waiting[0]
         self.waiting = [part for part in self.waiting if part is not known]
@@ -92,8 +93,10 @@ def _same(before: Native, part: Native) -> bool:
     return bool(before.get("thought")) == bool(part.get("thought"))
 
 
-def _keys_of(call: Native) -> list[tuple[str, Any]]:
-    return [(key, call[key]) for key in ("id", "index") if isinstance(call.get(key), (str, int))]
+def _keys_of(part: Native, call: Native) -> list[tuple[str, Any]]:
+    """What tells which call it is: its id, or an index in it or beside it."""
+    stated = {"id": call.get("id"), "index": call.get("index", part.get("index"))}
+    return [(key, value) for key, value in stated.items() if isinstance(value, (str, int))]
 
 
 def _go_on(before: Native, part: Native, call: Native) -> None:

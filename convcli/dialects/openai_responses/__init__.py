@@ -9,7 +9,8 @@ Quirks
 - `instructions` is the leading system message. A request may be no more than a string.
 - A reasoning item must be followed by the item that it produced, and only the provider's own can be given back.
 - An output holds text, images and files and has no field for a failure: an error is written as `{"error": …}`.
-- `strict` and `parameters` of a function and `detail` of an image must be written; null and `auto` say nothing.
+- `strict` and `parameters` of a function and `detail` of an image must be written; null and `auto` say nothing, but
+  that a function without `strict` is made strict: its schema is closed.
 - A response repeats the tools and settings of its request: they are carried, not lifted, for no model answered them.
 - There is no finish reason: `status` and `incomplete_details` say why a response ended.
 """

@@ -34,7 +34,7 @@ def _lift_tool(native: Native, dialect: str) -> ToolDefinition:
         native["name"],
         native.get("description") or None,
         native.get("parameters"),
-        native.get("strict"),
+        native.get("strict") is not False,
         output_schema=native.get("output_schema"),
         extras=extras_of(dialect, TOOL.carried(native)),
     )
@@ -46,14 +46,14 @@ def write_tools(transcript: Transcript, dialect: str) -> Native:
 
 
 def _write_tool(tool: ToolDefinition, dialect: str) -> Native:
-    """`parameters` and `strict` must be written, and null says nothing."""
+    """`parameters` and `strict` must be written: without the last the service makes a function strict."""
     carried = carried_by(tool.extras, dialect)
     if "tool" in carried:
         whole: Native = carried["tool"]
         return whole
     native: Native = {"type": "function", "name": tool.name}
     native |= {} if tool.description is None else {"description": tool.description}
-    native |= {"parameters": tool.parameters, "strict": tool.strict}
+    native |= {"parameters": tool.parameters, "strict": bool(tool.strict)}
     native |= {} if tool.output_schema is None else {"output_schema": tool.output_schema}
     return TOOL.put(native, carried)
 

@@ -96,6 +96,17 @@ def _paired(survey: Survey) -> Iterator[Breach]:
             yield breach
 
 
+def _schemas(survey: Survey) -> Iterator[Breach]:
+    """What is not said to be strict the service makes strict: it closes the schema."""
+    document: Any = survey.document
+    stated = [tool.get("strict") for tool in (document.get("tools") if isinstance(document, dict) else None) or ()]
+    for breach in SCHEMAS.check(survey):
+        tool = breach.at.tool
+        if breach.code != "open-strict-schema" or tool is None or stated[tool] is not None:
+            yield breach
+
+
+SCHEMAS = tools.schemas(tools.SchemaDemands(items=True, closed=True))
 PAIRED = links.paired(links.PairingRules(where="later", unique="request"))
 
 RULES = (
@@ -112,7 +123,7 @@ RULES = (
     arguments.not_filled(),
     tools.chosen(alone=("auto", "none")),
     tools.unique("warning"),
-    tools.schemas(tools.SchemaDemands(items=True, closed=True)),
+    Rule(SCHEMAS.codes, _schemas),
     tools.closed_response("schema"),
     Rule(("bad-item-id", "duplicate-item-id"), _known_ids),
     for_requests(Rule(("reasoning-without-item",), _reasoning_goes_on)),
