@@ -10,6 +10,7 @@ from convcli import dialects
 from convcli.dialects.openai_chat import DIALECT
 from convcli.engine import pipeline
 from convcli.model.dialect import Options
+from convcli.model.document import Rows
 from convcli.model.transcript import (
     Media,
     Message,
@@ -25,6 +26,7 @@ from convcli.model.transcript import (
 )
 from convcli.proof.reasons import Loss
 from convcli.testing import assert_same, assert_writes
+from convcli.validation import schemas
 
 PICTURE = Media("image", data="iVBORw0KGgo=", media_type="image/png")
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
@@ -158,7 +160,7 @@ def test_only_users_show_pictures_and_the_loss_says_which() -> None:
 def test_reasoning_of_others_is_not_sent_back() -> None:
     document, losses = written(Transcript([Message("assistant", [Reasoning("Hm."), Text("4")])]))
     assert document["messages"] == [{"role": "assistant", "content": "4"}]
-    assert losses["reasoning"].why == "Chat Completions takes no reasoning back"
+    assert "only requests of the form compatible" in losses["reasoning"].why
 
 
 def test_a_name_that_the_api_refuses_is_rewritten_wherever_it_stands() -> None:
@@ -218,3 +220,23 @@ def test_the_more_a_document_shows_the_stronger_the_clue(document: Any, strength
     clue = DIALECT.detect(document)
     assert clue is not None
     assert clue.strength == strength
+
+
+THOUGHTS = Message("assistant", [Reasoning("One."), Text("4"), Reasoning("", ["Two."])], stop_reason="stop")
+
+
+@pytest.mark.parametrize("form", ["response", "compatible"])
+def test_a_response_and_a_request_for_compatible_servers_hold_reasoning(form: str) -> None:
+    document = DIALECT.lower(Transcript([THOUGHTS]), Options(form=form))
+    message = document["choices"][0]["message"] if form == "response" else document["messages"][0]
+    assert message == {"role": "assistant", "reasoning_content": "One.\n\nTwo.", "content": "4"}
+    assert schemas.findings("openai-chat", document) == []
+
+
+def test_what_a_compatible_server_streams_as_reasoning_is_in_the_response() -> None:
+    deltas = [{"role": "assistant"}, {"reasoning_content": "H"}, {"reasoning_content": "m."}, {"content": "4"}]
+    chunks = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    ended = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    done = pipeline.convert(Rows([*chunks, ended, "[DONE]"]), dialects.get("openai-chat-stream"), DIALECT)
+    assert done.document["choices"][0]["message"] == {"role": "assistant", "reasoning_content": "Hm.", "content": "4"}
+    assert [loss.field for loss in done.losses] == []

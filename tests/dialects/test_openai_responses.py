@@ -454,3 +454,18 @@ def test_a_function_is_strict_unless_it_says_that_it_is_not(stated: dict[str, An
     assert done.document["tools"][0]["function"]["strict"] is True
     told = {finding.code for finding in pipeline.validate(request, DIALECT)}
     assert told == ({"open-strict-schema"} if stated.get("strict") else set())  # the service closes the others itself
+
+
+@pytest.mark.parametrize("name", ["openai-responses", "openai-responses-stream"])
+def test_a_response_holds_reasoning_of_others_and_a_request_does_not(name: str) -> None:
+    thinking = {"type": "thinking", "thinking": "Hm.", "signature": "EqQB"}
+    content = [thinking, {"type": "text", "text": "4"}]
+    message = {"type": "message", "role": "assistant", "content": content, "stop_reason": "end_turn", "usage": {}}
+    done = pipeline.convert(message, dialects.get("anthropic"), dialects.get(name))
+    assert "reasoning" not in {loss.field for loss in done.losses}
+    output = done.document[-1]["response"]["output"] if name.endswith("stream") else done.document["output"]
+    assert output[0] == {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]}
+    asked = {"messages": [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": content}]}
+    request = pipeline.convert(asked, dialects.get("anthropic"), DIALECT)
+    assert [loss.field for loss in request.losses if loss.field == "reasoning"] == ["reasoning"]
+    assert all(item["type"] == "message" for item in request.document["input"])

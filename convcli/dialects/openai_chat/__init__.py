@@ -7,7 +7,8 @@ Quirks
 - A tool message holds text only and has no field for a failure: an error is written as `{"error": …}`, and media of
   a result follow in a user message behind all results of the turn.
 - Text stands before the calls of the same message; the API has no other order.
-- The API itself takes no reasoning back; compatible servers use `reasoning_content` or `reasoning`.
+- The API itself takes no reasoning back; compatible servers answer with `reasoning_content` or `reasoning`, and some
+  take it back: it is written in a response, and in a request of the form `compatible`.
 - Several choices of one response are siblings: a tree of which the first is the head.
 - Fine-tuning files are JSONL of requests without a model.
 """
@@ -26,6 +27,7 @@ from convcli.families.openai.messages import (
     express,
     lift_any,
     lift_message,
+    one_reasoning,
     without_empty_refusal,
     without_empty_text,
     write_message,
@@ -145,7 +147,7 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
 
 def write(transcript: Transcript, options: Options) -> Any:
     """A request, a response or a list of messages."""
-    if options.form == "response":
+    if options.form == RESPONSE:
         return write_response(transcript, ANSWERS)
     messages = [write_message(message, NAME) for message in transcript.messages]
     return messages if options.form == "list" else _write_request(transcript, messages)
@@ -178,14 +180,19 @@ def _spoken_or_shown(part: Part, message: Message) -> Part | None:
     return part if usual == part.media_type else replace(part, media_type=usual)
 
 
+RESPONSE, COMPATIBLE = "response", "compatible"
+"""The forms in which reasoning has a place: compatible servers answer so, and some take it back."""
+
 PARTS = (
-    parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ()}),
+    parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ("assistant",)}),
+    on_each_message(one_reasoning),
     on_parts(_spoken_or_shown, *MEDIA),
     only_own_opaque(NAME),
     without_empty_refusal(NAME),
     without_empty_text(NAME),
     ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
 )
+NO_REASONING = parts_in_roles({"reasoning": ()})
 MESSAGES = fused(
     renaming(NAMES, IDS),
     *of_conversations(RESULTS, _is_written, on_each_message(named)),
@@ -196,16 +203,19 @@ MESSAGES = fused(
     common.REQUEST_SETTINGS.fits,
 )
 ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *PARTS))
-FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
+PLAIN_MESSAGES = fused(NO_REASONING, *MESSAGES)
+FIT = {"request": PLAIN_MESSAGES, "list": PLAIN_MESSAGES, RESPONSE: ANSWER, COMPATIBLE: MESSAGES}
 
 LACKS = lacks(
     LACKING
     | settings_but(*common.REQUEST_SETTINGS.names())
     | fields(
-        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType tool_result.name"
+        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType tool_result.name "
+        "reasoning.summary"
     ),
     of_answers="id createdAt",
 )
+LACKS[COMPATIBLE] = LACKS["request"]
 
 RULES = (
     links.identified(),
@@ -253,7 +263,7 @@ DIALECT = Dialect(
     ),
     specification="Chat Completions API reference; Python SDK openai 3.51.0; read 2026-11-20",
     framings=("document", "records"),
-    forms=("request", "response", "list"),
+    forms=("request", RESPONSE, "list", COMPATIBLE),
     detect=detect,
     lift=lift,
     fit=FIT,
@@ -265,7 +275,7 @@ DIALECT = Dialect(
     lacks=LACKS,
     reasons={
         **REASONS,
-        "reasoning": "Chat Completions takes no reasoning back",
+        "reasoning": "only requests of the form compatible take it back",
         "settings.modalities": "answers of Chat Completions are text or audio",
         "settings.serviceTier": "Chat Completions has no such tier",
         "message.stopReason": "only a response has a finish reason",

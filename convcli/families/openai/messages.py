@@ -301,6 +301,20 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     return fitted.kind, fitted.value
 
 
+def one_reasoning(message: Message) -> Message:
+    """A message has one text of reasoning: its summary where it has no other, and several are joined."""
+    thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
+    if not thoughts or (len(thoughts) == 1 and thoughts[0].text):
+        return message
+    text = BETWEEN.join(filter(None, (thought.text or BETWEEN.join(thought.summary or ()) for thought in thoughts)))
+    others = [part for part in message.parts if not isinstance(part, Reasoning)]
+    return replace(message, parts=[*([Reasoning(text)] if text else []), *others])
+
+
+BETWEEN = "\n\n"
+"""What stands between texts of reasoning that are one."""
+
+
 def without_empty_refusal(owner: str) -> PartPass:
     """A refusal without words is none, unless it carries something of the owner's."""
     return on_parts(lambda part, _: part if part.text or carried_by(part.extras, owner) else None, "refusal")

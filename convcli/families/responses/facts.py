@@ -38,7 +38,7 @@ LACKING |= fields("message.grouping message.model tool_result.isError tool_resul
 """What neither a request nor a response has."""
 
 REASONS = {
-    "reasoning": "the Responses API takes back only reasoning of its own",
+    "reasoning": "a request of the Responses API takes back only reasoning of its own, and none is empty",
     "message.grouping": "answers that follow on each other are one",
     "message.id": "items have ids of their own",
     "message.parentId": "items have no parent",

@@ -119,7 +119,7 @@ def takes_output(owner: str, media: MediaFit = takes_media) -> PartPass:
 
 
 def own_items(owner: str, *, is_input: bool) -> Pass:
-    """No reasoning but that of the service; as input no ids of items that it cannot have made."""
+    """Reasoning that says something; as input only that of the service, and no ids of items that it has not made."""
     return on_messages(lambda messages: _OwnItems(owner, is_input).fitted(messages))
 
 
@@ -148,7 +148,8 @@ class _OwnItems:
         kind = "function_call" if isinstance(part, ToolCall) else part.type
         id_ = self._known(metadata.get("itemId"), carried_by(part.extras, self._owner).get("type", kind))
         encrypted = metadata.get("encryptedContent") or None if isinstance(part, Reasoning) else None
-        if isinstance(part, Reasoning) and id_ is None and encrypted is None:
+        is_foreign = isinstance(part, Reasoning) and id_ is None and encrypted is None
+        if is_foreign and (self._is_input or not (part.text or part.summary)):  # type: ignore[union-attr]
             return None
         self._open = None
         return _with_metadata(part, itemId=id_, encryptedContent=encrypted)
