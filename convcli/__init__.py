@@ -32,7 +32,7 @@ from convcli.model.version import __version__ as __version__
 
 TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the interpreter to start
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from os import PathLike
     from typing import Any, Literal
 
@@ -204,10 +204,11 @@ def lower(
     branch: Literal["active", "all"] = "all",
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
+    set: Mapping[str, Any] | None = None,
 ) -> Conversion:
     """A transcript in the dialect `to`: a Conversion with `document`, `losses` and `findings`.
 
-    `form`, `branch`, `view` and `chunk` are those of `convert`. Raises JobError for an unknown dialect or form.
+    `form`, `branch`, `view`, `chunk` and `set` are those of `convert`. Raises JobError for an unknown dialect or form.
 
     >>> from convcli import Message, Text, ToolCall, Transcript, lower
     >>> call = ToolCall("call_1", "get_weather", {"city": "Tokyo"})
@@ -215,10 +216,11 @@ def lower(
     >>> lower(asked, "anthropic").document["messages"][1]["content"]
     [{'type': 'tool_use', 'id': 'call_1', 'name': 'get_weather', 'input': {'city': 'Tokyo'}}]
     """
-    from convcli.engine import arguments, conversion
+    from convcli.engine import added, arguments, conversion
 
     target = _dialect(to)
-    return conversion.lower(transcript, target, arguments.options(target, form, branch, chunk, view))
+    chosen = arguments.options(target, form, branch, chunk, view, set)
+    return added.with_added(conversion.lower(transcript, target, chosen), chosen, target, None)
 
 
 def convert(
@@ -230,24 +232,30 @@ def convert(
     branch: Literal["active", "all"] = "all",
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
+    set: Mapping[str, Any] | None = None,
 ) -> Conversion:
     """One document in the dialect `to`: a Conversion with `document`, `transcript`, `losses` and `findings`.
 
     `form` is one of the forms of the target (`request`, `response`, …: `convcli dialects NAME` lists them) · `branch`:
     of a session with branches only the `active` one, or `all` that the target can hold · `view`: all the `history`, or
-    only the `context` that a compaction leaves · `chunk`: characters in a piece of a stream. Raises ContentError when
-    no dialect or more than one fits, RefusedError when the document does not pass its schema, JobError for an unknown
-    dialect or form.
+    only the `context` that a compaction leaves · `chunk`: characters in a piece of a stream · `set`: keys of the output
+    with their values, where a dot leads into an object; they are among the losses, as `invented` or `changed`. Raises
+    ContentError when no dialect or more than one fits, RefusedError when the document does not pass its schema,
+    JobError for an unknown dialect, form or key.
 
     >>> import convcli
     >>> document = {"messages": [{"role": "user", "content": "Hi."}], "temperature": 0.5}
     >>> convcli.convert(document, to="gemini", source="openai-chat").document["generationConfig"]
     {'temperature': 0.5}
+    >>> convcli.convert(document, to="anthropic", source="openai-chat").findings[0].message
+    'a request has model and max_tokens; this one has not'
+    >>> convcli.convert(document, to="anthropic", source="openai-chat", set={"max_tokens": 9, "model": "m"}).findings
+    []
     """
     from convcli.engine import arguments, pipeline
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk, view)
+    chosen = arguments.options(target, form, branch, chunk, view, set)
     return pipeline.convert(document, arguments.dialect_of(document, source), target, chosen)
 
 
@@ -345,6 +353,7 @@ def convert_lines(
     branch: Literal["active", "all"] = "all",
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
+    set: Mapping[str, Any] | None = None,
 ) -> Iterator[LineOutcome]:
     """One outcome for each line, each of which is a document as JSON: `data` is the converted one as bytes, with its
     `losses` and `findings`. What is wrong with a line is among its findings and ends nothing; its `data` is None.
@@ -363,7 +372,7 @@ def convert_lines(
 
     target = _dialect(to)
     own = None if source is None else _dialect(source)
-    return by_line.convert(lines, own, target, arguments.options(target, form, branch, chunk, view))
+    return by_line.convert(lines, own, target, arguments.options(target, form, branch, chunk, view, set))
 
 
 def validate_lines(

@@ -40,6 +40,7 @@ convcli convert "samples/openclaw/*.jsonl" --to openai-chat --out-dir out -j 4
 convcli convert "samples/openclaw/*.jsonl" --to openai-chat -o train.jsonl   # a line for each
 convcli convert samples/openai-chat/fine-tuning.jsonl --to openclaw --out-dir sessions   # a file for each
 convcli convert samples/mistral/response.json --to openai-chat-stream --chunk 20
+convcli convert samples/openai-chat/twin-weather.json --to anthropic --set max_tokens=1024 --set model=claude-x
 cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fail-on-loss > out.json
 """
 
@@ -84,6 +85,13 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
     default="history",
     help="Of a session with a compaction: write all of it, or what a model would be sent next.",
 )
+@click.option(
+    "--set",
+    "added",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a key of every output, as max_tokens=1024 or generationConfig.topK=40. VALUE is JSON, else a text.",
+)
 @click.option("--form", metavar="FORM", help="Which form to write, where a dialect has several: request, response, …")
 @click.option("--text-columns", is_flag=True, help="Write lists and objects of a row as JSON texts, as data sets do.")
 @click.option(
@@ -118,6 +126,7 @@ class ConvertArguments(NamedTuple):
     keep_going: bool
     branch: Any
     view: Any
+    added: tuple[str, ...]
     form: str | None
     framing: Any
     chunk: int | None
@@ -168,6 +177,7 @@ class _Converting:
         return self.codes.worst
 
     def _job(self) -> Job:
+        from convcli.engine.added import checked
         from convcli.jobs.converting import Job
 
         arguments = self.arguments
@@ -180,7 +190,8 @@ class _Converting:
             raise unknown("form", arguments.form, forms, f"{arguments.target.name} has {', '.join(forms)}")
         self._check_stream()
         fail_on: Any = None if arguments.fail_on_loss is None else LEVEL_OF_CHOICE[arguments.fail_on_loss]
-        options = Options(form=arguments.form, chunk=arguments.chunk or 0, branch=arguments.branch, view=arguments.view)
+        added = checked(dict(map(_key_and_value, arguments.added)), arguments.target)
+        options = Options(arguments.form, arguments.chunk or 0, arguments.branch, arguments.view, added)
         return Job(
             arguments.target,
             options,
@@ -369,3 +380,17 @@ def _layout_of(output: str | None) -> Framing | None:
         return "jsonl"
     suffix = os.path.splitext(name)[1].lower()
     return "json" if suffix == ".json" else "sse" if suffix == ".sse" else None
+
+
+def _key_and_value(word: str) -> tuple[str, Any]:
+    """KEY=VALUE; what is no JSON is a text."""
+    from convcli.model.errors import ContentError
+    from convcli.wire import exact_json
+
+    key, separator, value = word.partition("=")
+    if not key or not separator:
+        raise JobError("usage", "--set needs a key and a value", help="write KEY=VALUE, as max_tokens=1024")
+    try:
+        return key, exact_json.parse(value)
+    except ContentError:
+        return key, value

@@ -5,11 +5,13 @@ On the command line these come from files and options; the messages of the two d
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Literal
 
 from convcli import dialects
 from convcli.engine import detection
+from convcli.engine.added import checked
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import ContentError, JobError
 from convcli.validation.wording import unknown
@@ -56,15 +58,16 @@ def options(
     branch: Literal["active", "all"],
     chunk: int,
     view: Literal["history", "context"] = "history",
+    added: Mapping[str, Any] | None = None,
 ) -> Options:
-    """The choices for a dialect that is written. Raises JobError for a form that it does not have."""
+    """The choices for a dialect that is written. Raises JobError for a form or a key that it does not have."""
     if form is not None and form not in target.forms:
         raise unknown("form", form, target.forms, f"{target.name} has {', '.join(target.forms)}")
     if branch not in ("active", "all"):
         raise unknown("branch", str(branch), ("active", "all"), "choose active or all")
     if view not in ("history", "context"):
         raise unknown("view", str(view), ("history", "context"), "choose history or context")
-    return Options(form=form, chunk=chunk, branch=branch, view=view)
+    return Options(form=form, chunk=chunk, branch=branch, view=view, added=checked(added or {}, target))
 
 
 def _check_parsed(document: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from convcli.engine.added import with_added
 from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower, not_understood
 from convcli.engine.shortcut import (
     by_template,
@@ -51,6 +52,8 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
     In its own dialect it stays as it is, unless the options ask for another form. Raises RefusedError, with the
     findings, when the document does not pass the schema of its dialect, and JobError when the target is only read.
     """
+    if options.added:
+        return with_added(convert(document, source, target, options._replace(added=())), options, target, source)
     if options != BY_DEFAULT:
         return lower(lift(document, source), target, options, source)
     if source is target:

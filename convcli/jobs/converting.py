@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from convcli.engine import conversion, texts
+from convcli.engine.added import WHY as SET
 from convcli.engine.restore import record
 from convcli.engine.texts import ArgumentStyle
 from convcli.files.framing import Framing
@@ -54,8 +55,8 @@ class Job(NamedTuple):
     arguments: ArgumentStyle | None = None
 
     def fails_on(self, loss: Loss) -> bool:
-        """Is this loss one that the job does not accept?"""
-        return self.fail_on is not None and LEVELS.index(loss.level) <= LEVELS.index(self.fail_on)
+        """Is this loss one that the job does not accept? What the user has set is none."""
+        return loss.why != SET and self.fail_on is not None and LEVELS.index(loss.level) <= LEVELS.index(self.fail_on)
 
 
 class LossCount(msgspec.Struct):

@@ -25,15 +25,20 @@ class Clue(NamedTuple):
     reason: str
 
 
+Added: TypeAlias = tuple[tuple[str, Any], ...]
+"""Keys that the user adds to every output, with their values; a dot leads into an object."""
+
+
 class Options(NamedTuple):
     """What a user may choose about the output. `form`: one of `Dialect.forms`; `chunk`: characters in a fragment;
     `branch`: of a tree only the active branch, or all that the target can carry; `view`: of a session with a
-    compaction all of its history, or only the context, what a model would be sent next."""
+    compaction all of its history, or only the context, what a model would be sent next; `added`: keys for every one."""
 
     form: str | None = None
     chunk: int = 0
     branch: Literal["active", "all"] = "all"
     view: Literal["history", "context"] = "history"
+    added: Added = ()
 
 
 USUAL = Options()

@@ -273,6 +273,28 @@ def _not_allowed(path: Path, refused: dict[str, Any], value: Any) -> Explanation
 
 
 @cache
+def keys_in(name: str, path: Path) -> frozenset[str] | None:
+    """The keys that the schema names in the object at a path of keys, in whatever form of the document; None where it
+    names none, and any key may stand."""
+    nodes = list(_possible(name, schema(name)))
+    for step in path:
+        below = [node["properties"][step] for node in nodes if step in node.get("properties", ())]
+        nodes = [possible for node in below for possible in _possible(name, node)]
+    return frozenset(key for node in nodes for key in node.get("properties", ())) or None
+
+
+def _possible(name: str, node: Any) -> Iterator[dict[str, Any]]:
+    """The schema object itself and all that it may add for some value."""
+    if not isinstance(node, dict):
+        return
+    yield node
+    if "$ref" in node:
+        yield from _possible(name, follow(schema(name), node["$ref"]))
+    for below in (node.get("then"), node.get("else"), *node.get("allOf", ()), *node.get("anyOf", ())):
+        yield from _possible(name, below)
+
+
+@cache
 def vocabulary(name: str) -> frozenset[str]:
     """All keys that the schema names somewhere."""
 

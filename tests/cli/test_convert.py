@@ -307,3 +307,38 @@ def test_findings_in_a_column_of_texts_are_where_the_text_stands(tmp_path: Path)
 def test_sessions_are_no_rows_with_columns(tmp_path: Path) -> None:
     done = run("convert", write(tmp_path / "a.json", LOSSY), "--to", "openclaw", "--text-columns")
     assert (done.returncode, b"--text-columns" in done.stderr) == (2, True)
+
+
+def test_a_key_that_every_output_needs_is_set_and_told(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", *[CLEAN] * 40)
+    words = ["convert", source, "--to", "anthropic", "--set", "model=claude-x", "--set", "metadata.user_id=7 a"]
+    done = run(*words, "--losses", tmp_path / "losses", "--fail-on-loss")
+    assert done.returncode == 0
+    assert all(json.loads(line)["model"] == "claude-x" for line in done.stdout.splitlines())
+    assert json.loads(done.stdout.splitlines()[0])["metadata"] == {"user_id": "7 a"}
+    found = json.loads((tmp_path / "losses").read_bytes())
+    assert {(loss["kind"], loss["field"]) for loss in found} >= {("changed", "model")}
+    assert "invented" in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("max_tokens", "--set needs a key and a value"),
+        ("=1", "--set needs a key and a value"),
+        ("max_tokenz=1", 'did you mean "max_tokens"?'),
+        ("max_tokens=many", '"max_tokens" must be an integer or null; found a string of 4 characters'),
+    ],
+)
+def test_a_key_that_cannot_be_set_is_an_error_of_the_job(word: str, told: str, tmp_path: Path) -> None:
+    done = run("convert", write(tmp_path / "a.json", CLEAN), "--to", "anthropic", "--set", word)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert told in done.stderr.decode()
+
+
+def test_what_is_missing_in_every_line_is_told_once_and_counted(tmp_path: Path) -> None:
+    rows = [{"messages": CLEAN["messages"]}] * 30
+    told = run("convert", write(tmp_path / "a.jsonl", *rows), "--to", "anthropic").stderr.decode()
+    assert told.count("warning[incomplete-request]") == 1
+    assert "and 29 more: incomplete-request ×29" in told
+    assert "= help: add what you know: --set model=… --set max_tokens=1024" in told

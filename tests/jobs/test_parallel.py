@@ -42,6 +42,7 @@ LINES = {
 }
 ENDS = {"newline": "\n", "none": "", "torn": "\n" + json.dumps(CLEAN)[:-9], "zeros": "\n\0\0\0", "blank": "\n\n \n"}
 WAYS = [
+    ["--set", "max_tokens=9", "--set", "metadata.user_id=x"],
     [],
     ["--keep-going"],
     ["--fail-on-loss"],

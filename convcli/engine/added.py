@@ -1,0 +1,99 @@
+"""Keys that the user adds to every output: what a service requires and nobody gave.
+
+An output with them is read back and compared like any other: so what was added is reported as invented, and what was
+changed by it as changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.engine.conversion import Conversion, compared, left_out
+from convcli.model.dialect import Added, Dialect, Options
+from convcli.model.errors import JobError
+from convcli.proof.reasons import MISSING, Loss
+from convcli.validation import schemas
+from convcli.validation.wording import described, shown_key, unknown
+from convcli.wire import exact_json, pointers
+
+WHY = "it was set for all outputs"
+
+
+def checked(values: Mapping[str, Any], target: Dialect) -> Added:
+    """The keys with their values; a dot leads into an object. Raises JobError for a key that the schema of the target
+    does not name."""
+    for key in values:
+        steps = tuple(key.split("."))
+        for i, step in enumerate(steps):
+            known = schemas.keys_in(target.name, steps[:i])
+            if known is None:
+                break
+            if step not in known:
+                raise unknown("key", step, sorted(known), f"convcli schema {target.name} shows all keys")
+    return tuple(values.items())
+
+
+def with_added(conversion: Conversion, options: Options, target: Dialect, source: Dialect | None) -> Conversion:
+    """The conversion with the keys of these options in its document. Raises JobError where they do not fit into it."""
+    document, silent = conversion.document, list[Loss]()
+    before = target.lift(document) if options.added else None
+    for key, value in reversed(options.added):
+        steps = key.split(".")
+        edited = _put(document, steps, value, key)
+        if edited is document:
+            continue
+        _check(edited, key, target)
+        after = target.lift(edited)
+        if after == before:
+            silent.append(_loss(key, _value_at(document, steps), value))
+        document, before = edited, after
+    if document is conversion.document:
+        return conversion
+    unwanted = left_out(conversion.transcript, options)
+    done = compared(conversion.transcript, document, target, source, left_out=unwanted)
+    done.losses = [*reversed(silent), *_explained(done.losses, conversion.losses)]
+    return done
+
+
+def _put(node: Any, steps: Sequence[str], value: Any, key: str) -> Any:
+    """The node with the value in it, the same one if it is there already. New keys stand before the others, as the name
+    of the model does."""
+    if not steps:
+        return node if node is not MISSING and exact_json.exact(node, value) else value
+    step, rest = steps[0], steps[1:]
+    if not isinstance(node, dict):
+        raise JobError("usage", f"{shown_key(key)} cannot be set in {described(node)}")
+    old = node.get(step, MISSING)
+    below = _put({} if rest and (old is MISSING or old is None) else old, rest, value, key)
+    if step in node:
+        return node if below is old else {**node, step: below}
+    return {step: below, **node}
+
+
+def _check(document: Any, key: str, target: Dialect) -> None:
+    """Without this key, it was a document of the target."""
+    if not schemas.accepts(target.name, document):
+        finding = schemas.findings(target.name, document)[0]
+        raise JobError("usage", f"{shown_key(key)} cannot be set to that: {finding.message}", help=finding.help)
+
+
+def _value_at(document: Any, steps: Sequence[str]) -> Any:
+    try:
+        return pointers.resolve(document, tuple(steps))
+    except LookupError:
+        return MISSING
+
+
+def _loss(key: str, old: Any, value: Any) -> Loss:
+    """What is reported of a value in which the target reads nothing: the comparison does not see it."""
+    return Loss("invented" if old is MISSING else "changed", "", key, "context", WHY, old, value)
+
+
+def _explained(losses: Sequence[Loss], before: Sequence[Loss]) -> Iterator[Loss]:
+    """The losses, with the reason of those that the added keys have made."""
+    known = {(loss.kind, loss.where, loss.field): loss for loss in before}
+    for loss in losses:
+        yield loss if known.get((loss.kind, loss.where, loss.field)) == loss else replace(loss, why=WHY)

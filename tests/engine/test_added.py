@@ -1,0 +1,111 @@
+"""Keys that the user adds: told as what they are, valid, and nothing else changes."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import msgspec
+import pytest
+
+from convcli import dialects
+from convcli.engine import pipeline
+from convcli.engine.added import WHY, checked
+from convcli.engine.restore import record, restore
+from convcli.model.dialect import Options
+from convcli.model.errors import JobError
+from convcli.proof.difference import difference
+from convcli.proof.reasons import Loss
+from convcli.validation import schemas
+from tests.support import dumped, samples_of
+
+CHAT = {"model": "gpt-5.1", "temperature": 0.5, "messages": [{"role": "user", "content": "Hi."}]}
+SOURCE = dialects.get("openai-chat")
+
+
+def converted(target: str, document: Any = CHAT, /, **values: Any) -> pipeline.Conversion:
+    named = {key.replace("__", "."): value for key, value in values.items()}
+    to = dialects.get(target)
+    return pipeline.convert(document, SOURCE, to, Options(added=checked(named, to)))
+
+
+def told(done: pipeline.Conversion) -> list[tuple[str, str, str]]:
+    return [(loss.kind, loss.where, loss.field) for loss in done.losses if loss.why == WHY]
+
+
+def test_what_is_added_is_invented_and_what_is_changed_by_it_changed() -> None:
+    done = converted("anthropic", max_tokens=1024, model="claude-x")
+    assert done.document == {"max_tokens": 1024, "model": "claude-x", "temperature": 0.5, "messages": CHAT["messages"]}
+    assert told(done) == [("changed", "/model", "model"), ("invented", "/max_tokens", "settings.maxOutputTokens")]
+    assert done.findings == []
+
+
+def test_what_stands_there_already_is_no_loss_and_what_is_lost_anyway_keeps_its_reason() -> None:
+    plain = pipeline.convert(CHAT | {"seed": 7}, SOURCE, dialects.get("anthropic"))
+    done = converted("anthropic", CHAT | {"seed": 7}, model="gpt-5.1")
+    assert dumped(done.document) == dumped(plain.document)
+    assert done.losses == plain.losses
+    with_tokens = converted("anthropic", CHAT | {"seed": 7}, max_tokens=9)
+    assert [loss for loss in with_tokens.losses if loss.why != WHY] == plain.losses
+
+
+def test_a_dot_leads_into_an_object_that_need_not_be_there() -> None:
+    done = converted("gemini", generationConfig__maxOutputTokens=5, toolConfig__functionCallingConfig__mode="NONE")
+    assert done.document["generationConfig"] == {"maxOutputTokens": 5, "temperature": 0.5}
+    assert done.document["toolConfig"] == {"functionCallingConfig": {"mode": "NONE"}}
+    assert {"settings.maxOutputTokens", "toolChoice"} <= {field for _, _, field in told(done)}
+
+
+def test_a_value_in_which_nothing_is_read_is_told_all_the_same() -> None:
+    done = converted("anthropic", metadata={}, max_tokens=9)
+    assert done.document["metadata"] == {}
+    assert set(told(done)) == {("invented", "", "metadata"), ("invented", "/max_tokens", "settings.maxOutputTokens")}
+
+
+@pytest.mark.parametrize(
+    ("target", "values", "code", "words"),
+    [
+        ("anthropic", {"max_tokenz": 1}, "unknown-key", 'did you mean "max_tokens"?'),
+        ("gemini", {"generationConfig__maxOutputToken": 1}, "unknown-key", 'did you mean "maxOutputTokens"?'),
+        ("anthropic", {"max_tokens": "many"}, "usage", "must be an integer"),
+        ("anthropic", {"model__name": "x"}, "usage", "cannot be set in a string"),
+        ("mcp", {"systemPrompt": 1}, "usage", "must be a string"),
+    ],
+)
+def test_a_key_or_a_value_that_does_not_fit_is_an_error_of_the_job(
+    target: str, values: dict[str, Any], code: str, words: str
+) -> None:
+    with pytest.raises(JobError) as caught:
+        converted(target, **values)
+    assert caught.value.code == code
+    assert words in caught.value.message + caught.value.help
+
+
+def test_an_output_that_is_a_list_has_no_keys() -> None:
+    with pytest.raises(JobError, match="cannot be set in a list of 1 item"):
+        pipeline.convert(CHAT, SOURCE, dialects.get("anthropic"), Options(form="list", added=(("model", "x"),)))
+
+
+def bare(loss: Loss) -> Loss:
+    return msgspec.structs.replace(loss, why="")
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "intermediate", "openai-responses", "mistral", "cohere", "ollama"])
+@pytest.mark.parametrize("source", ["openai-chat", "anthropic", "gemini"])
+def test_the_laws_hold_for_outputs_with_added_keys(source: str, target: str) -> None:
+    one, two = dialects.get(source), dialects.get(target)
+    options = Options(added=(("model", "x"),))
+    for sample in samples_of(source):
+        before = copy.deepcopy(sample.document)
+        done = pipeline.convert(sample.document, one, two, options)
+        if isinstance(done.document, list):
+            continue
+        assert dumped(sample.document) == dumped(before), "L8"
+        assert schemas.accepts(target, done.document), "L5"
+        again = difference(done.transcript, two.lift(done.document), one, two)
+        assert [bare(loss) for loss in again] == [bare(loss) for loss in done.losses], "L2, L3"
+        assert pipeline.convert(done.document, two, two, options).losses == [], "L4"
+        kept = record(sample.document, done.document, one, two)
+        assert dumped(restore(done.document, kept)) == dumped(sample.document), "L10"
+        assert pickle.loads(pickle.dumps(options)) == options
