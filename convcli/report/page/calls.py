@@ -92,7 +92,7 @@ def result_block(result: ToolResult, index: int, status: str) -> str:
     first = " ".join(text[: 4 * FIRST].split())[:FIRST]
     shown = f"<pre>{escape(text)}</pre>" if result.kind != "multimodal" else "".join(map(_piece, result.value))
     size = f'<span class="dim">{count(len(text), "character")}</span>'
-    head = f"{_state(status)} {escape(first)}{'…' if len(text) > len(first) else ''}"
+    head = f"{_state(status)} {escape(first)}{'…' if len(text) > len(first) else ''} ·"
     return f'<details class="result" id="m{index}"><summary>{head} {size}</summary>{shown}</details>'
 
 
