@@ -68,7 +68,7 @@ def command(
     from convcli.jobs import programs
 
     chosen = programs.get(program)
-    document = _document(path, source)
+    document = _document(screen, path, source)
     conversion, facts = _converted(document, chosen, cwd, view)
     target = programs.path(chosen, facts, home)
     if not dry_run:
@@ -80,10 +80,20 @@ def command(
     return DONE
 
 
-def _document(path: str, source: Dialect | None) -> Document:
+def _document(screen: Screen, path: str, source: Dialect | None) -> Document:
+    """The only transcript. A last line that its program has not finished is left out, and said."""
     from convcli.jobs import inputs
 
-    documents = [document for file in inputs.find([path]) for document in inputs.documents(file.path, _name(source))]
+    documents = []
+    for file in inputs.find([path]):
+        with inputs.opened(file.path, _name(source)) as opened:
+            for item in opened:
+                if isinstance(item, inputs.Document):
+                    documents.append(item)
+                elif item.torn:
+                    screen.tell("note: the last line is torn, and left out\n")
+                else:
+                    raise item.error
     if len(documents) != 1:
         raise JobError("usage", f"there are {len(documents):,} transcripts in {path}", help="name one: FILE:LINE")
     return documents[0]

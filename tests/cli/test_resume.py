@@ -55,3 +55,11 @@ def test_several_transcripts_are_not_one_session(tmp_path: Path) -> None:
 def test_a_wrong_program_gets_the_nearest(tmp_path: Path) -> None:
     done = run("resume", SESSION, "--in", "codx", "--home", tmp_path)
     assert (done.returncode, b'did you mean "codex"?' in done.stderr) == (2, True)
+
+
+def test_a_session_whose_last_line_is_torn_goes_on_without_it(tmp_path: Path) -> None:
+    source = tmp_path / "torn.jsonl"
+    source.write_bytes(SESSION.read_bytes() + b'{"type":"message","id":"x","mess')
+    done = run("resume", source, "--in", "codex", "--home", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert b"note: the last line is torn" in done.stderr

@@ -17,6 +17,8 @@ Quirks
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,7 +30,8 @@ from convcli.families.anthropic import places, policy
 from convcli.families.anthropic.response import IDS
 from convcli.kit import lacking
 from convcli.kit.objects import Native, carried_by
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.errors import JobError
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path, Transcript
 from convcli.validation.rules import links, names, trees, turns
@@ -132,12 +135,28 @@ LACKS = (places.LACKS | lacking.SESSION | lacking.REQUEST | lacking.FUNCTION_ONL
     "id title cwd head"
 ) | lacking.fields("message.name")
 
+
+def _place(facts: SessionFacts) -> str:
+    """Claude Code has a folder for each directory, and in it a file for each session. The name of a long one ends in a
+    hash that nobody has described."""
+    slug = re.sub(r"[^a-zA-Z0-9]", "-", os.path.realpath(facts.cwd))
+    if len(slug) > LONGEST_SLUG:
+        raise JobError("usage", f"Claude Code names no folder after so long a path: {facts.cwd}", help="choose --cwd")
+    return f"projects/{slug}/{facts.id}.jsonl"
+
+
+LONGEST_SLUG = 200
+PROGRAM = Program(
+    NAME, ".claude", "projects/*/*.jsonl", "CLAUDE_CONFIG_DIR", place=_place, command="claude --resume {id}"
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="Claude Code",
     specification="sessions of Claude Code 2.1.330, claude-agent-sdk 0.2.187; read 2026-11-22",
     framings=("events", "document"),
     forms=("session",),
+    programs=(PROGRAM,),
     detect=detect,
     lift=lift,
     fit=FIT,
