@@ -19,7 +19,7 @@ from convcli.model.findings import Finding
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.jobs.inputs import Document
+    from convcli.jobs.inputs import Document, Input
     from convcli.model.transcript import Transcript
     from convcli.proof.reasons import Loss
     from convcli.report.tables import View
@@ -47,13 +47,40 @@ def inputs(function: F) -> F:
         default="error",
         help="If a key stands twice in an object: an error, or the last one counts.",
     )
-    return keys(line_option(from_option(function)))
+    return keys(at_option(line_option(from_option(function))))
 
 
 def line_option(function: F) -> F:
     """The option that names one transcript of a file."""
     help_text = "Only the transcript on this line of the one FILE, as FILE:LINE."
     return click.option("--line", type=click.IntRange(1), metavar="N", help=help_text)(function)
+
+
+def at_option(function: F) -> F:
+    """The option that picks transcripts out of documents."""
+    help_text = "Transcripts inside a document: '/observations/*/input', or a preset such as langfuse."
+    option = click.option(
+        "--at", multiple=True, metavar="POINTER", shell_complete=lambda _, __, word: _presets(word), help=help_text
+    )
+    return option(function)
+
+
+def _presets(word: str) -> list[str]:
+    from convcli.jobs.envelopes import PRESETS
+
+    return [name for name in PRESETS if name.startswith(word)]
+
+
+def tell_passed(screen: Screen, source: Input) -> None:
+    """Say how much of what --at has picked is no transcript."""
+    passed = source.passed
+    if passed is None or not passed.count:
+        return
+    from convcli.report.text import safe_text
+
+    text = f"note: {passed.count:,} of {passed.total:,} values that --at finds in it are no transcripts"
+    more = "".join(f"; {count:,} of them: {message}" for message, count in passed.foreign.items() if count)
+    screen.tell(f"{text} (the first: {safe_text(passed.first)}){safe_text(more)}\n")
 
 
 def from_option(function: F) -> F:
@@ -204,15 +231,18 @@ def size_of(path: str) -> int:
 def lifted(arguments: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iterator[tuple[Document, Transcript]]:
     """The transcripts of the files named by the arguments; what is refused is told."""
     from convcli.jobs import inputs as files
+    from convcli.jobs.envelopes import patterns
 
     name = None if arguments.source is None else arguments.source.name
+    at = patterns(arguments.at)
     selected = files.find(arguments.paths, arguments.line)
     with printer.screen.progress(sum(size_of(path) for path, _ in selected)) as progress:
         for path, _ in selected:
-            with codes.guard(path), files.opened(path, name, duplicate_keys=arguments.duplicate_keys) as source:
+            with codes.guard(path), files.opened(path, name, duplicate_keys=arguments.duplicate_keys, at=at) as source:
                 progress.watch(partial(getattr, source, "bytes_read"))
                 for item in source:
                     yield from _transcript(item, codes, printer)
+                tell_passed(printer.screen, source)
             progress.pass_by(size_of(path))
 
 

@@ -133,6 +133,7 @@ class ConvertArguments(NamedTuple):
     text_columns: bool
     arguments: Any
     line: int | None
+    at: tuple[str, ...]
     duplicate_keys: Any
     jobs: int
 
@@ -150,13 +151,15 @@ class _Converting:
         from convcli.files.outputs import open_output
         from convcli.jobs import inputs
         from convcli.jobs.destinations import LossFile
+        from convcli.jobs.envelopes import patterns
 
         job = self._job()
         self.files = inputs.find(self.arguments.paths, self.arguments.line)
         paths = [inputs.split_line(file.path)[0] for file in self.files]
         name = None if self.arguments.source is None else self.arguments.source.name
         self.processes = _shared.processes(self.arguments.jobs, paths, self.screen)
-        self._opened = partial(inputs.opened, dialect=name, duplicate_keys=self.arguments.duplicate_keys)
+        keys, at = self.arguments.duplicate_keys, patterns(self.arguments.at)
+        self._opened = partial(inputs.opened, dialect=name, duplicate_keys=keys, at=at)
         self.folder: Folder | None = None
         self.joined: Joined | None = None
         output, job = self._destination(paths, job)
@@ -222,6 +225,8 @@ class _Converting:
         from convcli.jobs.destinations import Folder, Joined
 
         arguments = self.arguments
+        if arguments.at and arguments.restore_file is not None:
+            raise JobError("usage", "--restore-file is for whole documents, and --at picks parts of them")
         if arguments.out_dir is not None and arguments.output is not None:
             raise JobError("usage", "-o and --out-dir exclude each other")
         if arguments.out_dir is not None:
@@ -271,7 +276,7 @@ class _Converting:
     def _apart(self) -> list[InputFile]:
         """Files that several processes can read; into a folder, those whose names without suffixes differ from all
         others."""
-        if self.processes == 1 or (self.folder is None and self.joined is None):
+        if self.processes == 1 or self.arguments.at or (self.folder is None and self.joined is None):
             return []
         from convcli.jobs.destinations import stem
         from convcli.jobs.workers import can_read
@@ -314,14 +319,18 @@ class _Converting:
             if self.folder is not None:
                 from convcli.jobs.converting import convert_into
 
-                return convert_into(source, file, job, self.folder, sinks, one), source.grew
+                done = convert_into(source, file, job, self.folder, sinks, one)
+                _shared.tell_passed(self.screen, source)
+                return done, source.grew
 
             def output_for(suffix: str) -> Output:
                 part = output if self.joined is None else self.joined.part(suffix)
                 assert part is not None
                 return part
 
-            return one(source, job, output_for, sinks), source.grew
+            done = one(source, job, output_for, sinks)
+            _shared.tell_passed(self.screen, source)
+            return done, source.grew
 
     def _convert_one(self, processes: int) -> Callable[..., Summary]:
         if processes == 1:

@@ -110,6 +110,7 @@ class InspectArguments(NamedTuple):
     target: Dialect | None
     findings: bool
     force: bool
+    at: tuple[str, ...]
     duplicate_keys: Any
 
 

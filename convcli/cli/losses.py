@@ -36,6 +36,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="[FILE]...")
+@_shared.at_option
 @_shared.line_option
 @_shared.from_option
 @click.option("-t", "--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
@@ -50,6 +51,7 @@ def command(
     source: Dialect | None,
     target: Dialect,
     line: int | None,
+    at: tuple[str, ...],
     summary: bool,
     branch: Any,
     view: Any,
@@ -62,7 +64,7 @@ def command(
     """
     width = _shared.width() if form == "table" and not summary else None
     if paths:
-        losses = _Losses(screen, paths, line, source, target, Options(branch=branch, view=view))
+        losses = _Losses(screen, paths, line, at, source, target, Options(branch=branch, view=view))
         return losses.listed(form, summary) if width is None else losses.drawn(width)
     if source is None:
         raise JobError("usage", "of which files, or from which dialect?", help="name a FILE or say --from DIALECT")
@@ -83,11 +85,13 @@ class _Losses:
         screen: Screen,
         paths: tuple[str, ...],
         line: int | None,
+        at: tuple[str, ...],
         source: Dialect | None,
         target: Dialect,
         options: Options,
     ) -> None:
         self.screen, self.paths, self.line, self.target, self.options = screen, paths, line, target, options
+        self.at = at
         self.source = None if source is None else source.name
         self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
 
@@ -134,10 +138,12 @@ class _Losses:
     def _results(self) -> Iterator[tuple[Item, ItemResult]]:
         from convcli.jobs import inputs
         from convcli.jobs.converting import item_results
+        from convcli.jobs.envelopes import patterns
         from convcli.validation.rules.keys import BESIDE_TURNS
 
+        at = patterns(self.at)
         for path, _ in inputs.find(self.paths, self.line):
-            with self.codes.guard(path), inputs.opened(path, self.source) as opened:
+            with self.codes.guard(path), inputs.opened(path, self.source, at=at) as opened:
                 for item in opened:
                     for result in item_results([item], self.target, self.options):
                         yield item, result
@@ -145,6 +151,7 @@ class _Losses:
                             if finding.code not in BESIDE_TURNS:  # nothing is written that keys could be added to
                                 self.printer.finding(finding)
                         self.codes.add(UNACCEPTABLE if result.is_refused else DONE)
+                _shared.tell_passed(self.screen, opened)
 
 
 def _row(loss: Loss) -> dict[str, Any]:

@@ -26,6 +26,7 @@ class StatsArguments(NamedTuple):
     source: Dialect | None
     form: str
     line: int | None
+    at: tuple[str, ...]
     duplicate_keys: Any
 
 

@@ -71,6 +71,7 @@ class ValidateArguments(NamedTuple):
     exit_zero: bool
     isolated: bool
     line: int | None
+    at: tuple[str, ...]
     duplicate_keys: Any
     jobs: int
 
@@ -162,10 +163,13 @@ class _Validating:
         if processes == 1:
             from convcli.jobs.judging import judge
 
-            return judge(source, options)
+            yield from judge(source, options)
+            _shared.tell_passed(self.screen, source)
+            return
         from convcli.jobs import parallel
 
-        return parallel.judge(source, options, processes)
+        yield from parallel.judge(source, options, processes)
+        _shared.tell_passed(self.screen, source)
 
     def _task(self, path: str) -> tuple[str, str | None, Any, JudgingOptions]:
         from convcli.jobs.inputs import split_line
@@ -177,6 +181,7 @@ class _Validating:
         return self.configuration.dialect(path) if self.arguments.source is None else self.arguments.source.name
 
     def _options(self, path: str) -> JudgingOptions:
+        from convcli.jobs.envelopes import patterns
         from convcli.jobs.judging import JudgingOptions
         from convcli.validation.rules.conformance import arguments_match
 
@@ -187,6 +192,7 @@ class _Validating:
             (arguments_match(),) if arguments.check_arguments else (),
             frozenset(code for codes in arguments.select for code in codes),
             frozenset(code for codes in arguments.ignore for code in codes) | self.configuration.ignored(path),
+            patterns(arguments.at),
         )
 
     def _counted(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:

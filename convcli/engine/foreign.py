@@ -134,13 +134,17 @@ FORMATS = (
         ),
     ),
     Foreign("a trace of OpenTelemetry (OTLP)", ("resourceSpans/*/scopeSpans", "resourceLogs/*/scopeLogs")),
-    Foreign("a trace of OpenInference", ("attributes/openinference.span.kind",)),
+    Foreign(
+        "a trace of OpenInference",
+        ("attributes/openinference.span.kind",),
+        "the messages inside are read with --at openinference",
+    ),
     Foreign(
         "a trace of Langfuse",
         ("trace observations", "traceId type=GENERATION|SPAN|TOOL|AGENT|EVENT"),
-        "the messages are under /observations/N/input and /output",
+        "the messages inside are read with --at langfuse",
     ),
-    Foreign("a run of LangSmith", ("run_type inputs",)),
+    Foreign("a run of LangSmith", ("run_type inputs",), "the messages inside are read with --at langsmith"),
     Foreign(
         "a list of spans of a trace",
         (
@@ -152,22 +156,22 @@ FORMATS = (
             "output/response/parts",
             "span_attributes span_id",
         ),
-        "the messages are under /N/input and /N/output",
+        "the messages inside are read with --at braintrust",
     ),
     Foreign(
         "a batch of OpenAI",
         ("custom_id method body", "custom_id response error"),
-        "requests and responses are read alone: jq -c '.body // .response.body // empty' FILE > FILES.jsonl",
+        "the requests and responses inside are read with --at openai-batch",
     ),
     Foreign(
         "a batch of Anthropic",
         ("custom_id params", "custom_id result/type", "requests/*/custom_id"),
-        "requests and responses are read alone: jq -c '.params // .result.message // empty' FILE > FILES.jsonl",
+        "the requests and responses inside are read with --at anthropic-batch",
     ),
     Foreign(
         "a batch of the Gemini API",
         ("key request/contents", "key response/candidates"),
-        "requests and responses are read alone: jq -c '.request // .response // empty' FILE > FILES.jsonl",
+        "the requests and responses inside are read with --at gemini-batch",
     ),
     # exports
     Foreign(

@@ -67,7 +67,7 @@ class Source:
         self.name, self._file, self._max_line, self._keys = name, file, max_line, keys
         self.framing: Framing
         self.framing, self.is_array, self._chunks = _sniff(chunks, max_line)
-        self._taken: list[bytes] | None = None
+        self._taken: list[bytes] | None = []
 
     def __enter__(self) -> Source:
         return self
@@ -148,7 +148,6 @@ class Source:
         `rewind` makes the input whole again, up to the call of `keep`, which frees what was read. Raises ContentError
         `line-too-long`, after which nothing can be read.
         """
-        self._taken = []
         for member in split_members(self._remembered(), self._max_line):
             line, column, start = member.begin
             record = Record(line, start, start + len(member.raw), member.raw, index=member.number, column=column)

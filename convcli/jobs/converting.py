@@ -326,6 +326,8 @@ def writes_rows(target: Dialect) -> bool:
 def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
     """Count and tell what came of a document; gives how many of its losses the job does not accept."""
     summary.transcripts += step.is_read
+    if step.item is not None and step.item.dialect.name not in summary.sources:
+        summary.sources.append(step.item.dialect.name)
     summary.refused += step.is_refused
     summary.lossy += bool(step.losses) and step.is_read
     failing = 0
@@ -344,7 +346,7 @@ def _keep(step: ItemResult, source: Input, job: Job, sinks: Sinks) -> None:
     """Write what is needed to get the original back."""
     if sinks.restore is not None and step.item is not None:
         converted, _ = texts.read(step.document, job.target)  # as `restore` reads it
-        kept = record(step.item.original, converted, source.dialect, job.target)
+        kept = record(step.item.original, converted, step.item.dialect, job.target)
         if source.layout == "array":
             kept["layout"] = "array"
         sinks.restore(exact_json.write_line(kept))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
@@ -22,7 +22,8 @@ from convcli.wire.exact_json import BEGIN, Position
 class Document(msgspec.Struct):
     """One document of an input. `line` is its line in a file of records and 0 elsewhere; `raw` is its JSON text,
     empty for `Rows`, whose lines are their own. `at` is the JSON Pointer to it in what stands there, and `begin` the
-    place of the file where its text begins. `texts` are its columns that hold JSON in a text, and are opened."""
+    place of the file where its text begins. `texts` are the columns of `given` that hold JSON in a text, and are
+    opened in `value`. What was picked out of a record has a `spot`, its place in `raw`, which is all of the record."""
 
     file: str
     line: int
@@ -32,15 +33,19 @@ class Document(msgspec.Struct):
     at: str = ""
     begin: Position = BEGIN
     texts: tuple[str, ...] = ()
+    given: Any = None
+    spot: Callable[[], Position] | None = None
 
     @property
     def original(self) -> Any:
         """The document as it was written, with its texts."""
-        return exact_json.parse(self.raw, duplicate_keys="last") if self.texts else self.value
+        return self.given if self.texts else self.value
 
     @property
     def first_line(self) -> int:
         """The line of the file where it begins, also as a member of an array; 0 for a file that is one document."""
+        if self.spot is not None and not self.line:
+            return self._in_file(self.spot())[0]
         return self.begin[0] if self.at and not self.line else self.line
 
     @property
@@ -101,6 +106,8 @@ class Document(msgspec.Struct):
             return []
         order = exact_json.Order(self.value)
         findings.sort(key=lambda finding: order.of(finding.where))
+        if self.spot is not None:
+            return [self._located(finding, self.spot()) for finding in findings]
         written = {finding.where: self._written(finding.where) for finding in findings}
         places = exact_json.locate_all(self.raw, set(written.values())) if self.raw else {}
         return [self._located(finding, places.get(written[finding.where])) for finding in findings]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from itertools import chain
@@ -32,6 +32,7 @@ from convcli.jobs.choosing import (
 from convcli.jobs.documents import Document as Document
 from convcli.jobs.documents import Item as Item
 from convcli.jobs.documents import Skipped as Skipped
+from convcli.jobs.envelopes import ALL, Passed, Pattern, Picker, no_transcripts
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
@@ -155,8 +156,11 @@ def documents(path: str, dialect: str | None = None) -> Iterator[Document]:
 
 
 @contextmanager
-def opened(path: str, dialect: str | None = None, *, duplicate_keys: DuplicateKeys = "error") -> Iterator[Input]:
-    """An input whose dialect is known; of FILE:LINE only the transcript on that line.
+def opened(
+    path: str, dialect: str | None = None, *, duplicate_keys: DuplicateKeys = "error", at: Sequence[Pattern] = ()
+) -> Iterator[Input]:
+    """An input whose dialect is known; of FILE:LINE only the transcript on that line. With `at`, what these patterns
+    pick is a document each.
 
     Raises JobError when it cannot be opened or there is no such dialect, and ContentError when no dialect or more than
     one fits, or when it is one JSON document that cannot be read."""
@@ -164,7 +168,7 @@ def opened(path: str, dialect: str | None = None, *, duplicate_keys: DuplicateKe
     with open_source(path, duplicate_keys=duplicate_keys) as source:
         among = dialects.builtin() if dialect is None else [dialects.get(dialect)]
         try:
-            yield Input(path, source, among, is_named=dialect is not None, line=line)
+            yield Input(path, source, among, is_named=dialect is not None, line=line, at=at)
         except ContentError as error:
             error.file = error.file or source.name
             raise
@@ -178,14 +182,30 @@ class Input:
     Lines only if the name says so. With a `line`, only the document on it is there.
     """
 
-    def __init__(self, path: str, source: Source, among: list[Dialect], *, is_named: bool, line: int = 0) -> None:
+    def __init__(
+        self,
+        path: str,
+        source: Source,
+        among: list[Dialect],
+        *,
+        is_named: bool,
+        line: int = 0,
+        at: Sequence[Pattern] = (),
+    ) -> None:
         self.name, self._source, self._line = source.name, source, line
         self._items: Iterator[Record] = iter(())
         self._head, self.at = list[Record](), 0
         self.read_elsewhere = 0
+        self.layout: Framing
         self._lines = source.framing != "json"
+        self._picker = Picker(source.name, at, among, is_named=is_named) if at else None
+        self._picked: Iterator[Item] = iter(())
+        if self._picker is not None:
+            self.layout = source.framing if self._lines else "array" if len(at) > 1 or ALL in at[0] else "json"
+            self.dialect, self.is_whole, self.detection = self._pick(self._picker, at)
+            return
         reading = self._members(among, is_named) if source.is_array else None
-        self.layout: Framing = source.framing if reading is None else "array"
+        self.layout = source.framing if reading is None else "array"
         self.dialect, self.is_whole, self.detection = reading or self._documents(among, is_named)
         if self.layout == "json" and is_lines(path) and self._is_one_line():
             self.layout = "jsonl"
@@ -197,6 +217,7 @@ class Input:
     def __iter__(self) -> Iterator[Item]:
         records = chain(self._head, self._items)
         items = self._as_whole(records) if self.is_whole else self._one_by_one(records)
+        items = self._picked if self._picker is not None else items
         return items if not self._line else self._on_line(items)
 
     @property
@@ -212,7 +233,7 @@ class Input:
     @property
     def is_large(self) -> bool:
         """Does it pay that several processes read its ranges, and can they?"""
-        can = self.layout == "jsonl" and self._lines and self.may_be_several
+        can = self.layout == "jsonl" and self._lines and self.may_be_several and self._picker is None
         return can and self._source.plain_size >= WORTH
 
     @property
@@ -221,9 +242,14 @@ class Input:
         return self.layout in ("jsonl", "array") and not self.is_whole and not self._line
 
     @property
+    def passed(self) -> Passed | None:
+        """What was picked and is no transcript; None where nothing was to be picked."""
+        return None if self._picker is None else self._picker.passed
+
+    @property
     def is_several(self) -> bool:
         """Is there more than one document, as far as can be told before they are read?"""
-        return self.may_be_several and len(self._head) > 1
+        return self.may_be_several and (self._picker is not None or len(self._head) > 1)
 
     def ranges(self) -> Iterator[Range]:
         """All bytes of the file, range by range."""
@@ -238,6 +264,23 @@ class Input:
         part = copy(self)
         part._items = self._source.records(*place)
         return part
+
+    def _pick(self, picker: Picker, at: Sequence[Pattern]) -> ChosenDialect:
+        """What is picked, and the dialect of the first of it. Members of an array are picked one at a time."""
+        source = self._source
+        if source.is_array:
+            source.keep()
+        records = source.members() if source.is_array and all(at) else _read(source)
+        items = (item for record in records for item in picker.items(record, is_line=self._lines))
+        head = list[Item]()
+        for item in items:
+            head.append(item)
+            if isinstance(item, Document):
+                self._picked = chain(head, items)
+                return ChosenDialect(item.dialect, False, None)
+        if head:
+            raise head[0].error if isinstance(head[0], Skipped) else self._nothing()
+        raise no_transcripts(self.name, picker.passed, at)
 
     def _members(self, among: list[Dialect], is_named: bool) -> ChosenDialect | None:
         """What an array holds that is several documents; None where it is one, which is then read from the beginning.
@@ -315,7 +358,7 @@ class Input:
     def _document(self, record: Record) -> Document:
         line = record.line if self._lines else 0
         value, names = texts.read(record.value, self.dialect)
-        document = Document(self.name, line, value, record.raw, self.dialect, texts=names)
+        document = Document(self.name, line, value, record.raw, self.dialect, texts=names, given=record.value)
         if self.layout == "array":
             document.at, document.begin = f"/{record.index}", (record.line, record.column, record.start)
         return document

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from convcli.engine import conversion, pipeline
 from convcli.jobs.choosing import CERTAIN
+from convcli.jobs.envelopes import Pattern
 from convcli.jobs.inputs import Document, Input, Skipped, opened
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
@@ -39,7 +40,7 @@ class JudgingOptions(NamedTuple):
 
     `strict`: unknown keys are findings · `target`: whether this service would take what it would be sent of them ·
     `more`: rules beside those of the dialect · `select`, `ignore`: the only codes to tell, all if empty, and those
-    not to tell.
+    not to tell · `at`: what is picked out of the documents.
     """
 
     strict: bool = False
@@ -47,6 +48,7 @@ class JudgingOptions(NamedTuple):
     more: tuple[Rule, ...] = ()
     select: frozenset[str] = frozenset()
     ignore: frozenset[str] = frozenset()
+    at: tuple[Pattern, ...] = ()
 
     def wants(self, code: str) -> bool:
         """Are findings with this code told?"""
@@ -72,7 +74,7 @@ def judge_file(
 ) -> Iterator[Verdict]:
     """The verdicts on a file; that nothing of it can be read is one too."""
     try:
-        with opened(path, dialect, duplicate_keys=duplicate_keys) as source:
+        with opened(path, dialect, duplicate_keys=duplicate_keys, at=options.at) as source:
             yield from judged(source, options)
     except ContentError as error:
         if options.wants(error.code):

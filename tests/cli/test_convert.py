@@ -342,3 +342,21 @@ def test_what_is_missing_in_every_line_is_told_once_and_counted(tmp_path: Path) 
     assert told.count("warning[incomplete-request]") == 1
     assert "and 29 more: incomplete-request ×29" in told
     assert "= help: add what you know: --set model=… --set max_tokens=1024" in told
+
+
+def test_transcripts_inside_a_document_are_converted_each_by_itself(tmp_path: Path) -> None:
+    trace = {"trace": {}, "observations": [{"input": json.dumps(CLEAN)}, {"input": {"x": 1}}, {"input": LOSSY}]}
+    source = write(tmp_path / "a.json", trace)
+    done = run("convert", source, "--at", "langfuse", "--to", OTHER)
+    assert done.returncode == 0
+    assert len(json.loads(done.stdout)) == 2
+    assert json.loads(done.stdout)[0] == CLEAN
+    assert b"note: 1 of 3 values that --at finds in it are no transcripts" in done.stderr
+    assert f"{source} /observations/2/input/messages/".encode() in done.stderr
+    assert b"convert: 2 transcripts, openai-chat, intermediate" in done.stderr
+    many = run("convert", source, "--at", "/observations/*/input", "--to", "openclaw", "--out-dir", tmp_path / "out")
+    assert many.returncode == 0
+    assert sorted(os.listdir(tmp_path / "out")) == ["observations-0-input.jsonl", "observations-2-input.jsonl"]
+    assert b"/observations/2/input" in run("losses", source, "--at", "langfuse", "--to", OTHER).stdout
+    assert b"clean" in run("validate", source, "--at", "langfuse").stderr
+    assert run("inspect", source, "--at", "langfuse").stdout.count(b"\n") == 3

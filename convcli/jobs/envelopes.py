@@ -1,0 +1,194 @@
+"""Transcripts inside a document: which values a pointer picks, with `*` for all members, and where they stand.
+
+Traces, batch files and dumps of databases hold documents of ordinary dialects somewhere within, some of them as JSON in
+a text. The files of the programs below are known by name. Formats: https://langfuse.com/docs/observability/data-model,
+https://docs.smith.langchain.com, https://docs.litellm.ai/docs/proxy/logging_spec,
+https://arize-ai.github.io/openinference/spec, https://platform.openai.com/docs/guides/batch,
+https://docs.claude.com/en/docs/build-with-claude/batch-processing, https://ai.google.dev/gemini-api/docs/batch-api"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from convcli import dialects
+from convcli.engine import detection, texts
+from convcli.files.framing import Record
+from convcli.jobs.documents import Document, Item, Skipped
+from convcli.model.dialect import Dialect
+from convcli.model.errors import ContentError, JobError
+from convcli.validation.wording import unknown
+from convcli.wire import exact_json, pointers
+from convcli.wire.exact_json import Position
+
+Pattern: TypeAlias = tuple[str, ...]
+ALL = "*"
+
+PRESETS: dict[str, str] = {
+    "langfuse": "/trace/input /trace/output /observations/*/input /observations/*/output "
+    "/input /output /*/input /*/output",
+    "langsmith": "/inputs /outputs /inputs/messages /outputs/messages /inputs/input /outputs/output "
+    "/child_runs/*/inputs /child_runs/*/outputs /*/inputs /*/outputs",
+    "litellm": "/messages /response /proxy_server_request/body /*/messages /*/response",
+    "braintrust": "/input /output /*/input /*/output /events/*/input /events/*/output",
+    "openinference": "/attributes/input.value /attributes/output.value "
+    "/*/attributes/input.value /*/attributes/output.value",
+    "openai-batch": "/body /response/body",
+    "anthropic-batch": "/params /result/message /requests/*/params",
+    "gemini-batch": "/request /response",
+}
+"""Where the files of some programs hold transcripts."""
+
+
+class Picked(NamedTuple):
+    """A value inside a document: its JSON Pointer, and whether it stood there as JSON in a text."""
+
+    at: str
+    value: Any
+    is_text: bool
+
+
+def patterns(named: Iterable[str]) -> tuple[Pattern, ...]:
+    """The patterns of these pointers and presets. Raises JobError for what is neither."""
+    return tuple(steps for name in named for steps in _patterns(name))
+
+
+def _patterns(name: str) -> list[Pattern]:
+    if name and not name.startswith("/"):
+        if name not in PRESETS:
+            help_text = f"a pointer begins with /, and presets are {', '.join(PRESETS)}"
+            raise unknown("preset", name, list(PRESETS), help_text)
+        return [pointers.steps(each) for each in PRESETS[name].split()]
+    if not name:
+        raise JobError("usage", "--at wants a pointer", help="say --at '/observations/*/input'")
+    return [pointers.steps(name)]
+
+
+def picks(document: Any, wanted: Iterable[Pattern]) -> list[Picked]:
+    """The values that the patterns pick, each once, in the order of the document; none of them is null."""
+    paths = {path: value for pattern in wanted for path, value in _picked(document, (), pattern)}
+    order, found = exact_json.Order(document), {pointers.pointer(path): value for path, value in paths.items()}
+    return [_opened(at, found[at]) for at in sorted(found, key=order.of) if found[at] is not None]
+
+
+def _picked(node: Any, path: Pattern, rest: Pattern) -> Iterator[tuple[Pattern, Any]]:
+    """The values below a node; a step that is not there picks nothing, and a text that holds JSON is gone into."""
+    if not rest:
+        yield path, node
+        return
+    step, *more = rest
+    inside = _opened("", node).value
+    for name, child in _children(inside, step):
+        yield from _picked(child, (*path, name), tuple(more))
+
+
+def _children(node: Any, step: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, dict):
+        yield from node.items() if step == ALL else [(step, node[step])] if step in node else []
+    elif isinstance(node, list):
+        yield from ((str(i), child) for i, child in enumerate(node) if step in (ALL, str(i)))
+
+
+def _opened(at: str, value: Any) -> Picked:
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return Picked(at, exact_json.parse_text(value)[0], True)
+        except ContentError:
+            pass
+    return Picked(at, value, False)
+
+
+def located(raw: bytes, found: list[Picked]) -> Callable[[str], Position]:
+    """Where values stand in the text that they were picked from: all are looked for when the first is asked for.
+
+    What is inside of a text has the place of the text."""
+
+    @cache
+    def places() -> dict[str, Position]:
+        return exact_json.locate_all(raw, {end for pick in found for end in _ways(pick.at)})
+
+    def place(at: str) -> Position:
+        known = (places()[way] for way in _ways(at))
+        return next((each for each in known if each[2] >= 0), exact_json.BEGIN)
+
+    return place
+
+
+def _ways(at: str) -> Iterator[str]:
+    """A pointer and those to what is around it, from the inside."""
+    while at:
+        yield at
+        at = at.rpartition("/")[0]
+
+
+class Passed(msgspec.Struct):
+    """The values that were picked and are no transcripts: how many of how many, where the first is, and how many are in
+    formats that are known by name."""
+
+    total: int = 0
+    count: int = 0
+    first: str = ""
+    foreign: Counter[str] = Counter()
+
+
+class Picker:
+    """Picks the documents of one input, each in a dialect of its own; what is no transcript is counted in `passed`."""
+
+    def __init__(self, name: str, wanted: Sequence[Pattern], among: list[Dialect], *, is_named: bool) -> None:
+        self._name, self._wanted, self._is_named = name, wanted, is_named
+        self._among = [each for each in among if {"document", "records"}.intersection(each.framings)]
+        self.passed = Passed(foreign=Counter())
+
+    def items(self, record: Record, *, is_line: bool) -> Iterator[Item]:
+        """What is picked of a record; of a member of an array, which the first step of a pattern has picked."""
+        if record.error is not None:
+            yield Skipped(record.error, record.torn, record.start, record.end)
+            return
+        is_member = record.index >= 0
+        prefix, wanted = "", list(self._wanted)
+        if is_member:
+            prefix = f"/{record.index}"
+            wanted = [tuple(rest) for first, *rest in filter(None, self._wanted) if first in (ALL, str(record.index))]
+        begin = (record.line, record.column, record.start) if is_member else exact_json.BEGIN
+        found = picks(record.value, wanted)
+        place = located(record.raw, found)
+        for pick in found:
+            line, at = record.line if is_line else 0, prefix + pick.at
+            try:
+                dialect = self._dialect(pick.value)
+            except ContentError as error:
+                self._pass(error, line, at)
+                continue
+            value, names = texts.read(pick.value, dialect)
+            spot = partial(place, pick.at)
+            yield Document(self._name, line, value, record.raw, dialect, at, begin, names, pick.value, spot)
+
+    def _dialect(self, value: Any) -> Dialect:
+        """The dialect of a value. Raises ContentError for what is no transcript."""
+        self.passed.total += 1
+        if not isinstance(value, (dict, list)):
+            raise detection.unrecognised([value])
+        if self._is_named and self._among:
+            return self._among[0]
+        detection.refuse_foreign([value])
+        return dialects.get(detection.detect(value, self._among).dialect)
+
+    def _pass(self, error: ContentError, line: int, at: str) -> None:
+        passed = self.passed
+        passed.count += 1
+        passed.first = passed.first or f"{self._name}{f':{line}' if line else ''} {at}"
+        passed.foreign[error.message] += "convcli does not read it" in error.message
+
+
+def no_transcripts(name: str, passed: Passed, wanted: Sequence[Pattern]) -> ContentError:
+    """The error for an input in which nothing that was picked is a transcript."""
+    if not passed.total:
+        where = ", ".join(map(pointers.pointer, wanted))
+        return ContentError("empty-input", f"--at finds nothing in it: there is no {where}", file=name)
+    foreign = next(iter(+passed.foreign), "no dialect recognises them")
+    message = f"none of {passed.total:,} values that --at finds is a transcript that can be read: {foreign}"
+    return ContentError("unknown-dialect", message, file=name)

@@ -1,0 +1,143 @@
+"""Transcripts inside a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convcli.jobs import inputs
+from convcli.jobs.envelopes import PRESETS, patterns, picks
+from convcli.jobs.inputs import Document, Input, Item, Skipped
+from convcli.model.errors import ContentError, JobError, RefusedError
+from tests.cli_cases import OTHER, write
+
+CHAT = {"messages": [{"role": "user", "content": "hi"}]}
+LIST = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+ANSWER = {
+    "id": "m",
+    "type": "message",
+    "role": "assistant",
+    "model": "x",
+    "content": [{"type": "text", "text": "hello"}],
+    "stop_reason": "end_turn",
+    "usage": {"input_tokens": 1, "output_tokens": 1},
+}
+TRACE = {
+    "trace": {"input": None, "output": "hello"},
+    "observations": [
+        {"type": "GENERATION", "input": json.dumps(LIST), "output": json.dumps(ANSWER)},
+        {"type": "TOOL", "input": {"city": "Tokyo"}, "output": "22"},
+        {"type": "GENERATION", "input": {"messages": LIST}},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("document", "named", "expected"),
+    [
+        ({"a": [1, {"b": 2}]}, ["/a/1/b"], [("/a/1/b", 2, False)]),
+        ({"a": [1, 2], "b": {"c": 3}}, ["/*/*"], [("/a/0", 1, False), ("/a/1", 2, False), ("/b/c", 3, False)]),
+        ({"a": {"*": 1}}, ["/a/*"], [("/a/*", 1, False)]),
+        ({"a": "[1, 2]"}, ["/a"], [("/a", [1, 2], True)]),
+        ({"a": '{"b": [1, 2]}'}, ["/a/b/1"], [("/a/b/1", 2, False)]),
+        ({"a/b": {"~": 1}}, ["/a~1b/~0"], [("/a~1b/~0", 1, False)]),
+        ({"a": None, "b": 1}, ["/a", "/b", "/c", "/b/d"], [("/b", 1, False)]),
+        ({"b": 1, "a": 2}, ["/a", "/b", "/*"], [("/b", 1, False), ("/a", 2, False)]),
+        ({"output": 1}, ["langfuse"], [("/output", 1, False)]),
+    ],
+)
+def test_a_pointer_picks_values_in_the_order_of_the_document(
+    document: Any, named: list[str], expected: list[Any]
+) -> None:
+    assert [tuple(pick) for pick in picks(document, patterns(named))] == expected
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("langfues", "langfuse"), ("", "/observations/*/input")])
+def test_what_is_neither_a_pointer_nor_a_preset_is_told(name: str, nearest: str) -> None:
+    with pytest.raises(JobError) as caught:
+        patterns([name])
+    assert nearest in caught.value.help
+
+
+def test_every_preset_is_made_of_pointers() -> None:
+    for name in PRESETS:
+        assert all(patterns([name]))
+
+
+def opened(path: Path, *at: str, dialect: str | None = None) -> tuple[list[Item], Input]:
+    with inputs.opened(str(path), dialect, at=patterns(at)) as source:
+        return list(source), source
+
+
+def documents(items: list[Item]) -> Iterator[Document]:
+    for item in items:
+        assert isinstance(item, Document)
+        yield item
+
+
+def test_each_transcript_has_its_own_dialect_and_what_is_none_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(TRACE, indent=1))
+    items, source = opened(path, "langfuse")
+    assert [(each.at, each.dialect.name, each.value) for each in documents(items)] == [
+        ("/observations/0/input", "openai-chat", LIST),
+        ("/observations/0/output", "anthropic", ANSWER),
+        ("/observations/2/input", "openai-chat", {"messages": LIST}),
+    ]
+    assert source.passed is not None
+    assert (source.passed.total, source.passed.count) == (6, 3)
+    assert source.passed.first == f"{path} /trace/output"
+    assert source.layout == "array"
+
+
+def test_findings_point_into_the_outer_file_and_stand_where_the_value_stands(tmp_path: Path) -> None:
+    wrong = {"messages": [{"role": "usr", "content": "hi"}]}
+    text = json.dumps({"calls": [{"input": CHAT}, {"input": json.dumps(wrong)}]}, indent=1)
+    (path := tmp_path / "a.json").write_text(text)
+    items, _ = opened(path, "/calls/*/input", dialect=OTHER)
+    *_, last = documents(items)
+    with pytest.raises(RefusedError) as caught:
+        last.lift()
+    (finding,) = caught.value.findings
+    assert finding.where == "/calls/1/input/messages/0/role"
+    assert text[finding.byte :].startswith('"{')
+    assert text.splitlines()[finding.line - 1][finding.column - 1 :].startswith('"{')
+
+
+def test_records_and_members_are_picked_from_one_at_a_time(tmp_path: Path) -> None:
+    rows = write(tmp_path / "a.jsonl", {"body": CHAT}, {"body": CHAT})
+    items, source = opened(rows, "openai-batch")
+    assert [(each.line, each.at, each.place("/x")) for each in documents(items)] == [
+        (1, "/body", (1, "/body/x")),
+        (2, "/body", (2, "/body/x")),
+    ]
+    assert source.layout == "jsonl"
+    array = write(tmp_path / "a.json", [{"input": CHAT}, {"input": CHAT}, {"other": 1}])
+    items, source = opened(array, "/*/input", "/0/other")
+    assert [each.at for each in documents(items)] == ["/0/input", "/1/input"]
+
+
+def test_a_line_of_which_nothing_can_be_read_is_told(tmp_path: Path) -> None:
+    items, _ = opened(write(tmp_path / "a.jsonl", {"body": CHAT}, "{", {"body": CHAT}), "/body")
+    assert [type(item) for item in items] == [Document, Skipped, Document]
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "words"),
+    [
+        ({"a": 1}, "empty-input", "there is no /observations/*/input"),
+        ({"observations": [{"input": "hi"}, {"input": 3}]}, "unknown-dialect", "none of 2 values"),
+        ({"observations": [{"input": {"mapping": {}, "create_time": 1}}]}, "unknown-dialect", "an export of ChatGPT"),
+    ],
+)
+def test_that_nothing_can_be_read_is_an_error_that_says_why(
+    tmp_path: Path, document: Any, code: str, words: str
+) -> None:
+    with pytest.raises(ContentError) as caught:
+        opened(write(tmp_path / "a.json", document), "/observations/*/input")
+    assert caught.value.code == code
+    assert words in caught.value.message
