@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from convcli import dialects
 from convcli.jobs import config
 from convcli.report import pages
 from convcli.validation import schemas
@@ -69,6 +70,41 @@ def test_both_readmes_have_the_same_commands_tables_and_sections() -> None:
     assert [row.count("|") for row in english.splitlines() if row.startswith("|")] == [
         row.count("|") for row in japanese.splitlines() if row.startswith("|")
     ]
+
+
+TABLE = re.compile(r"(?s)(<!-- dialects -->\n.*?\n\|---\|---\|\n)(.*?)(<!-- end -->)")
+ROW = re.compile(r"(?m)^\| (`[^|]*`) \| (.*) \|$")
+
+
+def rows() -> dict[str, str]:
+    """What each dialect is, by its name; a dialect of streams stands with that of what is streamed."""
+    every = dialects.names()
+    streamed = {name for name in every if f"{name}-stream" in every}
+    return {
+        f"`{name}`, `{name}-stream`" if name in streamed else f"`{name}`": (
+            dialects.about(name) + "; and their streams" * (name in streamed)
+        )
+        for name in every
+        if name.removesuffix("-stream") not in streamed or name in streamed
+    }
+
+
+@pytest.mark.parametrize("readme", READMES, ids=lambda path: path.name)
+def test_the_readme_says_what_each_dialect_is(readme: Path) -> None:
+    """In English as the dialects themselves say it. `CONVCLI_UPDATE_README=1` adds what is missing."""
+    text = readme.read_text("utf-8")
+    told = dict(ROW.findall(TABLE.search(text)[2]))  # type: ignore[index]
+    now = rows() if readme == READMES[0] else {name: told.get(name, about) for name, about in rows().items()}
+    if os.environ.get("CONVCLI_UPDATE_README"):
+        table = "".join(f"| {name} | {about} |\n" for name, about in now.items())
+        readme.write_text(TABLE.sub(lambda match: match[1] + table + match[3], text), "utf-8")
+        told = now
+    assert (list(told), told) == (list(now), now)
+
+
+def test_the_readme_can_be_read_in_a_few_minutes() -> None:
+    for readme in READMES:
+        assert readme.read_text("utf-8").count("\n") <= 180
 
 
 def test_the_first_screen_has_a_command_its_output_and_the_line_of_losses() -> None:

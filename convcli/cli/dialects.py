@@ -15,8 +15,8 @@ from convcli.model.dialect import Dialect
 from convcli.report import tables
 from convcli.report.screen import Screen
 
-NARROW = 100
-"""Below so many cells the titles need the room."""
+NARROW = 120
+"""Below so many cells a terminal shows what a dialect is, and nothing else."""
 
 EXAMPLES = """\
 convcli dialects
@@ -35,9 +35,9 @@ def command(screen: Screen, dialect: Dialect | None, form: str, matrix: bool) ->
     if matrix:
         _show_matrix(screen, form, None if dialect is None else dialect.name)
     elif dialect is None:
-        columns = ["dialect", "reads", "writes", "framings", "forms", "title"]
-        if form == "table" and (_shared.width() or NARROW) < NARROW:
-            columns.remove("forms")
+        columns = ["dialect", "about", "framings", "forms", "reads", "writes", "title"]
+        if form == "table" and _shared.width() is not None:
+            columns = columns[: 2 if (_shared.width() or NARROW) < NARROW else 3]
         _shared.show_table(screen, form, columns, map(_row, [*dialects.builtin(), *dialects.brought()]))
     elif form == "table":
         screen.show(_described(dialect))
@@ -50,6 +50,7 @@ def command(screen: Screen, dialect: Dialect | None, form: str, matrix: bool) ->
 def _row(dialect: Dialect) -> dict[str, Any]:
     return {
         "dialect": dialect.name,
+        "about": dialects.about(dialect.name) + ("" if dialect.is_written else " (only read)"),
         "reads": "yes",
         "writes": "no" if not dialect.is_written else "yes",
         "framings": ", ".join(dialect.framings),
@@ -60,7 +61,7 @@ def _row(dialect: Dialect) -> dict[str, Any]:
 
 def _described(dialect: Dialect) -> Iterator[str]:
     yield f"{dialect.name}: {dialect.title}\n{dialect.specification}\n"
-    for name, value in list(_row(dialect).items())[1:5]:
+    for name, value in list(_row(dialect).items())[2:6]:
         yield f"  {name}: {value}\n"
     for convention in dialect.conventions:
         for kind, (loss, why) in convention.loss.items():

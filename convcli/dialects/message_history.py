@@ -1,4 +1,4 @@
-"""The message history of a small coding agent: blocks as in the Messages API, results that name their tool.
+"""The history of ai-coding-agent-glassbox, a small coding agent: blocks as Anthropic's, results that name their tool.
 
 Specification: docs/05-message-history.md, src/message_history.py and src/llm_clients of
 https://github.com/acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.

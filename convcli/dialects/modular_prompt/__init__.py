@@ -1,4 +1,4 @@
-"""modular-prompt: messages with calls and results by kind, with the options of a query, and what a query returns.
+"""modular-prompt, a TypeScript library for prompts: messages with calls and results, and what a query returns.
 
 Specification: prompts/memos/tool-call-intermediate-format.v1.md, packages/core/src/types.ts and
 packages/driver/src/types.ts of otolab/modular-prompt at commit c47f633 (2026-08-18); read 2026-11-20.
