@@ -288,7 +288,7 @@ UNTESTED = frozenset(
     f"{package}/{module}.py"
     for package, modules in {
         "files": "packed",
-        "jobs": "choosing config converting judging workers",
+        "jobs": "choosing converting judging workers",
         "kit": "lacking pairing turns",
         "model": "codes document findings rule transcript",
         "proof": "align reasons records",

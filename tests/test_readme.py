@@ -119,7 +119,7 @@ def test_the_first_screen_has_a_command_its_output_and_the_line_of_losses() -> N
 
 def test_every_key_of_the_configuration_is_described() -> None:
     described = set(re.findall(r"(?m)^\| `([\w-]+)` \|", pages.page("configuration").partition("## Environment")[0]))
-    assert described == set(config.TYPES)
+    assert described == set(config.KEYS)
 
 
 def test_every_field_of_the_intermediate_format_is_described() -> None:

@@ -20,8 +20,8 @@ EVERYWHERE = {"help_option_names": ["-h", "--help"], "show_default": True, "max_
 OPTION_GROUPS: tuple[tuple[str, str], ...] = (
     (
         "Options",
-        "--to --from --as --output --out-dir --force --fail-on-loss --tools --message --summary --where --matrix"
-        " --list --level --exact --output-format",
+        "--to --in --from --as --output --out-dir --force --fail-on-loss --tools --message --summary --where --matrix"
+        " --list --level --exact --program --output-format",
     ),
     ("What is read", "--line --at --exclude --transcripts-only --duplicate-keys --sample --seed --isolated"),
     ("What is written", "--set --form --framing --chunk --branch --view --columns --limit --no-trunc"),
@@ -44,6 +44,7 @@ class Command(click.Command):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_examples(self.examples, formatter)
+        formatter.write_paragraph()
         super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -146,7 +147,6 @@ class CommandGroup(click.Group):
 EXAMPLES = """\
 convcli inspect samples/cohere/twin-weather.json
 convcli convert samples/cohere/twin-weather.json --to anthropic -o out.json
-convcli losses --from anthropic --to openai-chat
 """
 
 
@@ -155,7 +155,6 @@ def write_examples(examples: str, formatter: click.HelpFormatter) -> None:
     if examples:
         with formatter.section("Examples"):
             formatter.write("".join(f"  {line}\n" for line in examples.strip().splitlines()))
-        formatter.write_paragraph()
 
 
 def everywhere() -> list[click.Parameter]:

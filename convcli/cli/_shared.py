@@ -8,18 +8,20 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 import click
 
 from convcli.cli._types import DIALECT, Near
+from convcli.model.dialect import Dialect
 from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, ConvcliError, OutputError, RefusedError
 from convcli.model.findings import Finding
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.jobs.inputs import Document, Input
+    from convcli.jobs.reading import ReadingOptions
     from convcli.model.transcript import Transcript
     from convcli.proof.reasons import Loss
     from convcli.report.tables import View
@@ -39,15 +41,10 @@ MOST_KINDS = 8
 
 
 def inputs(function: F) -> F:
-    """The argument FILE… and the options that say how files are read."""
-    function = click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="FILE...")(function)
-    keys = click.option(
-        "--duplicate-keys",
-        type=Near("choice", lambda: ["error", "last"]),
-        default="error",
-        help="If a key stands twice in an object: an error, or the last one counts.",
+    """The argument FILE… and the options that say how files are read, which come as one `reading`."""
+    return click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="FILE...")(
+        at_option(line_option(from_option(reading_options(function))))
     )
-    return keys(at_option(line_option(from_option(function))))
 
 
 def line_option(function: F) -> F:
@@ -81,6 +78,38 @@ def tell_passed(screen: Screen, source: Input) -> None:
     text = f"note: {passed.count:,} of {passed.total:,} values that --at finds in it are no transcripts"
     more = "".join(f"; {count:,} of them: {message}" for message, count in passed.foreign.items() if count)
     screen.tell(f"{text} (the first: {safe_text(passed.first)}){safe_text(more)}\n")
+
+
+def reading_options(function: F) -> F:
+    """The options that say which files are read, and how. With `source`, `line` and `at`, where the command has them,
+    and with the configuration they are its argument `reading`."""
+
+    @wraps(function)
+    def with_reading(
+        *args: Any,
+        duplicate_keys: Any,
+        exclude: tuple[str, ...],
+        isolated: bool,
+        source: Dialect | None = None,
+        line: int | None = None,
+        at: tuple[str, ...] = (),
+        **values: Any,
+    ) -> Any:
+        from convcli.jobs import config
+        from convcli.jobs.envelopes import patterns
+        from convcli.jobs.reading import ReadingOptions
+
+        configuration = config.Configuration() if isolated else config.load()
+        name = None if source is None else source.name
+        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, patterns(at))
+        return function(*args, reading=reading, **values)
+
+    help_text = "If a key stands twice in an object: an error, or the last one counts.  [default: error]"
+    keys = click.option("--duplicate-keys", type=Near("choice", lambda: ["error", "last"]), help=help_text)
+    isolated = click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
+    help_text = "Read no file that matches or lies in a folder that does: drafts, 'data/*.json'. Repeatable."
+    exclude = click.option("--exclude", multiple=True, metavar="GLOB", help=help_text)
+    return exclude(keys(isolated(cast(F, with_reading))))
 
 
 def from_option(function: F) -> F:
@@ -175,8 +204,8 @@ def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:
 class DiagnosticPrinter:
     """Prints findings and losses on stderr as they come: the first of each file and kind, then how many more."""
 
-    def __init__(self, screen: Screen) -> None:
-        self.screen = screen
+    def __init__(self, screen: Screen, reading: ReadingOptions) -> None:
+        self.screen, self._reading = screen, reading
         self._of_file, self._of_kind = Counter[str](), Counter[str]()
         self._alike = Counter[tuple[str, str]]()
         self._hidden, self._files = Counter[str](), dict[str, None]()
@@ -186,7 +215,8 @@ class DiagnosticPrinter:
         from convcli.report.formats.full import block
         from convcli.validation.rules.keys import BESIDE_TURNS
 
-        if self._may_tell(finding.file, finding.code, 1 if finding.code in BESIDE_TURNS else MOST_ALIKE):
+        most = 1 if finding.code in BESIDE_TURNS else MOST_ALIKE
+        if not self._reading.hides(finding) and self._may_tell(finding.file, finding.code, most):
             self.screen.tell(block(finding, self.screen.err))
 
     def loss(self, loss: Loss) -> None:
@@ -228,17 +258,14 @@ def size_of(path: str) -> int:
     return there.st_size if stat.S_ISREG(there.st_mode) else 0
 
 
-def lifted(arguments: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iterator[tuple[Document, Transcript]]:
-    """The transcripts of the files named by the arguments; what is refused is told."""
-    from convcli.jobs import inputs as files
-    from convcli.jobs.envelopes import patterns
-
-    name = None if arguments.source is None else arguments.source.name
-    at = patterns(arguments.at)
-    selected = files.find(arguments.paths, arguments.line)
+def lifted(
+    paths: Iterable[str], reading: ReadingOptions, codes: ExitCodes, printer: DiagnosticPrinter
+) -> Iterator[tuple[Document, Transcript]]:
+    """The transcripts of the files that these paths mean; what is refused is told."""
+    selected = reading.find(paths)
     with printer.screen.progress(sum(size_of(path) for path, _ in selected)) as progress:
         for path, _ in selected:
-            with codes.guard(path), files.opened(path, name, duplicate_keys=arguments.duplicate_keys, at=at) as source:
+            with codes.guard(path), reading.opened(path) as source:
                 progress.watch(partial(getattr, source, "bytes_read"))
                 for item in source:
                     yield from _transcript(item, codes, printer)

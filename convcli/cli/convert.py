@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from convcli.jobs.converting import Job, Sinks, Summary
     from convcli.jobs.destinations import Folder, Joined, LossFile
     from convcli.jobs.inputs import InputFile
+    from convcli.jobs.reading import ReadingOptions
     from convcli.model.errors import ConvcliError
     from convcli.proof.reasons import Loss
 
@@ -115,7 +116,7 @@ class ConvertArguments(NamedTuple):
     """What the command line says."""
 
     paths: tuple[str, ...]
-    source: Dialect | None
+    reading: ReadingOptions
     target: Dialect
     output: str | None
     out_dir: str | None
@@ -132,9 +133,6 @@ class ConvertArguments(NamedTuple):
     chunk: int | None
     text_columns: bool
     arguments: Any
-    line: int | None
-    at: tuple[str, ...]
-    duplicate_keys: Any
     jobs: int
 
 
@@ -143,23 +141,20 @@ class _Converting:
 
     def __init__(self, screen: Screen, arguments: ConvertArguments) -> None:
         self.screen, self.arguments = screen, arguments
-        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
+        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
         self.total: Summary | None = None
 
     def run(self) -> int:
         """Convert all inputs. Everything that can be wrong with the job is found before the first is read."""
         from convcli.files.outputs import open_output
-        from convcli.jobs import inputs
         from convcli.jobs.destinations import LossFile
-        from convcli.jobs.envelopes import patterns
+        from convcli.jobs.inputs import split_line
 
         job = self._job()
-        self.files = inputs.find(self.arguments.paths, self.arguments.line)
-        paths = [inputs.split_line(file.path)[0] for file in self.files]
-        name = None if self.arguments.source is None else self.arguments.source.name
+        self.files = self.arguments.reading.find(self.arguments.paths)
+        paths = [split_line(file.path)[0] for file in self.files]
         self.processes = _shared.processes(self.arguments.jobs, paths, self.screen)
-        keys, at = self.arguments.duplicate_keys, patterns(self.arguments.at)
-        self._opened = partial(inputs.opened, dialect=name, duplicate_keys=keys, at=at)
+        self._opened = self.arguments.reading.opened
         self.folder: Folder | None = None
         self.joined: Joined | None = None
         output, job = self._destination(paths, job)
@@ -225,7 +220,7 @@ class _Converting:
         from convcli.jobs.destinations import Folder, Joined
 
         arguments = self.arguments
-        if arguments.at and arguments.restore_file is not None:
+        if arguments.reading.at and arguments.restore_file is not None:
             raise JobError("usage", "--restore-file is for whole documents, and --at picks parts of them")
         if arguments.out_dir is not None and arguments.output is not None:
             raise JobError("usage", "-o and --out-dir exclude each other")
@@ -276,7 +271,7 @@ class _Converting:
     def _apart(self) -> list[InputFile]:
         """Files that several processes can read; into a folder, those whose names without suffixes differ from all
         others."""
-        if self.processes == 1 or self.arguments.at or (self.folder is None and self.joined is None):
+        if self.processes == 1 or self.arguments.reading.at or (self.folder is None and self.joined is None):
             return []
         from convcli.jobs.destinations import stem
         from convcli.jobs.workers import can_read

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +14,10 @@ from convcli.cli._types import format_of
 from convcli.report import tables
 from convcli.report.screen import Screen
 
+if TYPE_CHECKING:
+    from convcli.engine.detection import Detection
+    from convcli.jobs.reading import ReadingOptions
+
 EXAMPLES = """\
 convcli detect samples/gemini/twin-weather.json
 convcli detect "samples/openclaw/*.jsonl" --output-format json
@@ -21,35 +26,30 @@ convcli detect "samples/openclaw/*.jsonl" --output-format json
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@_shared.reading_options
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
-def command(screen: Screen, paths: tuple[str, ...], form: str) -> int:
+def command(screen: Screen, paths: tuple[str, ...], form: str, reading: ReadingOptions) -> int:
     """Show which dialect files are in, and why.
 
     Exits 1 when one of them is in no dialect, or could be in more than one.
     """
-    from convcli.jobs import inputs
-
     codes = _shared.ExitCodes(screen)
-    _shared.show_table(screen, form, ["file", "dialect", "why"], _rows(inputs.find(paths), codes))
+    _shared.show_table(screen, form, ["file", "dialect", "why"], _rows(reading, paths, codes))
     codes.finish()
     return codes.worst
 
 
-def _rows(files: list[Any], codes: _shared.ExitCodes) -> Iterator[dict[str, Any]]:
-    from convcli.jobs import inputs
+def _rows(reading: ReadingOptions, paths: tuple[str, ...], codes: _shared.ExitCodes) -> Iterator[dict[str, Any]]:
+    for path, _ in reading.find(paths):
+        with codes.guard(path), reading.opened(path) as source:
+            yield {"file": source.name, "dialect": source.dialect.name, **_reason(source.detection, reading)}
 
-    for path, _ in files:
-        with codes.guard(path), inputs.opened(path) as source:
-            detection = source.detection
-            if detection is not None:
-                others = [
-                    {"dialect": name, "strength": clue.strength, "why": clue.reason} for name, clue in detection.others
-                ]
-                yield {
-                    "file": source.name,
-                    "dialect": detection.dialect,
-                    "why": detection.clue.reason,
-                    "strength": detection.clue.strength,
-                    "others": others,
-                }
+
+def _reason(detection: Detection | None, reading: ReadingOptions) -> dict[str, Any]:
+    """Why it is this dialect: a clue in the file, or the configuration, which is not asked for reasons."""
+    if detection is None:
+        file = os.path.basename(reading.configuration.file)
+        return {"why": f"{file} names it", "strength": None, "others": []}
+    others = [{"dialect": name, "strength": clue.strength, "why": clue.reason} for name, clue in detection.others]
+    return {"why": detection.clue.reason, "strength": detection.clue.strength, "others": others}

@@ -19,6 +19,7 @@ from convcli.report.screen import Screen
 if TYPE_CHECKING:
     from convcli.engine.sameness import Difference
     from convcli.jobs.inputs import Document
+    from convcli.jobs.reading import ReadingOptions
 
 EXAMPLES = """\
 convcli diff samples/cohere/twin-weather.json samples/anthropic/twin-weather.json
@@ -34,6 +35,7 @@ LEVELS = {"content": ("content",), "context": ("content", "context"), "any": ("c
 @click.argument("first", type=click.Path(), metavar="FILE")
 @click.argument("second", type=click.Path(), metavar="FILE")
 @_shared.from_option
+@_shared.reading_options
 @click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="The dialect of the second file.")
 @click.option(
     "--level",
@@ -54,7 +56,7 @@ def command(
     screen: Screen,
     first: str,
     second: str,
-    source: Dialect | None,
+    reading: ReadingOptions,
     target: Dialect | None,
     level: str,
     exact: bool,
@@ -65,7 +67,7 @@ def command(
     Ids that only tie calls to results may differ, and nothing is missed that the dialect of the other file has no
     place for. Files of many transcripts are compared one by one. Exits 0 when they are equal, and 1 when not.
     """
-    rows = [row for row in _rows(first, second, source, target, exact=exact) if row["level"] in LEVELS[level]]
+    rows = [row for row in _rows(first, second, reading, target, exact=exact) if row["level"] in LEVELS[level]]
     if form == "text":
         from convcli.report import differences
 
@@ -76,13 +78,12 @@ def command(
 
 
 def _rows(
-    first: str, second: str, source: Dialect | None, target: Dialect | None, *, exact: bool
+    first: str, second: str, reading: ReadingOptions, target: Dialect | None, *, exact: bool
 ) -> Iterator[dict[str, Any]]:
     from convcli.engine.sameness import Difference, differences
-    from convcli.jobs import inputs
 
-    ours = inputs.documents(first, None if source is None else source.name)
-    theirs = inputs.documents(second, None if target is None else target.name)
+    ours = reading.documents(first)
+    theirs = reading._replace(dialect=None if target is None else target.name).documents(second)
     for one, other in zip_longest(ours, theirs):
         if one is None or other is None:
             yield _row(

@@ -20,6 +20,7 @@ from convcli.report.text import safe_text
 
 if TYPE_CHECKING:
     from convcli.jobs.inputs import Document
+    from convcli.jobs.reading import ReadingOptions
     from convcli.model.transcript import Transcript
     from convcli.views.rows import Row
 
@@ -96,7 +97,7 @@ class InspectArguments(NamedTuple):
     """What the command line says."""
 
     paths: tuple[str, ...]
-    source: Dialect | None
+    reading: ReadingOptions
     summary: bool
     tool_rows: bool
     number: int | None
@@ -105,13 +106,10 @@ class InspectArguments(NamedTuple):
     limit: int | None
     whole: bool
     form: str
-    line: int | None
     out_dir: str | None
     target: Dialect | None
     findings: bool
     force: bool
-    at: tuple[str, ...]
-    duplicate_keys: Any
 
 
 class _Inspecting:
@@ -119,12 +117,12 @@ class _Inspecting:
 
     def __init__(self, screen: Screen, arguments: InspectArguments) -> None:
         self.screen, self.arguments = screen, arguments
-        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
+        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
 
     def run(self) -> int:
         """One transcript alone is shown by its messages; whether it is alone shows when the second comes."""
         self._check()
-        lifted = _shared.lifted(self.arguments, self.codes, self.printer)
+        lifted = _shared.lifted(self.arguments.paths, self.arguments.reading, self.codes, self.printer)
         if self.arguments.out_dir is not None:
             self._pages(lifted)
             self.codes.finish()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from convcli import dialects
 from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import BRANCH, DIALECT, VIEW, format_of
@@ -19,6 +20,7 @@ from convcli.report.screen import Screen
 if TYPE_CHECKING:
     from convcli.jobs.converting import ItemResult
     from convcli.jobs.inputs import Item
+    from convcli.jobs.reading import ReadingOptions
     from convcli.proof.reasons import Loss
     from convcli.views.outcomes import LossGroup, OutcomeTable
 
@@ -39,6 +41,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @_shared.at_option
 @_shared.line_option
 @_shared.from_option
+@_shared.reading_options
 @click.option("-t", "--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
 @click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")
 @click.option("--branch", type=BRANCH, default="all", help="Of a session with branches: the active one, or all.")
@@ -48,10 +51,8 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 def command(
     screen: Screen,
     paths: tuple[str, ...],
-    source: Dialect | None,
+    reading: ReadingOptions,
     target: Dialect,
-    line: int | None,
-    at: tuple[str, ...],
     summary: bool,
     branch: Any,
     view: Any,
@@ -64,10 +65,11 @@ def command(
     """
     width = _shared.width() if form == "table" and not summary else None
     if paths:
-        losses = _Losses(screen, paths, line, at, source, target, Options(branch=branch, view=view))
+        losses = _Losses(screen, paths, reading, target, Options(branch=branch, view=view))
         return losses.listed(form, summary) if width is None else losses.drawn(width)
-    if source is None:
+    if reading.dialect is None:
         raise JobError("usage", "of which files, or from which dialect?", help="name a FILE or say --from DIALECT")
+    source = dialects.get(reading.dialect)
     if width is None:
         _shared.show_table(screen, form, GENERAL, _in_general(source, target))
     else:
@@ -81,19 +83,11 @@ class _Losses:
     """The losses of files, one document at a time; what is refused is told."""
 
     def __init__(
-        self,
-        screen: Screen,
-        paths: tuple[str, ...],
-        line: int | None,
-        at: tuple[str, ...],
-        source: Dialect | None,
-        target: Dialect,
-        options: Options,
+        self, screen: Screen, paths: tuple[str, ...], reading: ReadingOptions, target: Dialect, options: Options
     ) -> None:
-        self.screen, self.paths, self.line, self.target, self.options = screen, paths, line, target, options
-        self.at = at
-        self.source = None if source is None else source.name
-        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
+        self.screen, self.paths, self.target, self.options = screen, paths, target, options
+        self.reading = reading
+        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, reading)
 
     def listed(self, form: str, summary: bool) -> int:
         """A row for each loss; with `summary` for each kind of loss, and for each name of what is kept."""
@@ -136,14 +130,11 @@ class _Losses:
         return outcomes
 
     def _results(self) -> Iterator[tuple[Item, ItemResult]]:
-        from convcli.jobs import inputs
         from convcli.jobs.converting import item_results
-        from convcli.jobs.envelopes import patterns
         from convcli.validation.rules.keys import BESIDE_TURNS
 
-        at = patterns(self.at)
-        for path, _ in inputs.find(self.paths, self.line):
-            with self.codes.guard(path), inputs.opened(path, self.source, at=at) as opened:
+        for path, _ in self.reading.find(self.paths):
+            with self.codes.guard(path), self.reading.opened(path) as opened:
                 for item in opened:
                     for result in item_results([item], self.target, self.options):
                         yield item, result

@@ -13,18 +13,18 @@ import click
 from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import VIEW, Near
-from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, JobError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.engine.conversion import Conversion
     from convcli.jobs.inputs import Document
+    from convcli.jobs.reading import ReadingOptions
     from convcli.model.dialect import Program, SessionFacts
 
 EXAMPLES = """\
-convcli resume samples/cline/twin-weather.json --in codex --home /tmp/home
-convcli resume samples/openclaw/twin-weather.jsonl --in gemini-cli --home /tmp/home --dry-run
+convcli resume samples/cline/twin-weather.json --in codex --home home
+convcli resume samples/openclaw/twin-weather.jsonl --in gemini-cli --home home --dry-run
 """
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 EPOCH = "1970-01-01T00:00:00.000Z"
@@ -40,6 +40,7 @@ def _programs() -> list[str]:
 @click.argument("path", type=click.Path(), metavar="FILE")
 @click.option("--in", "program", type=Near("program", _programs), required=True, help="The program that goes on.")
 @_shared.from_option
+@_shared.reading_options
 @click.option("--home", type=click.Path(), metavar="DIR", help="The home directory in which the program's folder is.")
 @click.option(
     "--cwd",
@@ -54,21 +55,22 @@ def command(
     screen: Screen,
     path: str,
     program: str,
-    source: Dialect | None,
+    reading: ReadingOptions,
     home: str | None,
     cwd: str | None,
     view: Any,
     dry_run: bool,
 ) -> int:
-    """Write a session where another program looks for it, and print the command that goes on with it.
+    """Write a session where another program looks for it.
 
-    FILE is a session or any other transcript; PROGRAM:ID, as `convcli sessions` lists them, will do. No file is
-    replaced. Calls without a result get one that says so, since programs drop them; it is told as invented.
+    The command that goes on with it is printed. FILE is a session or any other transcript; PROGRAM:ID, as
+    `convcli sessions` lists them, will do. No file is replaced. Calls without a result get one that says so, since
+    programs drop them; it is told as invented.
     """
     from convcli.jobs import programs
 
     chosen = programs.get(program)
-    document = _document(screen, path, source)
+    document = _document(screen, path, reading)
     conversion, facts = _converted(document, chosen, cwd, view)
     target = programs.path(chosen, facts, home)
     if not dry_run:
@@ -80,15 +82,15 @@ def command(
     return DONE
 
 
-def _document(screen: Screen, path: str, source: Dialect | None) -> Document:
+def _document(screen: Screen, path: str, reading: ReadingOptions) -> Document:
     """The only transcript. A last line that its program has not finished is left out, and said."""
-    from convcli.jobs import inputs
+    from convcli.jobs.inputs import Document
 
     documents = []
-    for file in inputs.find([path]):
-        with inputs.opened(file.path, _name(source)) as opened:
+    for file in reading.find([path]):
+        with reading.opened(file.path) as opened:
             for item in opened:
-                if isinstance(item, inputs.Document):
+                if isinstance(item, Document):
                     documents.append(item)
                 elif item.torn:
                     screen.tell("note: the last line is torn, and left out\n")
@@ -97,10 +99,6 @@ def _document(screen: Screen, path: str, source: Dialect | None) -> Document:
     if len(documents) != 1:
         raise JobError("usage", f"there are {len(documents):,} transcripts in {path}", help="name one: FILE:LINE")
     return documents[0]
-
-
-def _name(dialect: Dialect | None) -> str | None:
-    return None if dialect is None else dialect.name
 
 
 def _converted(document: Document, program: Program, cwd: str | None, view: Any) -> tuple[Conversion, SessionFacts]:

@@ -19,12 +19,13 @@ from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.jobs.inputs import Document
+    from convcli.jobs.reading import ReadingOptions
     from convcli.views.rows import Row
 
 EXAMPLES = """\
 convcli sessions                                  # of all known programs, the newest first
 convcli sessions --program codex --limit 10
-convcli sessions samples --output-format json     # of a folder, wherever it is
+convcli sessions samples/codex --exclude bad --output-format json     # of a folder, wherever it is
 """
 
 COLUMNS = ["program", "id", "end", "messages", "calls", "errors", "size", "cwd", "title", "file"]
@@ -41,26 +42,34 @@ def _programs() -> list[str]:
 @click.option("--program", type=Near("program", _programs), metavar="NAME", help="Only sessions of this program.")
 @click.option("--home", type=click.Path(), metavar="DIR", help="The home directory in which the programs' folders are.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most so many, the newest.")
+@_shared.reading_options
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(
-    screen: Screen, folder: str | None, program: str | None, home: str | None, limit: int | None, form: str
+    screen: Screen,
+    folder: str | None,
+    program: str | None,
+    home: str | None,
+    limit: int | None,
+    form: str,
+    reading: ReadingOptions,
 ) -> int:
-    """List the sessions of the programs on this machine, the newest first; nothing is changed.
+    """List the sessions of the programs on this machine, newest first.
 
-    With DIR those in that folder. PROGRAM:ID names one of them in every command: convcli inspect codex:0c0ffee0
+    Nothing is changed. With DIR those in that folder. PROGRAM:ID names one of them in every command:
+    convcli inspect codex:0c0ffee0
     """
-    from convcli.jobs import inputs, programs
+    from convcli.jobs import programs
 
     paths: list[tuple[str, str | None]]
     if folder is not None:
-        paths = [(file.path, None) for file in inputs.find([folder])]
+        paths = [(file.path, None) for file in reading.find([folder])]
     else:
         chosen = [programs.get(name) for name in programs.names() if program in (None, name)]
         paths = [(path, each.name) for each in chosen for path in programs.files(each, home)]
     paths.sort(key=lambda pair: _changed(pair[0]), reverse=True)
-    codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
-    rows = _rows(islice(paths, limit if program is None or folder is None else None), codes)
+    codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, reading)
+    rows = _rows(islice(paths, limit if program is None or folder is None else None), reading, codes)
     rows = islice((row for row in rows if program in (None, row["program"])), limit)
     if not paths:
         screen.tell("no session was found\n")
@@ -77,12 +86,12 @@ def _changed(path: str) -> float:
     return 0.0
 
 
-def _rows(paths: Iterable[tuple[str, str | None]], codes: _shared.ExitCodes) -> Iterator[Row]:
+def _rows(paths: Iterable[tuple[str, str | None]], reading: ReadingOptions, codes: _shared.ExitCodes) -> Iterator[Row]:
     from convcli.jobs import inputs, programs
 
     names = {programs.dialect_of(name).name: name for name in reversed(programs.names())}
     for path, program in paths:
-        with codes.guard(path), inputs.opened(path) as opened:
+        with codes.guard(path), reading.opened(path) as opened:
             if opened.dialect.name in names:
                 for item in opened:
                     if isinstance(item, inputs.Document):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import format_of
-from convcli.model.dialect import Dialect
 from convcli.report import tables
 from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.jobs.reading import ReadingOptions
 
 EXAMPLES = """\
 convcli stats samples/openclaw/*.jsonl
@@ -23,11 +25,8 @@ class StatsArguments(NamedTuple):
     """What the command line says."""
 
     paths: tuple[str, ...]
-    source: Dialect | None
+    reading: ReadingOptions
     form: str
-    line: int | None
-    at: tuple[str, ...]
-    duplicate_keys: Any
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -42,8 +41,8 @@ def command(screen: Screen, /, **values: Any) -> int:
     from convcli.views.rows import Statistics
 
     arguments, statistics = StatsArguments(**values), Statistics()
-    codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen)
-    for document, transcript in _shared.lifted(arguments, codes, printer):
+    codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
+    for document, transcript in _shared.lifted(arguments.paths, arguments.reading, codes, printer):
         statistics.add(transcript, document.dialect.name)
     _shared.show_table(screen, arguments.form, ["what", "name", "count", "errors", "size"], statistics.rows())
     printer.finish()

@@ -18,15 +18,15 @@ from convcli.report import formats
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.jobs.config import Configuration
     from convcli.jobs.inputs import Input, InputFile
     from convcli.jobs.judging import JudgingOptions, Verdict
+    from convcli.jobs.reading import ReadingOptions
     from convcli.model.findings import Finding
 
 EXAMPLES = """\
 convcli validate samples/openai-chat/fine-tuning.jsonl
 convcli validate samples/openclaw/*.jsonl --from openclaw --output-format concise
-convcli validate samples/cohere/twin-weather.json --as anthropic   # would that service take it?
+convcli validate samples/ollama/request-all-settings.json --as ollama   # would that service take it?
 convcli validate samples/openai-chat/ --statistics --exit-zero
 """
 
@@ -44,7 +44,6 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @click.option("--check-arguments", is_flag=True, help="Check arguments of calls by the schemas of the tools.")
 @click.option("--strict", is_flag=True, help="Unknown keys are findings too, and warnings exit 1.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
-@click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
 @_shared.jobs
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
@@ -60,7 +59,7 @@ class ValidateArguments(NamedTuple):
     """What the command line says."""
 
     paths: tuple[str, ...]
-    source: Dialect | None
+    reading: ReadingOptions
     target: Dialect | None
     form: str | None
     select: tuple[tuple[str, ...], ...]
@@ -69,16 +68,11 @@ class ValidateArguments(NamedTuple):
     check_arguments: bool
     strict: bool
     exit_zero: bool
-    isolated: bool
-    line: int | None
-    at: tuple[str, ...]
-    duplicate_keys: Any
     jobs: int
 
-    def with_defaults(self, configuration: Configuration) -> ValidateArguments:
+    def with_defaults(self) -> ValidateArguments:
         """The same, and from the configuration what the command line leaves open."""
-        settings = configuration.settings
-        keys = settings.get("duplicate-keys", "error") if self.duplicate_keys == "error" else self.duplicate_keys
+        settings = self.reading.configuration.settings
         target = self.target or (DIALECT.convert(settings["as"], None, None) if "as" in settings else None)
         form = format_of(formats).convert(self.form or settings.get("output-format", "full"), None, None)
         return self._replace(
@@ -88,7 +82,6 @@ class ValidateArguments(NamedTuple):
             ignore=self.ignore or (tuple(settings.get("ignore", ())),),
             strict=self.strict or settings.get("strict", False),
             check_arguments=self.check_arguments or settings.get("check-arguments", False),
-            duplicate_keys=keys,
         )
 
 
@@ -96,21 +89,14 @@ class _Validating:
     """One call of the command, and what was counted."""
 
     def __init__(self, screen: Screen, arguments: ValidateArguments) -> None:
-        from convcli.jobs import config
-
-        self.configuration = config.Configuration() if arguments.isolated else config.load()
-        self.screen, self.arguments, self.codes = (
-            screen,
-            arguments.with_defaults(self.configuration),
-            _shared.ExitCodes(screen),
-        )
+        self.screen, self.arguments = screen, arguments.with_defaults()
+        self.reading, self.codes = arguments.reading, _shared.ExitCodes(screen)
         self.errors = self.warnings = self.bad = self.total = 0
 
     def run(self) -> int:
-        from convcli.jobs import inputs
         from convcli.report.formats.full import tally
 
-        verdicts = self._counted(self._verdicts(inputs.find(self.arguments.paths, self.arguments.line)))
+        verdicts = self._counted(self._verdicts(self.reading.find(self.arguments.paths)))
         if self.arguments.statistics:
             _shared.show_table(
                 self.screen, TABLES.get(self.arguments.form or "", "table"), STATISTICS, _statistics(verdicts)
@@ -172,16 +158,9 @@ class _Validating:
         _shared.tell_passed(self.screen, source)
 
     def _task(self, path: str) -> tuple[str, str | None, Any, JudgingOptions]:
-        from convcli.jobs.inputs import split_line
-
-        file, _ = split_line(path)
-        return path, self._dialect(file), self.arguments.duplicate_keys, self._options(file)
-
-    def _dialect(self, path: str) -> str | None:
-        return self.configuration.dialect(path) if self.arguments.source is None else self.arguments.source.name
+        return path, self.reading.dialect_of(path), self.reading.keys, self._options(path)
 
     def _options(self, path: str) -> JudgingOptions:
-        from convcli.jobs.envelopes import patterns
         from convcli.jobs.judging import JudgingOptions
         from convcli.validation.rules.conformance import arguments_match
 
@@ -191,8 +170,9 @@ class _Validating:
             arguments.target,
             (arguments_match(),) if arguments.check_arguments else (),
             frozenset(code for codes in arguments.select for code in codes),
-            frozenset(code for codes in arguments.ignore for code in codes) | self.configuration.ignored(path),
-            patterns(arguments.at),
+            frozenset(code for codes in arguments.ignore for code in codes) | self.reading.configuration.ignored(path),
+            self.reading.at,
+            self.reading.configuration.ignored_places(path),
         )
 
     def _counted(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:

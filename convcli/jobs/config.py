@@ -1,54 +1,130 @@
 """The configuration of a project: `convcli.toml`, or `[tool.convcli]` in `pyproject.toml`.
 
 The nearest of them counts, from the working directory upwards. Patterns are those of a shell, relative to the folder of
-the file; `*` matches `/` too, and a pattern without `/` matches the name of a file in any folder.
+the file; `*` matches `/` too, and a pattern without `/` matches the name of a file or folder at any depth. All keys are
+in `KEYS`, and described in `convcli/pages/configuration.md`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from convcli.model import codes
 from convcli.model.errors import JobError
+from convcli.model.findings import Finding
 from convcli.validation.wording import did_you_mean
 
 OWN, SHARED = "convcli.toml", "pyproject.toml"
-TYPES: dict[str, tuple[type, str]] = {
-    "select": (list, "a list of codes"),
-    "ignore": (list, "a list of codes"),
-    "strict": (bool, "true or false"),
-    "check-arguments": (bool, "true or false"),
-    "output-format": (str, "a text"),
-    "as": (str, "the name of a dialect"),
-    "duplicate-keys": (str, "a text"),
-    "dialects": (dict, "a table of patterns with the name of a dialect"),
-    "per-file-ignores": (dict, "a table of patterns with lists of codes"),
+
+
+class Key(NamedTuple):
+    """A key of the configuration: its type, the type in words, its value where nobody sets it, and the commands that
+    it concerns."""
+
+    kind: type
+    wanted: str
+    default: Any
+    commands: str
+
+
+READERS = "all that read files"
+KEYS: dict[str, Key] = {
+    "dialects": Key(dict, "a table of patterns with the name of a dialect", {}, READERS),
+    "exclude": Key(list, "a list of patterns", [], READERS),
+    "duplicate-keys": Key(str, '"error" or "last"', "error", READERS),
+    "ignore": Key(list, "a list of codes", [], "validate; warnings of all"),
+    "per-file-ignores": Key(dict, "a table of patterns with lists of codes", {}, "validate; warnings of all"),
+    "ignore-at": Key(list, "a list of tables with file, where, line and codes", [], "validate; warnings of all"),
+    "select": Key(list, "a list of codes", [], "validate"),
+    "baseline": Key(str, "the name of a file", "", "validate"),
+    "strict": Key(bool, "true or false", False, "validate"),
+    "as": Key(str, "the name of a dialect", "", "validate"),
+    "check-arguments": Key(bool, "true or false", False, "validate"),
+    "output-format": Key(str, "the name of a format", "full", "validate"),
 }
+PLACE_KEYS = {"file": str, "where": str, "line": int, "codes": list}
+
+
+class IgnoredPlace(NamedTuple):
+    """A place whose findings are not shown: a pointer, in which `*` is any one step, and all that lies below it; on a
+    line, 0 for any; with one of these codes, or any if there are none."""
+
+    where: str
+    line: int
+    codes: frozenset[str]
+
+    def matches(self, finding: Finding) -> bool:
+        """Is the finding at this place?"""
+        if (self.line and self.line != finding.line) or (self.codes and finding.code not in self.codes):
+            return False
+        steps, wanted = finding.where.split("/"), self.where.rstrip("/").split("/")
+        return len(steps) >= len(wanted) and all(one in ("*", step) for one, step in zip(wanted, steps, strict=False))
+
+
+NOTHING: Mapping[str, Any] = {}
 
 
 class Configuration(NamedTuple):
-    """What a file says, and the folder to which its patterns are relative; by default nothing."""
+    """What a file sets, the folder to which its patterns are relative, and the file; by default nothing."""
 
-    settings: Mapping[str, Any] = MappingProxyType({})
+    settings: Mapping[str, Any] = NOTHING
     folder: str = ""
+    file: str = ""
 
     def ignored(self, file: str) -> frozenset[str]:
         """The codes that are ignored in a file only."""
         tables = self.settings.get("per-file-ignores", {})
         return frozenset(code for pattern, each in tables.items() if self._matches(file, pattern) for code in each)
 
+    def ignored_places(self, file: str) -> tuple[IgnoredPlace, ...]:
+        """The places of a file whose findings are ignored."""
+        return tuple(
+            IgnoredPlace(place.get("where", ""), place.get("line", 0), frozenset(place.get("codes", ())))
+            for place in self.settings.get("ignore-at", ())
+            if self._matches(file, place.get("file", "*"))
+        )
+
+    def ignores(self, finding: Finding) -> bool:
+        """Is a finding one that the project does not want to see?"""
+        codes_of_file = self.ignored(finding.file).union(self.settings.get("ignore", ())) if self.settings else ()
+        return finding.code in codes_of_file or any(
+            place.matches(finding) for place in self.ignored_places(finding.file)
+        )
+
     def dialect(self, file: str) -> str | None:
         """The dialect of a file, if a pattern says it; the first one that matches counts."""
         tables = self.settings.get("dialects", {})
         return next((name for pattern, name in tables.items() if self._matches(file, pattern)), None)
 
+    def excludes(self, file: str) -> bool:
+        """Does a pattern match the file, or a folder in which it is?"""
+        patterns = self.settings.get("exclude", ())
+        return bool(patterns) and is_below(self._inside(file), patterns)
+
+    def path(self, key: str) -> str:
+        """The file that a key names, from the working directory; empty where it is not set."""
+        name = self.settings.get(key, "")
+        return os.path.relpath(os.path.join(self.folder, name)) if name else ""
+
+    def _inside(self, file: str) -> str:
+        return os.path.relpath(os.path.abspath(file), self.folder).replace(os.sep, "/")
+
     def _matches(self, file: str, pattern: str) -> bool:
-        path = os.path.relpath(os.path.abspath(file), self.folder).replace(os.sep, "/")
+        path = self._inside(file)
         return fnmatchcase(path if "/" in pattern else os.path.basename(path), pattern)
+
+
+def is_below(path: str, patterns: Iterable[str]) -> bool:
+    """Does one of the patterns match this relative path or a folder on it? Without a `/` it may be any name on it."""
+    names = path.split("/")
+    below = ["/".join(names[: index + 1]) for index in range(len(names))]
+    for pattern in (each.removeprefix("./").rstrip("/") for each in patterns):
+        if any(fnmatchcase(word, pattern) for word in (below if "/" in pattern else names)):
+            return True
+    return False
 
 
 def load(start: str | None = None) -> Configuration:
@@ -56,22 +132,38 @@ def load(start: str | None = None) -> Configuration:
     folder = os.path.abspath(start or os.getcwd())
     while True:
         for name in (OWN, SHARED):
-            settings = _read(os.path.join(folder, name))
+            path = os.path.join(folder, name)
+            settings = _read(path)
             if settings is not None:
-                _check(os.path.join(folder, name), settings)
-                return Configuration(settings, folder)
+                _check(path, settings)
+                return Configuration(settings, folder, path)
         if os.path.dirname(folder) == folder:
             return Configuration()
         folder = os.path.dirname(folder)
+
+
+def in_force(configuration: Configuration) -> Iterator[dict[str, Any]]:
+    """A row for each key: its value, the file that sets it or `default`, and the commands that it concerns."""
+    for name, key in KEYS.items():
+        is_set = name in configuration.settings
+        yield {
+            "key": name,
+            "value": configuration.settings.get(name, key.default),
+            "from": os.path.relpath(configuration.file) if is_set else "default",
+            "commands": key.commands,
+        }
 
 
 def _read(path: str) -> dict[str, Any] | None:
     """What the file says to us; None if it is not there or says nothing."""
     try:
         with open(path, "rb") as file:
-            import tomllib  # most folders have no configuration
+            content = file.read()
+        if os.path.basename(path) != OWN and b"convcli" not in content:
+            return None
+        import tomllib  # most projects have no configuration
 
-            loaded = tomllib.load(file)
+        loaded = tomllib.loads(content.decode())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
@@ -87,26 +179,44 @@ def _read(path: str) -> dict[str, Any] | None:
 
 def _check(path: str, settings: dict[str, Any]) -> None:
     for key, value in settings.items():
-        if key not in TYPES:
-            _refuse(path, f'there is no key "{key}"', did_you_mean(key, TYPES))
-        kind, wanted = TYPES[key]
-        if type(value) is not kind:
-            _refuse(path, f"{key} must be {wanted}")
-    for code in [code for key in ("select", "ignore") for code in settings.get(key, ())]:
-        _check_code(path, code)
+        if key not in KEYS:
+            _refuse(path, f'there is no key "{key}"', did_you_mean(key, KEYS))
+        if type(value) is not KEYS[key].kind:
+            _refuse(path, f"{key} must be {KEYS[key].wanted}")
+    if settings.get("duplicate-keys", "error") not in ("error", "last"):
+        _refuse(path, f"duplicate-keys must be {KEYS['duplicate-keys'].wanted}")
+    _check_codes(path, "select", settings.get("select", ()))
+    _check_codes(path, "ignore", settings.get("ignore", ()))
     for pattern, each in settings.get("per-file-ignores", {}).items():
-        if not isinstance(each, list):
-            _refuse(path, f'per-file-ignores: "{pattern}" must be a list of codes')
-        for code in each:
-            _check_code(path, code)
+        _check_codes(path, f'per-file-ignores: "{pattern}"', each)
     for pattern, name in settings.get("dialects", {}).items():
         if not isinstance(name, str):
             _refuse(path, f'dialects: "{pattern}" must be the name of a dialect')
+    if not all(isinstance(pattern, str) for pattern in settings.get("exclude", ())):
+        _refuse(path, f"exclude must be {KEYS['exclude'].wanted}")
+    for place in settings.get("ignore-at", ()):
+        _check_place(path, place)
 
 
-def _check_code(path: str, code: Any) -> None:
-    if not isinstance(code, str) or codes.find(code) is None:
-        _refuse(path, f'there is no code "{code}"', did_you_mean(str(code), codes.table()))
+def _check_place(path: str, place: Any) -> None:
+    if not isinstance(place, Mapping):
+        _refuse(path, f"ignore-at must be {KEYS['ignore-at'].wanted}")
+    for key, value in place.items():
+        if key not in PLACE_KEYS:
+            _refuse(path, f'ignore-at: there is no key "{key}"', did_you_mean(key, PLACE_KEYS))
+        if type(value) is not PLACE_KEYS[key]:
+            _refuse(path, f"ignore-at: {key} has another type")
+    if place.get("where", "").strip("/") and not place["where"].startswith("/"):
+        _refuse(path, 'ignore-at: where is a pointer such as "/messages/0", in which * is any one step')
+    _check_codes(path, "ignore-at", place.get("codes", ()))
+
+
+def _check_codes(path: str, key: str, each: Any) -> None:
+    if not isinstance(each, (list, tuple)):
+        _refuse(path, f"{key} must be a list of codes")
+    for code in each:
+        if not isinstance(code, str) or codes.find(code) is None:
+            _refuse(path, f'there is no code "{code}"', did_you_mean(str(code), codes.table()))
 
 
 def _refuse(path: str, message: str, help_text: str = "") -> NoReturn:

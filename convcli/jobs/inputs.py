@@ -146,9 +146,9 @@ def is_lines(name: str) -> bool:
 # --- one file --------------------------------------------------------------------------------------------------------
 
 
-def documents(path: str, dialect: str | None = None) -> Iterator[Document]:
+def documents(path: str, dialect: str | None = None, *, duplicate_keys: DuplicateKeys = "error") -> Iterator[Document]:
     """The documents of one input, in order. Raises ContentError at the first stretch that is none."""
-    with opened(path, dialect) as source:
+    with opened(path, dialect, duplicate_keys=duplicate_keys) as source:
         for item in source:
             if isinstance(item, Skipped):
                 raise item.error

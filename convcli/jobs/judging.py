@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from convcli.engine import conversion, pipeline
 from convcli.jobs.choosing import CERTAIN
+from convcli.jobs.config import IgnoredPlace
 from convcli.jobs.envelopes import Pattern
 from convcli.jobs.inputs import Document, Input, Skipped, opened
 from convcli.model.dialect import Dialect
@@ -40,7 +41,7 @@ class JudgingOptions(NamedTuple):
 
     `strict`: unknown keys are findings · `target`: whether this service would take what it would be sent of them ·
     `more`: rules beside those of the dialect · `select`, `ignore`: the only codes to tell, all if empty, and those
-    not to tell · `at`: what is picked out of the documents.
+    not to tell · `at`: what is picked out of the documents · `places`: where nothing is told.
     """
 
     strict: bool = False
@@ -49,17 +50,21 @@ class JudgingOptions(NamedTuple):
     select: frozenset[str] = frozenset()
     ignore: frozenset[str] = frozenset()
     at: tuple[Pattern, ...] = ()
+    places: tuple[IgnoredPlace, ...] = ()
 
-    def wants(self, code: str) -> bool:
-        """Are findings with this code told?"""
-        return code not in self.ignore and (not self.select or code in self.select)
+    def wants(self, finding: Finding) -> bool:
+        """Is the finding told?"""
+        code = finding.code
+        if code in self.ignore or (self.select and code not in self.select):
+            return False
+        return not any(place.matches(finding) for place in self.places)
 
 
 def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
     """The verdict on each document of an input; all rows of a session are one, with those that cannot be read."""
     each = [(0, True, _session(source, options))] if source.is_whole else _each(source, options)
     for line, is_first, findings in each:
-        wanted = [finding for finding in findings if options.wants(finding.code)] if findings else findings
+        wanted = [finding for finding in findings if options.wants(finding)] if findings else findings
         if wanted and is_first:
             wanted[0] = _doubted(wanted[0], source)
         yield Verdict(source.name, line, source.dialect.name, wanted)
@@ -77,8 +82,9 @@ def judge_file(
         with opened(path, dialect, duplicate_keys=duplicate_keys, at=options.at) as source:
             yield from judged(source, options)
     except ContentError as error:
-        if options.wants(error.code):
-            yield Verdict(error.file, error.line, "", [finding_of(error)])
+        finding = finding_of(error)
+        if options.wants(finding):
+            yield Verdict(error.file, error.line, "", [finding])
 
 
 SHAPE = frozenset(("wrong-type", "missing-key", "unknown-value", "not-allowed", "too-few"))
@@ -112,7 +118,7 @@ def _session(source: Input, options: JudgingOptions) -> list[Finding]:
             gaps.append(skipped(item))
         else:
             findings += judged(item, options)
-    gaps = [gap for gap in gaps if options.wants(gap.code)]
+    gaps = [gap for gap in gaps if options.wants(gap)]
     if gaps:
         doubtful = [_may_follow(finding, gaps[0].line, gaps[-1].line) for finding in findings]
         gaps[0] = _noted(gaps[0], list(compress(findings, doubtful)))

@@ -48,11 +48,11 @@ def test_the_help_needs_no_json() -> None:
 def test_a_small_conversion_loads_nothing_dear_and_of_the_named_dialects_only(tmp_path: Path) -> None:
     source = write(tmp_path / "a.json", LOSSY)
     for more in (["-o", tmp_path / "out.json"], []):
-        modules = imported("convert", source, "--from", OWN, "--to", OTHER, *more)
+        modules = imported("convert", source, "--from", OWN, "--to", OTHER, *more, cwd=tmp_path)
         assert not (DEAR | VALIDATORS) & modules
         named = {name.split(".")[2] for name in modules if name.startswith("convcli.dialects.")}
         assert named == {OWN, OTHER.replace("-", "_")}
-    assert not (DEAR | VALIDATORS) & imported("convert", source, "--to", OTHER)
+    assert not (DEAR | VALIDATORS) & imported("convert", source, "--to", OTHER, cwd=tmp_path)
 
 
 def test_a_conversion_of_more_loads_the_fast_validator(tmp_path: Path) -> None:
@@ -62,7 +62,9 @@ def test_a_conversion_of_more_loads_the_fast_validator(tmp_path: Path) -> None:
 
 def test_only_a_refused_document_needs_jsonschema_and_no_pipe_needs_rich(tmp_path: Path) -> None:
     good, bad = write(tmp_path / "good.json", LOSSY), write(tmp_path / "bad.json", WRONG)
-    assert not (DEAR | VALIDATORS) & (imported("validate", good, cwd=tmp_path) | imported("inspect", good))
+    assert not (DEAR | VALIDATORS) & (
+        imported("validate", good, cwd=tmp_path) | imported("inspect", good, cwd=tmp_path)
+    )
     assert "rich" not in imported("inspect", good) | imported("validate", bad, "--dialect", OTHER)
 
 
@@ -206,3 +208,9 @@ def test_what_a_transcript_says_cannot_reach_the_terminal(tmp_path: Path) -> Non
     shown = (done.stdout + done.stderr).decode()
     assert "\\x1b]0;title\\x07\\u202e[bold]" in shown
     assert "\x1b" not in shown
+
+
+def test_a_project_that_says_nothing_to_convcli_is_not_even_parsed(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", CLEAN)
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n', encoding="utf-8")
+    assert "tomllib" not in imported("inspect", source, cwd=tmp_path)

@@ -1,0 +1,48 @@
+"""convcli config."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from convcli.cli import _shared
+from convcli.cli._commands import Command
+from convcli.cli._types import format_of
+from convcli.report import tables
+from convcli.report.screen import Screen
+
+EXAMPLES = """\
+convcli config
+convcli config --output-format json
+"""
+
+COLUMNS = ["key", "value", "from", "commands"]
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.pass_obj
+def command(screen: Screen, form: str) -> int:
+    """Show the configuration in force here, and where it comes from.
+
+    The nearest convcli.toml, or pyproject.toml with [tool.convcli], from the working directory upwards counts.
+    """
+    from convcli.jobs import config
+
+    configuration = config.load()
+    rows: Iterator[dict[str, Any]] = config.in_force(configuration)
+    if form not in ("json", "jsonl"):
+        rows = ({**row, "value": _shown(row["value"])} for row in rows)
+    _shared.show_table(screen, form, COLUMNS, rows)
+    if not configuration.file:
+        screen.tell(f"note: there is no {config.OWN} and no [tool.convcli] in a {config.SHARED} from here upwards\n")
+    return 0
+
+
+def _shown(value: Any) -> str:
+    """A value as TOML would have it on one line."""
+    from convcli.report.text import json_text
+
+    return json_text(value)
