@@ -126,3 +126,10 @@ def test_an_answer_that_does_not_say_why_it_stopped_gets_a_finish_reason_and_tha
     assert written(Message("assistant", [Text("a")]))[-1]["candidates"][0]["finishReason"] == "STOP"
     told = pipeline.lower(Transcript([Message("assistant", [Text("a")])]), STREAM).losses
     assert [(loss.kind, loss.field) for loss in told] == [("invented", "message.stopReason")]
+
+
+def test_an_event_of_another_response_is_told() -> None:
+    rows = [{**event({"text": name}, finishReason="STOP"), "responseId": name} for name in ("a", "b")]
+    found = pipeline.validate(Rows(rows), STREAM)
+    assert [(finding.code, finding.where) for finding in found] == [("stream-out-of-order", "/1")]
+    assert pipeline.validate(Rows(rows[:1] * 2), STREAM) == []

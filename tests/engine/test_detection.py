@@ -77,3 +77,75 @@ def test_a_tie_is_an_error_that_names_the_candidates() -> None:
 def test_two_framings_of_one_dialect_are_no_tie() -> None:
     clues = [("a", Clue(90, "as a document")), ("a", Clue(90, "as rows")), ("b", Clue(80, "weaker"))]
     assert detection.strongest(clues) == detection.Detection("a", clues[0][1], tuple(clues[1:]))
+
+
+def chat(**more: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": "Hi."}], **more}
+
+
+def parts(*blocks: dict[str, Any], role: str = "user") -> dict[str, Any]:
+    return {"role": role, "content": list(blocks)}
+
+
+def answer_of_gemini(text: str, id_: str | None = None, end: str | None = "STOP") -> dict[str, Any]:
+    ended = {} if end is None else {"finishReason": end}
+    content = {"role": "model", "parts": [{"text": text}]}
+    return {"candidates": [{"content": content, **ended}], **({} if id_ is None else {"responseId": id_})}
+
+
+TEXT = {"type": "text", "text": "Hi."}
+CACHED = {**TEXT, "cache_control": {"type": "ephemeral"}}
+FUNCTION = {"type": "function", "function": {"name": "f"}}
+RESPONSE = {"type": "message", "role": "assistant", "content": [TEXT], "stop_reason": "end_turn"}
+CALLING = {"type": "message", "role": "assistant", "stop_reason": "tool_use"} | {
+    "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]
+}
+
+
+@pytest.mark.parametrize(
+    ("document", "name"),
+    [
+        (chat(), "openai-chat"),
+        (chat(anthropic_version="vertex-2023-10-16", max_tokens=9), "anthropic"),
+        ({"messages": [parts(CACHED)]}, "anthropic"),
+        ({"messages": [parts(CACHED)], "tools": [FUNCTION]}, "openai-chat"),
+        ({"messages": [parts(CACHED)], "max_completion_tokens": 9}, "openai-chat"),
+        ({"messages": [parts(CACHED), {"role": "assistant", "content": "Hi.", "refusal": None}]}, "openai-chat"),
+        ({"messages": [parts(CACHED), {"role": "assistant", "content": "Hi.", "annotations": []}]}, "openai-chat"),
+        ({"messages": [parts(CACHED, role="system"), parts(TEXT)]}, "openai-chat"),
+        ([{"role": "user", "content": "Hi."}, RESPONSE], "anthropic"),
+        ([answer_of_gemini("Hi", "r1", None), answer_of_gemini(".", "r1")], "gemini-stream"),
+        ([answer_of_gemini("Hi", end=None), answer_of_gemini(".")], "gemini-stream"),
+        ([answer_of_gemini("Hi.", "r1")], "gemini-stream"),
+    ],
+)
+def test_a_document_is_taken_for_what_its_marks_say(document: Any, name: str) -> None:
+    assert detection.detect(document).dialect == name
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        chat(version=1, agent="a", sessionId="s", system_prompt="Be brief."),
+        chat(system_prompt="Be brief."),
+        chat(sessionId="s"),
+        chat(version=1, agent="a"),
+    ],
+)
+def test_a_wrapper_around_messages_is_no_request_that_would_lose_what_it_says(document: Any) -> None:
+    assert "openai-chat" not in [name for name, _ in detection.candidates(document)]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [RESPONSE, RESPONSE],
+        [CALLING, RESPONSE],
+        [RESPONSE],
+        [answer_of_gemini("Paris.", "r1"), answer_of_gemini("Rome.", "r2")],
+        [answer_of_gemini("Paris.", "r1", None), answer_of_gemini("Rome.", "r2", None)],
+        [answer_of_gemini("Paris."), answer_of_gemini("Rome.")],
+    ],
+)
+def test_a_list_of_responses_is_not_one_answer(document: Any) -> None:
+    assert detection.candidates(document) == []

@@ -47,20 +47,39 @@ REQUEST = Keys(
 # ---------------------------------------------------------------- detect
 
 
+CACHED = (60, "blocks with cache_control")
+
+
 def detect(document: Any) -> Clue | None:
     """By blocks of its own, `input_schema`, a `system` beside the messages, or the envelope of a response."""
     if isinstance(document, dict) and "messages" not in document:
-        own = document.get("type") == "message" and document.get("role") == "assistant"
-        return Clue(95, "a message with stop_reason") if own and "stop_reason" in document else None
+        return Clue(95, "a message with stop_reason") if _is_response(document) else None
     request = document if isinstance(document, dict) else {}
     messages = request.get("messages") if request else document
     if not isinstance(messages, list) or any(role not in ROLES for role in _roles_of(messages)):
         return None
+    responses = [message for message in messages if isinstance(message, dict) and _is_response(message)]
+    if responses and len(responses) == len(messages):  # each of them is a document
+        return None
     blocks = _blocks_of(messages)
     if not all("type" in block for block in blocks):
         return None
-    marks = sorted({mark for block in blocks for mark in _marks(block)} | set(_request_marks(request)), reverse=True)
+    found = {mark for block in blocks for mark in _marks(block)} | set(_request_marks(request))
+    if _begins_with_system(messages):  # so do requests for others, in which gateways put marks of caches
+        found.discard(CACHED)
+    if responses:
+        found.add((92, "messages with stop_reason"))
+    marks = sorted(found, reverse=True)
     return Clue(*marks[0]) if marks else None
+
+
+def _is_response(native: Native) -> bool:
+    return native.get("type") == "message" and native.get("role") == "assistant" and "stop_reason" in native
+
+
+def _begins_with_system(messages: list[Any]) -> bool:
+    first = next(iter(messages), None)
+    return isinstance(first, dict) and first.get("role") == "system"
 
 
 def _roles_of(messages: list[Any]) -> set[str]:
@@ -83,15 +102,16 @@ def _marks(block: Native) -> list[tuple[int, str]]:
         return [(90, "image or document blocks with a source")]
     if kind == "tool_use" and isinstance(block.get("input"), dict):
         return [(80, "tool_use blocks with input")]
-    return [(60, "blocks with cache_control")] if "cache_control" in block else []
+    return [CACHED] if "cache_control" in block else []
 
 
 def _request_marks(request: Native) -> list[tuple[int, str]]:
     tools = request.get("tools")
+    if isinstance(request.get("anthropic_version"), str):
+        return [(97, "anthropic_version")]
     if isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools):
         return [(95, "tools with input_schema")]
-    first = next(iter(request.get("messages") or ()), None)
-    if isinstance(first, dict) and first.get("role") == "system":
+    if _begins_with_system(request.get("messages") or []):
         return []
     texts = _blocks_of([{"content": request.get("system")}])
     if isinstance(request.get("system"), str) or any(block.keys() >= {"type", "text"} for block in texts):

@@ -17,7 +17,7 @@ Quirks
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -50,12 +50,27 @@ def detect(document: Any) -> Clue | None:
     candidates = [one for some in lists for one in some if isinstance(one, dict)]
     if not rows or len(rows) < len(document) or not any("content" in one for one in candidates):
         return None
-    ids = [row.get("responseId", row.get("response_id")) for row in rows]
-    if not isinstance(document, Rows):
-        return Clue(90, "an array of candidates")
-    again = len({str(id_) for id_ in ids if id_}) < len([id_ for id_ in ids if id_])
+    ids = [id_ for id_ in map(_id_of, rows) if id_]
+    again = len(set(map(str, ids))) < len(ids)
     open_ = any("finishReason" not in one and "finish_reason" not in one for one in candidates)
+    if not isinstance(document, Rows):
+        is_one = len(rows) == 1 or (again and len(set(map(str, ids))) == 1) or (open_ and not ids)
+        return Clue(90, "an array of candidates") if is_one else None
     return Clue(95, "candidates in several events") if again or (open_ and len(rows) > 1) else Clue(85, "candidates")
+
+
+def _id_of(row: Native) -> Any:
+    return row.get("responseId", row.get("response_id"))
+
+
+def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
+    """The events of another response than the first: all of one stream have its id, if any has one."""
+    known = None
+    for at, row in enumerate(rows):
+        id_ = _id_of(row) if isinstance(row, dict) else None
+        known = known or id_
+        if id_ and id_ != known:
+            yield at, "this event is of another response than those before it"
 
 
 # ---------------------------------------------------------------- lift
@@ -187,7 +202,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    rules=(events.ended(),),
+    rules=(events.ended(), events.in_order(_out_of_order)),
     lacks=tables.LACKS_BY_FORM["response"] - {"message.error"},
     reasons={
         **tables.LOSSES,

@@ -70,6 +70,11 @@ RESULTS = Convention(
     {**AS_TEXT, "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message")},
 )
 
+OWN_SETTINGS = ("max_completion_tokens", "response_format", "logit_bias", "functions")
+"""Keys of a request that tell it from one of Anthropic."""
+FOREIGN = frozenset(("system_prompt", "systemPrompt", "sessionId"))
+"""Keys of programs that keep messages of this shape, and say beside them what would be lost here."""
+
 
 def detect(document: Any) -> Clue | None:
     """By `tool_calls`, `choices[].message`, roles of its own, or the shapes of its content parts."""
@@ -78,17 +83,36 @@ def detect(document: Any) -> Clue | None:
         if isinstance(choices, list) and choices and isinstance(choices[0], dict) and "message" in choices[0]:
             return Clue(95, "choices with a message")
     messages = messages_in(document)
-    if messages is None:
+    if messages is None or _is_of_another(document) or any(map(_is_response_of_anthropic, messages)):
         return None
     marks = {mark for message in messages for mark in _marks(message)}
     if marks:
         return Clue(90, sorted(marks)[0])
+    if isinstance(document, dict) and _is_request(document):
+        return Clue(70, "the tools or settings of a Chat Completions request")
     said = any("content" in message for message in messages)
     if said and all(message.get("role") in ROLES and _plain(message.get("content")) for message in messages):
         return Clue(40, "messages with the roles and plain content of Chat Completions")
     if messages and all("role" in message and "content" in message for message in messages):
         return Clue(20, "messages with role and content")
     return Clue(10, "an empty list of messages") if messages == [] and isinstance(document, dict) else None
+
+
+def _is_of_another(document: Any) -> bool:
+    """An object around the messages that says whose file it is, or holds a text that is no message here."""
+    if not isinstance(document, dict):
+        return False
+    return not document.keys().isdisjoint(FOREIGN) or document.keys() >= {"agent", "version"}
+
+
+def _is_response_of_anthropic(message: Native) -> bool:
+    return message.get("type") == "message" and "stop_reason" in message
+
+
+def _is_request(document: Native) -> bool:
+    tools = document.get("tools")
+    has_functions = isinstance(tools, list) and any(isinstance(tool, dict) and "function" in tool for tool in tools)
+    return has_functions or any(document.get(key) is not None for key in OWN_SETTINGS)
 
 
 def _marks(message: Native) -> list[str]:
@@ -98,6 +122,8 @@ def _marks(message: Native) -> list[str]:
         found.append("messages with tool_calls that hold a function")
     if message.get("role") == "tool" and "tool_call_id" in message and "content" in message:
         found.append("tool messages with tool_call_id")
+    if not message.keys().isdisjoint(("refusal", "annotations")):
+        found.append("messages with refusal or annotations")
     content = message.get("content")
     if isinstance(content, list) and any(
         isinstance(part, dict) and part.get("type") in ("image_url", "input_audio", "file", "refusal")
