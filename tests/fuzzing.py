@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from convcli import dialects, testing
 from convcli.engine import detection, pipeline
-from convcli.engine.conversion import not_understood
+from convcli.engine.conversion import not_understood, nothing_said
 from convcli.engine.spelling import FORM
 from convcli.files.framing import open_source
 from convcli.jobs import inputs
@@ -205,7 +205,8 @@ def hold_laws(trial: Trial, target: Dialect) -> None:
     """What every document that its schema allows is promised, for one target: the laws, and the way back (L10)."""
     source = trial.dialect
     testing.assert_refuses_nothing(source, trial.document)
-    if not_understood(trial.document, source.lift(trial.document), source) is not None:
+    transcript = source.lift(trial.document)
+    if any(empty(trial.document, transcript, source) is not None for empty in (not_understood, nothing_said)):
         return
     if is_fitted(source):
         testing.assert_same(source, trial.document)

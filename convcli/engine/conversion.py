@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from convcli.engine import untrusted
+from convcli.engine import detection, foreign, untrusted
 from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
@@ -18,11 +18,8 @@ from convcli.proof.difference import difference
 from convcli.proof.reasons import Loss
 from convcli.validation import schemas, verdict
 from convcli.validation.survey import Purpose
-from convcli.validation.wording import PLAIN_WORD, listed
 
 BY_DEFAULT = Options()
-MOST_KEYS = 8
-"""Keys of a record that are named where it is not understood."""
 
 
 class Conversion:
@@ -62,30 +59,45 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
 
 
 def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
-    """What is wrong where there are records, none of them is a message, and the dialect has no mark in any (law L11).
+    """What is wrong where there are records and none of them is a message (law L11): the output would be empty.
 
     Schemas of sessions are open, since programs add rows of new kinds: so the session of another program passes, each
-    of its rows an event. An empty conversation, or a session of which only header and events are there, is none such.
+    of its rows an event. An empty conversation has no records, and is none such (but see `nothing_said`).
     """
     if not transcript.messages or any(message.role != "event" for message in transcript.messages):
         return None
-    if dialect.detect(document) is not None:
-        return None
     count = len(transcript.messages)
-    return Finding(
-        "no-messages",
-        "error",
-        f"{'the only record is no' if count == 1 else f'none of {count:,} records is a'} message of {dialect.title}",
-        help="perhaps they are in another dialect: convcli detect tells which one recognises them",
-        notes=_keys_of_first(document),
+    message = (
+        f"{f'none of {count:,} records is a' if count > 1 else 'the only record is no'} message of {dialect.title}"
     )
+    return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
 
 
-def _keys_of_first(document: Any) -> tuple[str, ...]:
-    """What the first record looks like, by the names of its keys."""
-    first = document[0] if isinstance(document, list) and document else document
-    keys = [key for key in first if PLAIN_WORD.match(key)][:MOST_KEYS] if isinstance(first, dict) else []
-    return (f"the first of them has the keys {listed(keys)}",) if keys else ()
+def nothing_said(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
+    """What is wrong with a session that has no records behind its header: what came of it would be empty."""
+    if transcript.messages or not dialect.is_session:
+        return None
+    message = f"there is no message of {dialect.title}"
+    return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
+
+
+def _advice(document: Any, dialect: Dialect) -> str:
+    """What the records are instead, where that is known."""
+    known = foreign.recognise([document])
+    if known is not None:
+        return f"this looks like {known.name}; convcli does not read it yet"
+    ranked = detection.candidates(document)
+    if ranked and ranked[0][0] != dialect.name:
+        return f"this looks like {ranked[0][0]} ({ranked[0][1].reason})"
+    if ranked:
+        return "nothing was said in this session: only what its program notes beside the messages is in it"
+    return "perhaps they are in another dialect: convcli detect tells which one recognises them"
+
+
+def _of_first(document: Any) -> tuple[str, ...]:
+    """What the first record of a list looks like."""
+    first = document[0] if isinstance(document, list) and document else None
+    return (f"the first of them is {detection.shape(first)}",) if isinstance(first, dict) and first else ()
 
 
 def lower(

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from convcli.engine.added import with_added
-from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower, not_understood
+from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower, not_understood, nothing_said
 from convcli.engine.shortcut import (
     by_template,
     is_clean,
 )
 from convcli.engine.spelling import respelled, with_form
 from convcli.model.dialect import Dialect, Options
-from convcli.model.errors import JobError
+from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.validation import schemas, verdict
@@ -54,16 +54,19 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
     """
     if options.added:
         return with_added(convert(document, source, target, options._replace(added=())), options, target, source)
-    if options != BY_DEFAULT:
-        return lower(lift(document, source), target, options, source)
-    if source is target:
+    if source is target and options == BY_DEFAULT:
         return _unchanged(document, source)
-    by_shortcut = by_template(document, source, target)
+    by_shortcut = by_template(document, source, target) if options == BY_DEFAULT else None
     if by_shortcut is not None:
         return by_shortcut
     transcript = lift(document, source)
-    if target.keeps_form and source.is_written:
+    if target.keeps_form and source.is_written and options == BY_DEFAULT:
         return compared(transcript, with_form(transcript, document, source, target), target, source)
+    empty = None if target.keeps_form or source is target else nothing_said(document, transcript, source)
+    if empty is not None:
+        raise RefusedError([empty])
+    if options != BY_DEFAULT:
+        return lower(transcript, target, options, source)
     conversion = lower(transcript, target, options, source)
     return respelled(conversion, document, source, target) if source.keeps_form else conversion
 

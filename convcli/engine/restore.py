@@ -12,7 +12,7 @@ from convcli import dialects
 from convcli.engine.pipeline import convert
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.errors import ContentError
+from convcli.model.errors import ContentError, RefusedError
 from convcli.model.version import __version__
 from convcli.validation import schemas
 from convcli.wire import exact_json
@@ -73,10 +73,16 @@ def _does_not_fit(message: str) -> ContentError:
 
 
 def _back(converted: Any, source: Dialect, target: Dialect, form: str | None) -> Any:
-    """The converted document in its old dialect again, as far as it goes; null where the source is only read."""
+    """The converted document in its old dialect again, as far as it goes; null where the source is only read, and
+    where nothing was said, of which no conversion comes."""
     if not source.is_written:
         return None
-    return convert(converted, target, source, Options(form=form)).document
+    try:
+        return convert(converted, target, source, Options(form=form)).document
+    except RefusedError as error:
+        if error.code != "no-messages":
+            raise
+        return None
 
 
 def _is_rows(source: Dialect) -> bool:

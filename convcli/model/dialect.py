@@ -187,6 +187,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         """Can transcripts be written in it, or is it only read?"""
         return self.write is not None
 
+    @property
+    def is_session(self) -> bool:
+        """Are its documents the sessions of a program, a row for each thing that happened?"""
+        return "events" in self.framings and "sse" not in self.framings
+
     def lacking(self, form: str = "") -> frozenset[str]:
         """The fields that it lacks in this form; without one, those that it lacks in some form."""
         if isinstance(self.lacks, frozenset):

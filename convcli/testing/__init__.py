@@ -16,7 +16,7 @@ differs. `assert_laws` holds all of them against one document; the others are fo
     assert_same              L1d  a document comes back as it was, from its own dialect and from the intermediate format
     assert_conversion        L2–L6, L8 of one document in one target; assert_stable is L4, assert_pure L8 alone
     assert_restores          L10  an output and its restore record give the exact original
-    assert_refuses_nothing   L11  records of which none is understood are refused
+    assert_refuses_nothing   L11  records of which none is a message are refused
 
 L7 (the same bytes from a file, a pipe or many processes) and L9 (twins written by hand) are laws of files and of
 samples; they are not about one document.
@@ -270,14 +270,10 @@ def assert_restores(source: Dialect, target: Dialect, document: Any) -> None:
 
 
 def assert_refuses_nothing(dialect: Dialect, document: Any) -> None:
-    """L11: a document with records of which none is a message is refused when it has no mark of the dialect, and
-    another document is not refused for that. An empty conversation has no records, and passes."""
+    """L11: a document with records of which none is a message is refused, and another document is not refused for
+    that. An empty conversation has no records, and passes."""
     transcript = dialect.lift(document)
-    is_strange = (
-        bool(transcript.messages)
-        and all(message.role == "event" for message in transcript.messages)
-        and dialect.detect(document) is None
-    )
+    is_strange = bool(transcript.messages) and all(message.role == "event" for message in transcript.messages)
     judged = any(finding.code == "no-messages" for finding in pipeline.validate(document, dialect))
     try:
         conversion.lift(document, dialect)

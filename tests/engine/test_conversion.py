@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.engine import conversion
+from convcli.engine import conversion, detection
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.errors import JobError, RefusedError
@@ -32,7 +32,54 @@ def test_records_of_another_program_are_refused_and_shown_by_their_keys_alone(co
         conversion.lift(rows, SESSION)
     assert refused.value.code == "no-messages"
     assert refused.value.exit_code == 1
-    assert refused.value.findings[0].notes == ('the first of them has the keys "timestamp", "type"',)
+    assert refused.value.findings[0].notes == ('the first of them is an object with the keys "timestamp", "type"',)
+
+
+INFO = {"id": "i", "timestamp": "2026-01-01T00:00:00Z", "type": "info", "content": "Updated."}
+EVENTS_ONLY = [
+    ("gemini-cli", {"sessionId": "s", "projectHash": "p", "messages": [INFO]}),
+    (
+        "codex",
+        Rows(
+            [
+                {"type": "session_meta", "timestamp": "t", "payload": {"id": "x", "cli_version": "1"}},
+                {"type": "event_msg", "timestamp": "t", "payload": {"type": "user_message", "message": "Hi."}},
+            ]
+        ),
+    ),
+    (
+        "openclaw",
+        Rows(
+            [
+                {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"},
+                {"type": "model_change", "id": "a", "parentId": None, "timestamp": "2026-01-01T00:00:00Z"}
+                | {"provider": "p", "modelId": "m"},
+            ]
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "document"), EVENTS_ONLY, ids=[name for name, _ in EVENTS_ONLY])
+def test_a_session_of_events_alone_is_refused_though_its_dialect_is_the_right_one(name: str, document: Any) -> None:
+    assert detection.detect(document).dialect == name
+    with pytest.raises(RefusedError) as refused:
+        conversion.lift(document, dialects.get(name))
+    assert refused.value.code == "no-messages"
+    assert "nothing was said in this session" in refused.value.findings[0].help
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        (EVENTS_ONLY[1][1], "this looks like codex (a header of the type session_meta)"),
+        (Rows([{"type": "session_start", "id": "s"}]), "this looks like a session of Droid; convcli does not read it"),
+    ],
+)
+def test_a_wrong_name_is_told_the_right_one(document: Any, words: str) -> None:
+    with pytest.raises(RefusedError) as refused:
+        conversion.lift(document, SESSION)
+    assert refused.value.findings[0].help.startswith(words)
 
 
 def test_the_transcript_knows_the_document_that_it_was_lifted_from() -> None:

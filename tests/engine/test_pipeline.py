@@ -42,6 +42,21 @@ def test_a_session_of_which_nothing_is_understood_is_neither_clean_nor_converted
             pipeline.convert(STRANGE, SESSION, target)
 
 
+HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"}
+
+
+@pytest.mark.parametrize("options", [Options(), Options(branch="active")])
+def test_a_session_that_only_began_is_no_empty_request(options: Options) -> None:
+    with pytest.raises(RefusedError, match="there is no message of"):
+        pipeline.convert(Rows([HEADER]), SESSION, CHAT, options)
+    assert pipeline.convert(Rows([HEADER]), SESSION, SESSION).document == [HEADER]
+    assert pipeline.convert(Rows([HEADER]), SESSION, dialects.get("intermediate")).document["id"] == "s"
+
+
+def test_a_request_without_messages_says_something_else() -> None:
+    assert pipeline.convert({"model": "m", "messages": []}, CHAT, ANTHROPIC).document == {"model": "m", "messages": []}
+
+
 def test_unknown_keys_are_told_only_where_that_is_asked_for() -> None:
     document = {**DOCUMENT, "zz": 1}
     assert pipeline.validate(document, CHAT) == []
