@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from convcli import dialects
+from convcli.engine.conversion import not_understood
 from convcli.files.framing import open_source
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
@@ -70,15 +71,30 @@ def samples() -> list[Sample]:
 
 @lru_cache(maxsize=1)
 def acceptable() -> list[Sample]:
-    """The same, and those bad ones that the schema allows: the laws hold for what breaks only rules of a service."""
-    bad = [
+    """The same, and those bad ones that are read: the laws hold for what breaks only rules of a service."""
+    return samples() + [sample for sample in _allowed() if not _is_empty(sample)]
+
+
+@lru_cache(maxsize=1)
+def empty() -> list[Sample]:
+    """The bad samples that their schema allows, and of which no message comes (law L11)."""
+    return [sample for sample in _allowed() if _is_empty(sample)]
+
+
+@lru_cache(maxsize=1)
+def _allowed() -> list[Sample]:
+    return [
         Sample(name, path, index, document)
         for name in names()
         for path in sample_files(name, "bad")
         for index, document in enumerate(documents(path, dialects.get(name)))
         if schemas.accepts(name, document)
     ]
-    return samples() + bad
+
+
+def _is_empty(sample: Sample) -> bool:
+    dialect = dialects.get(sample.dialect)
+    return not_understood(sample.document, dialect.lift(sample.document), dialect) is not None
 
 
 def samples_of(name: str) -> list[Sample]:

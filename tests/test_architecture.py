@@ -182,7 +182,6 @@ OWN = frozenset(("own", "is_own"))
 """Names of the question whose transcript it is. A writer that asks it has policy in it, which belongs to `fit`."""
 STILL_OWN = frozenset(
     (
-        "dialects/anthropic/__init__.py",
         "dialects/cline.py",
         "dialects/codex/writing.py",
         "dialects/gemini_cli/fitting.py",

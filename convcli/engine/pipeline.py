@@ -16,6 +16,7 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
+from convcli.model.transcript import Transcript
 from convcli.validation import schemas, verdict
 from convcli.validation.survey import Purpose
 
@@ -42,7 +43,9 @@ def validate(
         transcript.origin.given = document
     strange = not_understood(document, transcript, dialect)
     if strange is not None:
-        return [*found, strange]
+        found = [*found, strange]
+        if dialect.detect(document) is None:  # the rules are not for another program
+            return found
     return found + verdict.findings(document, transcript, dialect, (*dialect.rules, *more), purpose)
 
 
@@ -60,15 +63,22 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
     if by_shortcut is not None:
         return by_shortcut
     transcript = lift(document, source)
+    conversion = _written(document, transcript, source, target, options)
+    told = {(finding.code, finding.where) for finding in conversion.findings}
+    of_input = verdict.of_input(document, transcript, source)
+    conversion.findings[:0] = [finding for finding in of_input if (finding.code, finding.where) not in told]
+    return conversion
+
+
+def _written(document: Any, transcript: Transcript, source: Dialect, target: Dialect, options: Options) -> Conversion:
     if target.keeps_form and source.is_written and options == BY_DEFAULT:
         return compared(transcript, with_form(transcript, document, source, target), target, source)
     empty = None if target.keeps_form or source is target else nothing_said(document, transcript, source)
     if empty is not None:
         raise RefusedError([empty])
-    if options != BY_DEFAULT:
-        return lower(transcript, target, options, source)
     conversion = lower(transcript, target, options, source)
-    return respelled(conversion, document, source, target) if source.keeps_form else conversion
+    is_stored = source.keeps_form and options == BY_DEFAULT
+    return respelled(conversion, document, source, target) if is_stored else conversion
 
 
 def _unchanged(document: Any, dialect: Dialect) -> Conversion:

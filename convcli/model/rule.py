@@ -36,7 +36,12 @@ class Breach(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A check, and the codes of what it can find."""
+    """A check, and the codes of what it can find.
+
+    `of_input` are those of them that a conversion tells of what it reads, not only of what it writes: the document
+    contradicts itself or is not whole, and the output does not show it.
+    """
 
     codes: tuple[str, ...]
     check: Callable[[Any], Iterable[Breach]]
+    of_input: tuple[str, ...] = ()

@@ -6,6 +6,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.model.dialect import Dialect
 from convcli.model.findings import Finding
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
@@ -26,6 +28,14 @@ def findings(
         return []
     survey = Survey(transcript, document, dialect, purpose)
     return [_finding(breach, survey.path) for breach in _breaches(survey, rules)]
+
+
+def of_input(document: Any, transcript: Transcript, source: Dialect) -> list[Finding]:
+    """What is wrong with a document that the output will not show, as warnings: see `Rule.of_input`."""
+    rules = [rule for rule in source.rules if rule.of_input]
+    told = {code for rule in rules for code in rule.of_input}
+    found = findings(document, transcript, source, rules)
+    return [replace(finding, severity="warning") for finding in found if finding.code in told]
 
 
 def of_output(

@@ -217,3 +217,13 @@ def test_a_stream_is_the_response_that_its_sibling_reads(sample: Any) -> None:
 def test_a_stream_is_written_as_server_sent_events_with_their_names() -> None:
     path = Path(__file__).parent.parent.parent / "samples" / "openai-chat-stream" / "parallel-calls.sse"
     assert run("convert", str(path), "--to", "anthropic-stream").stdout.startswith(b"event: message_start\ndata: {")
+
+
+def test_a_message_that_begins_without_a_role_is_the_assistants_and_told() -> None:
+    begun = {"type": "message_start", "message": {"id": "m", "model": "x", "content": []}}
+    ended = [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}, {"type": "message_stop"}]
+    rows = Rows([begun, *ended])
+    assert [(finding.code, finding.severity) for finding in pipeline.validate(rows, STREAM)] == [
+        ("incomplete-response", "warning")
+    ]
+    assert [message.role for message in STREAM.lift(rows).messages] == ["assistant"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import pipeline
+from convcli.engine import conversion, detection, pipeline
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, Transcript
@@ -277,3 +277,38 @@ def test_calls_results_and_texts_survive_the_way_to_openclaw_and_back(name: str)
 
 def test_an_opaque_part_of_google_stays_in_the_content() -> None:
     assert any(part.dialect == "google" for part in parts(lifted("log-twice.jsonl"), Opaque))
+
+
+NOTE = {"id": "i", "timestamp": "2026-01-01T00:00:00Z", "type": "info", "content": "Updated."}
+ASKED = {"id": "u", "timestamp": "2026-01-01T00:00:00Z", "type": "user", "content": "Hi."}
+ANSWERED = {"id": "a", "timestamp": "2026-01-01T00:00:01Z", "type": "model", "parts": [{"text": "Hello."}]}
+BEGUN = {"sessionId": "s", "startTime": "2026-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("document", "roles"),
+    [
+        ({**BEGUN, "messages": [NOTE, ASKED]}, ["event", "user"]),
+        ({"sessionId": "s", "messages": [ASKED, ANSWERED]}, ["user", "assistant"]),
+        ({"messages": [ASKED, ANSWERED]}, ["user", "assistant"]),
+        (Rows([BEGUN, ASKED]), ["user"]),
+        (Rows([BEGUN, ASKED, ANSWERED]), ["user", "assistant"]),
+        (
+            {
+                "history": [
+                    {"role": "user", "parts": [{"text": "Hi."}]},
+                    {"role": "model", "parts": [{"text": "Hello."}]},
+                ]
+            },
+            ["user", "assistant"],
+        ),
+    ],
+)
+def test_older_and_forked_sessions_are_recognised_and_read(document: Any, roles: list[str]) -> None:
+    assert detection.detect(document).dialect == "gemini-cli"
+    assert [message.role for message in conversion.lift(document, GEMINI_CLI).messages] == roles
+
+
+@pytest.mark.parametrize("row", [{"sessionId": "s", "uuid": "u", "startTime": "t"}, {"sessionId": "s", "type": "user"}])
+def test_a_session_id_alone_is_not_that_of_gemini_cli(row: dict[str, Any]) -> None:
+    assert "gemini-cli" not in [name for name, _ in detection.candidates(Rows([row]))]

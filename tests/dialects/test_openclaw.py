@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import pipeline
+from convcli.engine import conversion, pipeline
 from convcli.model.branches import active
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
@@ -336,3 +336,12 @@ def test_calls_results_errors_and_texts_survive_the_way_to_gemini_cli_and_back(n
         assert [(r.tool_call_id, r.kind) for r in results(kept)] == [(r.tool_call_id, r.kind) for r in results(before)]
     said = [p.text for m in before.messages if m.role != "system" for p in m.parts if isinstance(p, Text)]
     assert [p.text for m in back.messages for p in m.parts if isinstance(p, Text)] == said
+
+
+def test_the_text_that_forks_write_as_the_version_is_kept() -> None:
+    header = {"type": "session", "version": "0.4.2", "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"}
+    said = {"role": "user", "content": "Hi."}
+    rows = Rows([header, {"type": "message", "id": "a", "parentId": None, "timestamp": "t", "message": said}])
+    transcript = conversion.lift(rows, OPENCLAW)
+    assert [message.role for message in transcript.messages] == ["user"]
+    assert OPENCLAW.lower(transcript)[0]["version"] == "0.4.2"

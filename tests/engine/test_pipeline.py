@@ -68,3 +68,43 @@ def test_rules_are_asked_only_of_what_passes_the_schema() -> None:
     assert [finding.code for finding in pipeline.validate({"messages": [orphan]}, CHAT)] == ["orphan-tool-result"]
     found = pipeline.validate({"messages": [orphan, {"role": "user", "content": 7}]}, CHAT)
     assert [finding.code for finding in found] == ["wrong-type"]
+
+
+def row(id_: str, parent: str | None, text: str) -> dict[str, Any]:
+    message = {"role": "user", "content": text}
+    return {"type": "message", "id": id_, "parentId": parent, "timestamp": "2026-01-01T00:00:00Z", "message": message}
+
+
+def chunk(end: str | None = None, **delta: Any) -> dict[str, Any]:
+    return {"id": "c", "created": 1, "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": end}]}
+
+
+CALL = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "told"),
+    [
+        ("openclaw", [HEADER, row("a", "b", "Hi."), row("b", "a", "Go on.")], [("parent-cycle", "/1/parentId")]),
+        ("openclaw", [HEADER, row("a", None, "Hi."), row("b", "a", "Go on.")], []),
+        (
+            "openai-chat-stream",
+            [chunk(role="assistant", content="Hi"), {"error": {"message": "overloaded"}}],
+            [("failed-stream", "/1/error/message")],
+        ),
+        ("openai-chat-stream", [chunk(role="assistant", content="Hi")], [("torn-stream", "/0")]),
+        (
+            "openai-chat-stream",
+            [chunk(tool_calls=[CALL]), chunk("tool_calls", tool_calls=[{**CALL, "id": "b"}])],
+            [("stream-out-of-order", "/1")],
+        ),
+        ("openai-chat-stream", [chunk(role="assistant", content="Hi"), chunk("stop")], []),
+    ],
+)
+@pytest.mark.parametrize("target", ["anthropic", "intermediate"])
+def test_what_the_output_would_not_show_is_told_once_by_a_conversion_too(
+    name: str, rows: list[Any], told: list[tuple[str, str]], target: str
+) -> None:
+    done = pipeline.convert(Rows(rows), dialects.get(name), dialects.get(target))
+    codes = {code for code, _ in told} or {"parent-cycle", "failed-stream", "torn-stream", "stream-out-of-order"}
+    assert [(finding.code, finding.where) for finding in done.findings if finding.code in codes] == told

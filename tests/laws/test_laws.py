@@ -19,6 +19,7 @@ from tests.support import (
     acceptable,
     acceptable_of,
     documents,
+    empty,
     facts,
     names,
     sample_files,
@@ -104,8 +105,9 @@ def test_the_laws_hold_for_any_transcript(name: str, transcript: Transcript) -> 
 
 
 @pytest.mark.parametrize("name", names())
-def test_l11_records_of_which_none_is_understood_are_refused_whatever_dialect_is_named(name: str) -> None:
-    for sample in acceptable():
+def test_l11_records_of_which_none_is_a_message_are_refused_whatever_dialect_is_named(name: str) -> None:
+    assert empty()
+    for sample in (*acceptable(), *empty()):
         if schemas.accepts(name, sample.document):
             testing.assert_refuses_nothing(dialects.get(name), sample.document)
 

@@ -70,8 +70,15 @@ FITTING = pairs(
 ORDERED = fields("message_start message_delta message_stop content_block_start content_block_delta content_block_stop")
 """The events that begin, grow or end a message or a block of it."""
 
+
+def _begun(event: Native) -> Any:
+    """The message that an event begins."""
+    return event.get("message") if event.get("type") == "message_start" else None
+
+
 RULES = (
     events.ended(),
+    events.with_role(_begun),
     events.in_order(_out_of_order),
     arguments.readable(),
     for_outputs(events.introduced("message.id", "message.model", "message.usage")),

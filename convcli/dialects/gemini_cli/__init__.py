@@ -20,7 +20,7 @@ from typing import Any
 
 from convcli.dialects.gemini_cli.calls import NAME, NOT_RUN, SERVICE, Reading, carry
 from convcli.dialects.gemini_cli.fitting import FIT
-from convcli.dialects.gemini_cli.log import REWIND, in_order, kind_of, replay
+from convcli.dialects.gemini_cli.log import REWIND, in_order, is_header, kind_of, replay
 from convcli.dialects.gemini_cli.records import lift_record, role_of
 from convcli.dialects.gemini_cli.thoughts import TOKENS
 from convcli.dialects.gemini_cli.writing import write_rows
@@ -52,6 +52,8 @@ def detect(document: Any) -> Clue | None:
     if isinstance(document, dict):
         if isinstance(document.get("sessionId"), str) and isinstance(document.get("projectHash"), str):
             return Clue(97, "sessionId and projectHash")
+        if is_header(document) and "messages" in document:
+            return Clue(97, "sessionId and times beside the messages")
         turns = document.get("history")
         if isinstance(turns, list) and any(isinstance(turn, dict) and turn.get("role") == "model" for turn in turns):
             return Clue(60, "a history of turns")
@@ -60,7 +62,9 @@ def detect(document: Any) -> Clue | None:
     if not isinstance(document, list) or not document:
         return None
     if kind_of(document[0]) == "metadata":
-        return Clue(97, "a log that begins with sessionId and projectHash")
+        return Clue(
+            97, f"a log that begins with sessionId and {'projectHash' if 'projectHash' in document[0] else 'times'}"
+        )
     if any(kind_of(row) in ("rewind", "metadata") for row in document):
         return Clue(95, "rows that change a log")
     return _detect_records(document)
@@ -68,8 +72,9 @@ def detect(document: Any) -> Clue | None:
 
 def _detect_records(records: list[Any]) -> Clue | None:
     known = [record for record in records if isinstance(record, dict)]
-    if any(record.get("type") == "gemini" and "content" in record for record in known):
-        return Clue(93, "records of the type gemini")
+    for kind in ("gemini", "model"):
+        if any(record.get("type") == kind and ("content" in record or "parts" in record) for record in known):
+            return Clue(93, f"records of the type {kind}")
     return None
 
 

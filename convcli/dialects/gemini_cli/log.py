@@ -76,8 +76,15 @@ def kind_of(row: Any) -> str:
         return "rewind"
     if isinstance(row.get("id"), str):
         return "record"
-    named = isinstance(row.get("sessionId"), str) and isinstance(row.get("projectHash"), str)
-    return "metadata" if isinstance(row.get(UPDATE), dict) or named else "unknown"
+    return "metadata" if isinstance(row.get(UPDATE), dict) or is_header(row) else "unknown"
+
+
+def is_header(row: Native) -> bool:
+    """Does it begin a session? Forks and older versions leave the hash of the project out."""
+    if not isinstance(row.get("sessionId"), str) or "uuid" in row:
+        return False
+    has_times = "type" not in row and not row.keys().isdisjoint(("startTime", "lastUpdated"))
+    return isinstance(row.get("projectHash"), str) or has_times
 
 
 def _update(row: Native, i: int, live: dict[str, tuple[Path, Native]], done: Replay) -> None:

@@ -62,9 +62,12 @@ def lift_session(document: list[Native], reader: Reader) -> Transcript:
 
 
 def _lift_header(native: Native, transcript: Transcript) -> None:
-    """The first version has no number, ids or parents: that is remembered, as pi writes the third."""
+    """The first version has no number, ids or parents: that is remembered, as pi writes the third. So is the text that
+    forks write as the version."""
     carried = HEADER.lift(native, transcript) or {}
-    carried |= {} if (native.get("version") or 1) > 1 else {"version": 1}
+    version = native.get("version") or 1
+    if isinstance(version, str) or version <= 1:
+        carried["version"] = version if isinstance(version, str) else 1
     transcript.extras = extras_of(NAME, {"header": carried} if carried else None)
 
 
@@ -165,9 +168,9 @@ def write_session(transcript: Transcript) -> Rows:
         envelope = {"id": id_, "parentId": transcript.head, "timestamp": messages[-1].created_at}
         rows.append({"type": "custom", **envelope, "customType": HEAD, "data": {}})
     header = dict(carried_by(transcript.extras, NAME).get("header", {}))
-    version: Native = {} if header.pop("version", 3) == 1 else {"version": 3}
-    cwd = transcript.cwd or ""
-    return Rows([HEADER.write(transcript, header, type="session", cwd=cwd, **version), *rows])
+    version = header.pop("version", 3)
+    numbered = {} if version == 1 else {"version": version}
+    return Rows([HEADER.write(transcript, header, type="session", cwd=transcript.cwd or "", **numbered), *rows])
 
 
 def new_id(number: int) -> str:

@@ -11,15 +11,22 @@ from convcli.validation.survey import Survey
 
 
 def ended() -> Rule:
-    """A stream ends as its service ends it; what broke off is kept, and told at its last event."""
+    """A stream ends as its service ends it; what broke off is kept, and told at its last event, a failure where it is
+    told."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        if any(message.stop_reason == "error" and message.error is None for message in survey.messages):
+        failed = [i for i, message in enumerate(survey.messages) if message.stop_reason == "error"]
+        told = [i for i in failed if survey.messages[i].error is not None]
+        for i in told:
+            problem = "the answer failed here, before it was complete"
+            yield Breach("failed-stream", NodeRef(i, field="message.error"), problem, "warning")
+        if len(told) < len(failed):
             last = NodeRef(steps=(len(survey.document) - 1,))
             problem = "the stream breaks off here, before its answer is complete"
             yield Breach("torn-stream", last, problem, help="what came is kept; was the recording cut short?")
 
-    return Rule(("torn-stream",), check)
+    codes = ("failed-stream", "torn-stream")
+    return Rule(codes, check, of_input=codes)
 
 
 def in_order(out_of_order: Callable[[list[Any]], Iterable[tuple[int, str]]]) -> Rule:
@@ -30,7 +37,7 @@ def in_order(out_of_order: Callable[[list[Any]], Iterable[tuple[int, str]]]) -> 
             help_text = "what came is kept; were events lost, doubled, or mixed with those of another stream?"
             yield Breach("stream-out-of-order", NodeRef(steps=(at,)), problem, "warning", help=help_text)
 
-    return Rule(("stream-out-of-order",), check)
+    return Rule(("stream-out-of-order",), check, of_input=("stream-out-of-order",))
 
 
 def introduced(*keys: str) -> Rule:
@@ -44,3 +51,17 @@ def introduced(*keys: str) -> Rule:
             yield Breach("incomplete-response", NodeRef(), problem, "warning")
 
     return Rule(("incomplete-response",), check)
+
+
+def with_role(message_of: Callable[[Any], Any]) -> Rule:
+    """What begins a message says whose it is; `message_of` gives what an event begins, if it does. Without a role it is
+    read as the assistant's: no other message comes as a stream."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for at, event in enumerate(survey.document):
+            begun = message_of(event)
+            if isinstance(begun, dict) and begun.get("role") is None:
+                problem = "the message that begins here has no role: it is read as one of the assistant"
+                yield Breach("incomplete-response", NodeRef(steps=(at,)), problem, "warning")
+
+    return Rule(("incomplete-response",), check, of_input=("incomplete-response",))

@@ -24,7 +24,7 @@ def rooted() -> Rule:
         yield from _parents(survey, first)
         yield from _cycles(survey, first)
 
-    return Rule(("duplicate-message-id", "missing-parent", "parent-cycle"), check)
+    return Rule(("duplicate-message-id", "missing-parent", "parent-cycle"), check, of_input=("parent-cycle",))
 
 
 def _parents(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
