@@ -55,19 +55,24 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
     In its own dialect it stays as it is, unless the options ask for another form. Raises RefusedError, with the
     findings, when the document does not pass the schema of its dialect, and JobError when the target is only read.
     """
+    conversion = _converted(document, source, target, options)
+    if source is not target and any(rule.of_input for rule in source.rules):
+        told = {(finding.code, finding.where) for finding in conversion.findings}
+        of_input = verdict.of_input(document, conversion.transcript, source)
+        conversion.findings[:0] = [finding for finding in of_input if (finding.code, finding.where) not in told]
+    return conversion
+
+
+def _converted(document: Any, source: Dialect, target: Dialect, options: Options) -> Conversion:
     if options.added:
-        return with_added(convert(document, source, target, options._replace(added=())), options, target, source)
+        bare = _converted(document, source, target, options._replace(added=()))
+        return with_added(bare, options, target, source)
     if source is target and options == BY_DEFAULT:
         return _unchanged(document, source)
     by_shortcut = by_template(document, source, target) if options == BY_DEFAULT else None
     if by_shortcut is not None:
         return by_shortcut
-    transcript = lift(document, source)
-    conversion = _written(document, transcript, source, target, options)
-    told = {(finding.code, finding.where) for finding in conversion.findings}
-    of_input = verdict.of_input(document, transcript, source)
-    conversion.findings[:0] = [finding for finding in of_input if (finding.code, finding.where) not in told]
-    return conversion
+    return _written(document, lift(document, source), source, target, options)
 
 
 def _written(document: Any, transcript: Transcript, source: Dialect, target: Dialect, options: Options) -> Conversion:
