@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from convcli import dialects
-from convcli.jobs import config
+from convcli.jobs import config, envelopes
 from convcli.report import pages
 from convcli.report.text import Paint
 from convcli.validation import schemas
@@ -92,6 +93,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (place / "chats.jsonl").write_text(f"{json.dumps(CHAT)}\n" * 3, encoding="utf-8")
     (here / "anthropic.json").write_text(json.dumps(ANTHROPIC), encoding="utf-8")
     (here / "talk.json").write_text(TALK, encoding="utf-8")
+    trace = {"id": "t", "observations": [{"input": CHAT, "output": None}]}
+    (here / "traces.json").write_text(json.dumps(trace), encoding="utf-8")
+    shutil.copy(ROOT / "samples" / "openclaw" / "twin-weather.jsonl", here / "session.jsonl")
     site = install(tmp_path / "site")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(ROOT), str(site))))
     monkeypatch.setenv("CONVCLI_SITE", str(site))
@@ -100,7 +104,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ran(line: str, folder: Path) -> int:
     """The exit status of a line of a shell, in which `convcli` is this program."""
-    shown = {**environment(), "PYTHONPATH": os.environ["PYTHONPATH"]}
+    shown = {**environment(HOME=str(folder)), "PYTHONPATH": os.environ["PYTHONPATH"]}
     script = f'convcli() {{ {shlex.quote(sys.executable)} -m convcli "$@"; }}\n{line}\n'
     done = subprocess.run(["bash", "-c", script], cwd=folder, env=shown, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
@@ -252,6 +256,11 @@ def test_every_link_between_pages_leads_somewhere() -> None:
     for topic in TOPICS:
         for target in re.findall(r"\]\(([^)#]+)\)", pages.page(topic)):
             assert Path(pages.folder(), target).exists(), target
+
+
+def test_every_preset_for_envelopes_is_named() -> None:
+    for preset in envelopes.PRESETS:
+        assert f"`{preset}`" in pages.page("files")
 
 
 def test_every_dialect_has_a_page_of_its_own_words_and_measures() -> None:
