@@ -9,6 +9,7 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import detection, foreign, pipeline
+from convcli.model.dialect import SessionFacts
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Message, Opaque, Reasoning, Text, ToolCall, ToolResult, Transcript
@@ -132,6 +133,14 @@ def test_of_two_rows_with_one_id_the_later_counts_and_a_copy_counts_once() -> No
     assert texts.count("Old and bare.") == 1
     assert "Said again, and longer." in texts
     assert "Said again." not in texts
+
+
+def test_a_row_whose_newer_copy_stands_behind_its_answer_is_no_ancestor_of_itself() -> None:
+    answer = row(2, 1, [{"type": "text", "text": "Yes."}], "assistant")
+    newer = {"type": "user", "uuid": ID.format(1), "message": {"role": "user", "content": "Is it, really?"}}
+    document = Rows([row(1, None, "Is it?"), answer, newer])
+    assert [message.parent_id for message in CODE.lift(document).messages[1:]] == [ID.format(1), None]
+    assert "parent-cycle" not in {finding.code for finding in pipeline.validate(document, CODE)}
 
 
 def test_rows_that_are_no_messages_are_events_in_their_places() -> None:
@@ -262,6 +271,14 @@ def test_a_run_of_a_subagent_is_written_beside_the_main_path() -> None:
 def test_a_session_without_a_turn_is_written_and_read() -> None:
     assert written().document == []
     assert CODE.lift(written(title="Nothing yet").document).title == "Nothing yet"
+
+
+def test_a_session_lies_in_the_folder_of_its_directory() -> None:
+    (program,) = CODE.programs
+    assert program.place is not None
+    assert program.place(SessionFacts("an-id", "/home/mira/my.boat", "")) == "projects/-home-mira-my-boat/an-id.jsonl"
+    long = program.place(SessionFacts("an-id", "/" + "deep/" * 60, ""))
+    assert long == f"projects/{('-deep' * 40)}-69qce8/an-id.jsonl"
 
 
 # ---------------------------------------------------------------- detection

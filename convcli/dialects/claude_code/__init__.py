@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 from convcli.dialects.claude_code.fitting import FIT, UUID
@@ -31,7 +32,6 @@ from convcli.families.anthropic.response import IDS
 from convcli.kit import lacking
 from convcli.kit.objects import Native, carried_by
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
-from convcli.model.errors import JobError
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path, Transcript
 from convcli.validation.rules import links, names, trees, turns
@@ -66,6 +66,33 @@ def detect(document: Any) -> Clue | None:
         return Clue(85, "rows of a type that hold a message")
     marked = any(row.keys() >= set(MARKS[row["type"]]) for row in natives if row.get("type") in MARKS)
     return Clue(80, "rows of kinds that only Claude Code has") if marked else None
+
+
+LONGEST_NAME = 200
+
+
+def _place(facts: SessionFacts) -> str:
+    """The folder has the name of the directory where the program works; long ones are cut, and told apart by a hash."""
+    directory = os.path.realpath(facts.cwd)
+    name = re.sub("[^a-zA-Z0-9]", "-", directory)
+    if len(name) > LONGEST_NAME:
+        name = f"{name[:LONGEST_NAME]}-{_hash(directory)}"
+    return f"projects/{name}/{facts.id}.jsonl"
+
+
+def _hash(text: str) -> str:
+    """The program's own: that of strings in Java, without a sign, in base 36."""
+    units = memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")
+    number = reduce(lambda so_far, unit: (so_far * 31 + unit) & 0xFFFFFFFF, units, 0)
+    number = min(number, 2**32 - number)
+    digits = ""
+    while number or not digits:
+        number, rest = divmod(number, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[rest] + digits
+    return digits
+
+
+PROGRAM = Program(NAME, ".claude", "projects/*/*.jsonl", "CLAUDE_CONFIG_DIR", _place, "claude --resume {id}")
 
 
 def write(transcript: Transcript, _: Options) -> Any:
@@ -135,20 +162,6 @@ LACKS = (places.LACKS | lacking.SESSION | lacking.REQUEST | lacking.FUNCTION_ONL
     "id title cwd head"
 ) | lacking.fields("message.name")
 
-
-def _place(facts: SessionFacts) -> str:
-    """Claude Code has a folder for each directory, and in it a file for each session. The name of a long one ends in a
-    hash that nobody has described."""
-    slug = re.sub(r"[^a-zA-Z0-9]", "-", os.path.realpath(facts.cwd))
-    if len(slug) > LONGEST_SLUG:
-        raise JobError("usage", f"Claude Code names no folder after so long a path: {facts.cwd}", help="choose --cwd")
-    return f"projects/{slug}/{facts.id}.jsonl"
-
-
-LONGEST_SLUG = 200
-PROGRAM = Program(
-    NAME, ".claude", "projects/*/*.jsonl", "CLAUDE_CONFIG_DIR", place=_place, command="claude --resume {id}"
-)
 
 DIALECT = Dialect(
     name=NAME,

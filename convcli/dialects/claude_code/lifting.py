@@ -165,25 +165,20 @@ class _SessionReader:
 
     def _link(self, transcript: Transcript) -> None:
         """Each message names the one before it: events are no messages, and a compaction cuts only what is sent."""
-        rows = [self.rows[i] for i in self.begins]
-        linked = any(row.get(key) in self.by_uuid for row in rows for key in form.LINKS)
-        placed = [(i, one) for i, one in self.begins.items() if one.id is not None]
+        placed = [(self.rows[i], one) for i, one in self.begins.items() if one.id is not None]
         index = {id(one): k for k, (_, one) in enumerate(placed)}
+        linked = any(row.get(key) in self.by_uuid for row, _ in placed for key in form.LINKS)
         parents: list[int | None] = []
-        last: dict[Any, int] = {}
-        prompts: dict[str, str] = {}
-        for k, (i, message) in enumerate(placed):
-            row = self.rows[i]
-            run = str((form.is_aside(message), row.get("agentId"), row.get(CALLER)))
+        unnamed: set[int] = set()
+        for k, (row, message) in enumerate(placed):
             parent, is_root = self._ancestor(row)
-            if parent is not None:
-                parents.append(index.get(id(parent), last.get(run)))
-            else:
-                is_root = is_root and linked and message.replaces is None
-                parents.append(None if is_root else last.get(run))
-            self._called(message, parents[-1], [one for _, one in placed], prompts)
-            last[run] = k
+            parents.append(None if parent is None else index.get(id(parent)))
+            if parents[k] is None and not (is_root and linked and message.replaces is None):
+                unnamed.add(k)
         messages = [message for _, message in placed]
+        runs = [str((form.is_aside(one), row.get("agentId"), row.get(CALLER))) for row, one in placed]
+        _follow(parents, unnamed, runs)
+        _call(messages, parents)
         parents, transcript.head = form.settled(messages, parents)
         if linked or transcript.head is not None:
             for message, up in zip(messages, parents, strict=True):
@@ -203,14 +198,36 @@ class _SessionReader:
             seen.add(i)
             row = self.rows[i]
 
-    def _called(self, message: Message, up: int | None, messages: list[Message], prompts: dict[str, str]) -> None:
-        """A run of a subagent begins with the prompt of the call that began it."""
+
+def _follow(parents: list[int | None], unnamed: set[int], runs: list[str]) -> None:
+    """What names no parent, or one that no row has, follows what stands before it in its run, but not its own child."""
+    last: dict[str, int] = {}
+    is_forward = any(parent is not None and parent > k for k, parent in enumerate(parents))
+    for k, run in enumerate(runs):
+        if k in unnamed:
+            before = last.get(run)
+            parents[k] = None if is_forward and k in _line_to(before, parents) else before
+        last[run] = k
+
+
+def _line_to(at: int | None, parents: list[int | None]) -> set[int]:
+    line: set[int] = set()
+    while at is not None and at not in line:
+        line.add(at)
+        at = parents[at]
+    return line
+
+
+def _call(messages: list[Message], parents: list[int | None]) -> None:
+    """A run of a subagent belongs to the call with the prompt with which it begins."""
+    prompts: dict[str, str] = {}
+    for message, up in zip(messages, parents, strict=True):
         for part in message.parts:
             prompt = part.arguments.get("prompt") if isinstance(part, ToolCall) else None
             if isinstance(part, ToolCall) and isinstance(prompt, str):
                 prompts[prompt] = part.id
         if not form.is_aside(message) or message.parent_call_id is not None:
-            return
+            continue
         first = message.parts[0] if message.parts else None
         inherited = messages[up].parent_call_id if up is not None else None
         message.parent_call_id = inherited or (prompts.get(first.text) if isinstance(first, Text) else None)
