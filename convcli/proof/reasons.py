@@ -62,7 +62,7 @@ MEDIA_CONTENT = ("data", "url", "fileId", "path", "text", "mediaType")
 MISSING = msgspec.UNSET
 
 REASONS = {
-    "event": "this row was never sent to a model",
+    "event": "this row is no message of the conversation",
     "branch": "only the active branch is written",
     "history": "a summary stands for it in what a model is sent",
     "head": "one branch is written, so none is marked as the active one",

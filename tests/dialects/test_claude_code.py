@@ -206,6 +206,17 @@ def test_what_most_rows_say_is_said_once_and_by_a_row_where_it_differs() -> None
     assert [one.get("gitBranch") for one in carried][-3:] == ["drawing"] * 3
 
 
+def test_what_was_typed_while_the_assistant_worked_was_said_by_the_user() -> None:
+    transcript = lifted("session-blocks.jsonl")
+    queued = next(message for message in transcript.messages if message.id == ID.format(14))
+    assert (queued.role, queued.parts) == ("user", [Text("In blue.")])
+    again = next(one for one in CODE.lower(transcript) if one.get("uuid") == ID.format(14))
+    assert again["attachment"] == {"type": "queued_command", "commandMode": "prompt", "prompt": "In blue."}
+    assert (again["type"], "message" in again) == ("attachment", False)
+    told = pipeline.convert(sample("session-blocks.jsonl"), CODE, CHAT).losses
+    assert [loss.where for loss in told if loss.field == "message.id"].count("/12/uuid") == 1
+
+
 # ---------------------------------------------------------------- writing
 
 

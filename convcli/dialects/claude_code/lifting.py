@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import convcli.dialects.claude_code.rows as form
-from convcli.dialects.claude_code.rows import CALLER, NAME, ROW, STREAM, TURNS
+from convcli.dialects.claude_code.rows import CALLER, NAME, QUEUED, ROW, STREAM, TURNS
 from convcli.families.anthropic.blocks import kind_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of, says_something
@@ -105,6 +105,8 @@ class _SessionReader:
         contents = [row["message"]["content"] for row in rows]
         content = contents[0] if len(rows) == 1 else [block for blocks in contents for block in blocks]
         start, path = len(self.context.messages), (*self.prefix, group[0], "message")
+        if form.is_queued(rows[0]):
+            self.context.origin.routes[(*path, "content")] = (*path[:-1], "attachment", "prompt")
         TURNS.lift({"role": rows[0]["type"], "content": content, **facts}, path, self.context)
         message = self.context.messages[start]
         if len(rows) > 1:
@@ -247,7 +249,17 @@ def _has_id(row: Any) -> bool:
 
 
 def _in_session(row: Any) -> Any:
-    """A row of a printed stream as a session has it."""
+    """A row of a printed stream, and one of words that waited for an answer, as other rows of a session are."""
+    inner = row.get("attachment") if isinstance(row, dict) and row.get("type") == "attachment" else None
+    if isinstance(inner, dict) and inner.get("type") == QUEUED and "message" not in row:
+        beside = {key: value for key, value in inner.items() if key != "prompt"}
+        turn = {
+            **row,
+            "type": "user",
+            "message": {"role": "user", "content": inner.get("prompt")},
+            "attachment": beside,
+        }
+        return turn if form.is_turn(turn) else row
     if not form.is_turn(row) or row.keys().isdisjoint(STREAM):
         return row
     return {STREAM[key] if key in STREAM and STREAM[key] not in row else key: value for key, value in row.items()}

@@ -49,6 +49,8 @@ ROW = Envelope(
     content="parentUuid logicalParentUuid type message",
 )
 SHAPE, SNAPSHOT, TITLE = "api-request-shape", "prompt_snapshot", "custom-title"
+QUEUED = "queued_command"
+"""The attachment with what the user typed while the assistant worked."""
 TITLES = {TITLE: "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 """Rows that title a session, by what counts most, and the key of the title."""
 
@@ -90,6 +92,12 @@ def is_turn(row: Any) -> bool:
         return False
     content = row["message"].get("content")
     return isinstance(content, str) or (isinstance(content, list) and all(map(kind_of, content)))
+
+
+def is_queued(row: Native) -> bool:
+    """Is it a row of what the user typed while the assistant worked?"""
+    inner = row.get("attachment")
+    return row["type"] == "user" and isinstance(inner, dict) and inner.get("type") == QUEUED
 
 
 def begins_row(messages: Sequence[Message], index: int) -> bool:

@@ -83,9 +83,17 @@ class _RowWriter:
             content |= {"type": native["role"], "message": {**native, **line.get("message", {})}}
             content |= _parents(parent, cut=n == 0 and first.replaces is not None and "parentUuid" not in line)
             content |= {key: line[key] for key in form.LINKS if key in line}
-            self.rows.append(ROW.write(record, line, **content))
+            self.rows.append(_as_attachment(ROW.write(record, line, **content)))
             parent = record.id
             self.last[first.id] = record.id or self.last.get(first.id)
+
+
+def _as_attachment(row: Native) -> Native:
+    """What the user typed while the assistant worked stands in an attachment."""
+    if not form.is_queued(row):
+        return row
+    inner = {**row["attachment"], "prompt": row["message"]["content"]}
+    return {**{key: value for key, value in row.items() if key != "message"}, "type": "attachment", "attachment": inner}
 
 
 def _parents(parent: str | None, *, cut: bool) -> Native:
