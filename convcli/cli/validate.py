@@ -13,11 +13,15 @@ from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import DIALECT, CodeList, format_of
 from convcli.model.dialect import Dialect
-from convcli.model.errors import DONE, UNACCEPTABLE
+from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report import formats
 from convcli.report.screen import Screen
+from convcli.report.tables import View
+from convcli.report.text import Paint
 
 if TYPE_CHECKING:
+    from convcli.files.outputs import Output
+    from convcli.jobs.baseline import Baseline
     from convcli.jobs.inputs import Input, InputFile
     from convcli.jobs.judging import JudgingOptions, Verdict
     from convcli.jobs.reading import ReadingOptions
@@ -43,6 +47,15 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @click.option("--statistics", is_flag=True, help="Count the findings by code instead of listing them.")
 @click.option("--check-arguments", is_flag=True, help="Check arguments of calls by the schemas of the tools.")
 @click.option("--strict", is_flag=True, help="Unknown keys are findings too, and warnings exit 1.")
+@click.option(
+    "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE|-", help="Where to write; without it, to stdout."
+)
+@click.option("--force", is_flag=True, help="Replace an output that exists.")
+@click.option(
+    "--baseline", type=click.Path(), metavar="FILE", help="Findings in this file are known: only new ones fail."
+)
+@click.option("--write-baseline", is_flag=True, help="Write the findings to the file of --baseline, and exit 0.")
+@click.option("--transcripts-only", is_flag=True, help="Skip files that are no transcripts, also those that are named.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
 @_shared.jobs
 @click.pass_obj
@@ -68,6 +81,11 @@ class ValidateArguments(NamedTuple):
     check_arguments: bool
     strict: bool
     exit_zero: bool
+    output: str | None
+    force: bool
+    baseline: str | None
+    write_baseline: bool
+    transcripts_only: bool
     jobs: int
 
     def with_defaults(self) -> ValidateArguments:
@@ -80,6 +98,7 @@ class ValidateArguments(NamedTuple):
             form=form,
             select=self.select or (tuple(settings.get("select", ())),),
             ignore=self.ignore or (tuple(settings.get("ignore", ())),),
+            baseline=self.baseline or self.reading.configuration.path("baseline") or None,
             strict=self.strict or settings.get("strict", False),
             check_arguments=self.check_arguments or settings.get("check-arguments", False),
         )
@@ -91,30 +110,76 @@ class _Validating:
     def __init__(self, screen: Screen, arguments: ValidateArguments) -> None:
         self.screen, self.arguments = screen, arguments.with_defaults()
         self.reading, self.codes = arguments.reading, _shared.ExitCodes(screen)
-        self.errors = self.warnings = self.bad = self.total = 0
+        self.errors = self.warnings = self.bad = self.total = self.known = self.skipped = 0
 
     def run(self) -> int:
-        from convcli.report.formats.full import tally
+        from convcli.files.outputs import open_output
+        from convcli.jobs.baseline import Baseline
 
-        verdicts = self._counted(self._verdicts(self.reading.find(self.arguments.paths)))
-        if self.arguments.statistics:
-            _shared.show_table(
-                self.screen, TABLES.get(self.arguments.form or "", "table"), STATISTICS, _statistics(verdicts)
-            )
+        arguments, paths = self.arguments, self.arguments.paths
+        if arguments.write_baseline and arguments.baseline is None:
+            raise JobError("usage", "--write-baseline: to which file?", help="say --baseline FILE")
+        files = self.reading.find(paths, may_be_none=arguments.transcripts_only)
+        reads_baseline = arguments.baseline is not None and not arguments.write_baseline
+        self.baseline = Baseline(arguments.baseline).load() if reads_baseline and arguments.baseline else None
+        verdicts = self._counted(self._verdicts(files))
+        if arguments.write_baseline and arguments.baseline:
+            self._write_baseline(Baseline(arguments.baseline), verdicts)
+            return self.codes.worst
+        if arguments.output is None:
+            self.screen.show(self._report(verdicts, View(_shared.width(), self.screen.out)))
         else:
-            self._show(verdicts)
+            output = open_output(arguments.output, force=arguments.force, inputs=[file.path for file in files])
+            self._write(output, self._report(verdicts, View(None, Paint())))
+        return self._finish()
+
+    def _report(self, verdicts: Iterator[Verdict], view: View) -> Iterator[str]:
+        from convcli.report import choice, tables
+
+        form = self.arguments.form or "full"
+        if self.arguments.statistics:
+            render = choice.renderer(tables, TABLES.get(form, "table"))
+            yield from render(STATISTICS, _statistics(verdicts), view)
+        else:
+            yield from choice.renderer(formats, form)(verdicts, view)
+
+    def _write(self, output: Output, pieces: Iterable[str]) -> None:
+        try:
+            for piece in pieces:
+                output.write(piece.encode("utf-8", "backslashreplace"))
+            output.commit()
+        finally:
+            output.discard()
+
+    def _write_baseline(self, baseline: Baseline, verdicts: Iterator[Verdict]) -> None:
+        from convcli.files.outputs import open_output
+        from convcli.report.text import count, safe_text
+
+        findings = [finding for verdict in verdicts for finding in verdict.findings]
+        output = open_output(baseline.path, force=True)
+        self._write(output, [baseline.written(findings).decode()])
+        self.screen.tell(f"{count(len(findings), 'finding')} written to {safe_text(baseline.path)}\n")
+
+    def _finish(self) -> int:
+        """The last lines, and the exit code."""
+        from convcli.report.formats.full import tally
+        from convcli.report.text import count
+
+        if self.skipped:
+            self.screen.tell(f"{count(self.skipped, 'file')} skipped: no transcripts\n")
+            if not self.total and not self.arguments.transcripts_only:
+                raise JobError(
+                    "no-input", "no file holds a transcript", help="name a file to see what is wrong with it"
+                )
         if self.total:
             self.screen.tell(tally(self.errors, self.warnings, self.bad, self.total, self.screen.err))
+        if self.known or (self.baseline is not None and self.baseline.gone):
+            gone = self.baseline.gone if self.baseline is not None else 0
+            mended = f", and {gone:,} of the baseline gone: --write-baseline takes them out" if gone else ""
+            self.screen.tell(f"{count(self.known, 'known finding')} not shown{mended}\n")
         if self.errors or (self.warnings and self.arguments.strict):
             self.codes.add(UNACCEPTABLE)
         return DONE if self.arguments.exit_zero and self.codes.worst == UNACCEPTABLE else self.codes.worst
-
-    def _show(self, verdicts: Iterator[Verdict]) -> None:
-        from convcli.report import choice
-        from convcli.report.tables import View
-
-        render = choice.renderer(formats, self.arguments.form or "full")
-        self.screen.show(render(verdicts, View(_shared.width(), self.screen.out)))
 
     def _verdicts(self, files: Sequence[InputFile]) -> Iterator[Verdict]:
         """The verdicts on one file after the other, or on many side by side."""
@@ -161,22 +226,31 @@ class _Validating:
         return path, self.reading.dialect_of(path), self.reading.keys, self._options(path)
 
     def _options(self, path: str) -> JudgingOptions:
+        from convcli.jobs.inputs import split_line
         from convcli.jobs.judging import JudgingOptions
         from convcli.validation.rules.conformance import arguments_match
 
-        arguments = self.arguments
+        arguments, (file, _) = self.arguments, split_line(path)
         return JudgingOptions(
             arguments.strict,
             arguments.target,
             (arguments_match(),) if arguments.check_arguments else (),
             frozenset(code for codes in arguments.select for code in codes),
-            frozenset(code for codes in arguments.ignore for code in codes) | self.reading.configuration.ignored(path),
+            frozenset(code for codes in arguments.ignore for code in codes) | self.reading.configuration.ignored(file),
             self.reading.at,
-            self.reading.configuration.ignored_places(path),
+            self.reading.configuration.ignored_places(file),
+            arguments.transcripts_only or path not in arguments.paths,
         )
 
     def _counted(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
         for verdict in verdicts:
+            if verdict.is_skipped:
+                self.skipped += 1
+                continue
+            if self.baseline is not None and verdict.findings:
+                new = [finding for finding in verdict.findings if not self.baseline.knows(finding)]
+                self.known += len(verdict.findings) - len(new)
+                verdict = verdict._replace(findings=new)
             severities = [finding.severity for finding in verdict.findings]
             self.errors += severities.count("error")
             self.warnings += severities.count("warning")

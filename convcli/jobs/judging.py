@@ -14,6 +14,7 @@ from convcli.jobs.choosing import CERTAIN
 from convcli.jobs.config import IgnoredPlace
 from convcli.jobs.envelopes import Pattern
 from convcli.jobs.inputs import Document, Input, Skipped, opened
+from convcli.jobs.strangers import is_no_transcript
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, ConvcliError, RefusedError
@@ -34,6 +35,8 @@ class Verdict(NamedTuple):
     line: int
     dialect: str
     findings: list[Finding]
+    is_skipped: bool = False
+    """It is no transcript of any kind, and nobody has named it."""
 
 
 class JudgingOptions(NamedTuple):
@@ -41,7 +44,8 @@ class JudgingOptions(NamedTuple):
 
     `strict`: unknown keys are findings · `target`: whether this service would take what it would be sent of them ·
     `more`: rules beside those of the dialect · `select`, `ignore`: the only codes to tell, all if empty, and those
-    not to tell · `at`: what is picked out of the documents · `places`: where nothing is told.
+    not to tell · `at`: what is picked out of the documents · `places`: where nothing is told ·
+    `skips`: files that are no transcript of any kind are passed over.
     """
 
     strict: bool = False
@@ -51,6 +55,7 @@ class JudgingOptions(NamedTuple):
     ignore: frozenset[str] = frozenset()
     at: tuple[Pattern, ...] = ()
     places: tuple[IgnoredPlace, ...] = ()
+    skips: bool = False
 
     def wants(self, finding: Finding) -> bool:
         """Is the finding told?"""
@@ -83,7 +88,9 @@ def judge_file(
             yield from judged(source, options)
     except ContentError as error:
         finding = finding_of(error)
-        if options.wants(finding):
+        if options.skips and dialect is None and is_no_transcript(path, error):
+            yield Verdict(path, 0, "", [], is_skipped=True)
+        elif options.wants(finding):
             yield Verdict(error.file, error.line, "", [finding])
 
 

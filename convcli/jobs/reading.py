@@ -28,13 +28,13 @@ class ReadingOptions(NamedTuple):
     line: int | None = None
     at: tuple[Pattern, ...] = ()
 
-    def find(self, paths: Iterable[str]) -> list[InputFile]:
+    def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
         """The files that these paths mean, without those that are excluded, also where they are named: hooks name
-        every file. Raises JobError `no-input` when all of them are."""
+        every file. Raises JobError `no-input` when all of them are, unless there `may_be_none`."""
         paths = list(paths)
         every = inputs.find(paths, self.line)
         files = [file for file in every if not self.excludes(file.path)]
-        if not files and every:
+        if not files and every and not may_be_none:
             raise JobError("no-input", f"all of {len(every):,} files are excluded", help="convcli config shows by what")
         return files
 

@@ -175,7 +175,7 @@ def test_the_hook_of_pre_commit_sees_every_file_that_is_read() -> None:
         for packing in ("", *inputs.PACKED):
             assert re.search(pattern, f"a/b{suffix}{packing}"), suffix + packing
     assert not re.search(pattern, "notes.md")
-    assert re.findall(r"^\s*entry: (.*)$", hook, re.MULTILINE) == ["convcli validate"]
+    assert re.findall(r"^\s*entry: (.*)$", hook, re.MULTILINE) == ["convcli validate --transcripts-only"]
 
 
 def test_files_as_pre_commit_names_them_fail_with_the_findings_of_all(tmp_path: Path) -> None:
@@ -185,3 +185,75 @@ def test_files_as_pre_commit_names_them_fail_with_the_findings_of_all(tmp_path: 
     assert b"error[unknown-value]" in done.stdout
     assert b"bad.jsonl:2:24 /messages/0/role" in done.stdout
     assert done.stderr == b"1 error in 1 of 3 transcripts, 2 clean\n"
+
+
+# ---------------------------------------------------------------- a project: files of others, reports, known findings
+
+SETTINGS = '{"name": "x", "version": "1.0.0", "scripts": {"test": "true"}}'
+
+
+def test_a_folder_s_files_that_are_no_transcripts_are_skipped_and_counted_but_a_torn_one_fails(tmp_path: Path) -> None:
+    write(tmp_path / "package.json", SETTINGS)
+    write(tmp_path / "tsconfig.json", "// settings\n{}")
+    write(tmp_path / "a.json", CLEAN)
+    done = run("validate", tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr == b"2 files skipped: no transcripts\n1 transcript, clean\n"
+    write(tmp_path / "torn.json", json.dumps(CLEAN)[:-20])
+    for jobs in (1, 2):
+        done = run("validate", tmp_path, "-j", jobs)
+        assert (done.returncode, b"torn.json" in done.stdout) == (1, True)
+
+
+def test_a_file_that_is_named_is_not_skipped_unless_asked_for_and_nothing_left_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "package.json", SETTINGS)
+    assert run("validate", path).returncode == 1
+    done = run("validate", path, "--transcripts-only")
+    assert (done.returncode, done.stderr) == (0, b"1 file skipped: no transcripts\n")
+    assert run("validate", tmp_path).returncode == 2
+    assert run("validate", path, "--transcripts-only", "--exclude", "package.json").returncode == 0
+    assert run("validate", path, "--transcripts-only", "--from", "openai-chat").returncode == 1
+
+
+def test_the_hook_skips_files_that_are_no_transcripts() -> None:
+    assert "entry: convcli validate --transcripts-only\n" in (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
+
+
+def test_a_report_goes_into_a_file_that_is_whole_or_not_there(tmp_path: Path) -> None:
+    source, report = write(tmp_path / "a.json", WRONG), tmp_path / "report.json"
+    done = run("validate", source, "--from", "openai-chat", "--output-format", "json", "-o", report)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert [finding["code"] for finding in json.loads(report.read_bytes())["findings"]] == ["unknown-value"]
+    assert run("validate", source, "-o", report).returncode == 2
+    done = run("validate", source, "--from", "openai-chat", "--statistics", "--force", "-o", report)
+    assert (done.returncode, b"unknown-value" in report.read_bytes()) == (1, True)
+
+
+def test_known_findings_are_counted_and_new_ones_fail(tmp_path: Path) -> None:
+    source, known = tmp_path / "a.jsonl", tmp_path / "known.json"
+    words = ("validate", source, "--from", "openai-chat", "--baseline", known)
+    write(source, WRONG, CLEAN)
+    assert run(*words).returncode == 2
+    done = run(*words, "--write-baseline")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr == f"1 finding written to {known}\n".encode()
+    write(source, CLEAN, CLEAN, WRONG)
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr == b"3 transcripts, all clean\n1 known finding not shown\n"
+    write(source, WRONG, WRONG)
+    done = run(*words)
+    assert (done.returncode, done.stdout.count(b"error[unknown-value]")) == (1, 1)
+    write(source, CLEAN)
+    assert b"1 of the baseline gone: --write-baseline takes them out" in run(*words).stderr
+    (tmp_path / "convcli.toml").write_text('baseline = "known.json"\n', encoding="utf-8")
+    write(source, WRONG)
+    assert run("validate", "a.jsonl", "--from", "openai-chat", cwd=tmp_path).returncode == 0
+
+
+def test_a_place_of_a_file_named_with_its_line_is_ignored_by_the_configuration(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", WRONG, WRONG)
+    text = '[[ignore-at]]\nfile = "a.jsonl"\nline = 1\n[dialects]\n"*.jsonl" = "openai-chat"\n'
+    (tmp_path / "convcli.toml").write_text(text, encoding="utf-8")
+    codes = [run("validate", f"a.jsonl:{line}", cwd=tmp_path).returncode for line in (1, 2)]
+    assert codes == [0, 1]

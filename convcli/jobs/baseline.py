@@ -1,0 +1,74 @@
+"""Findings that a project knows and lives with for now: they are counted, and only new ones count as such.
+
+A baseline is a JSON file with a row for each file, code and place, and how often the finding occurs there. Lines are
+no part of it, so it still fits when records are added to a file or move in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from convcli.model.errors import JobError
+from convcli.model.findings import Finding
+from convcli.wire import exact_json
+
+VERSION = 1
+KEYS = ("file", "code", "where")
+
+Known: TypeAlias = tuple[str, str, str]
+"""File relative to the folder of the baseline, code and place."""
+
+
+class Baseline:
+    """The findings that are known, each as often as it was. Every finding that is asked for uses one of them up."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.folder = path, os.path.dirname(os.path.abspath(path))
+        self._left: Counter[Known] = Counter()
+
+    def load(self) -> Baseline:
+        """Itself, with what the file holds. Raises JobError when it is missing, or no baseline."""
+        try:
+            with open(self.path, "rb") as file:
+                self._left = Counter(dict(_rows(json.loads(file.read()))))
+        except FileNotFoundError:
+            help_text = "convcli validate FILE… --baseline FILE --write-baseline writes it"
+            raise JobError("no-such-file", "there is no such baseline", file=self.path, help=help_text) from None
+        except (OSError, ValueError, KeyError, TypeError):
+            raise JobError("not-a-baseline", "this is no baseline of convcli", file=self.path) from None
+        return self
+
+    def knows(self, finding: Finding) -> bool:
+        """Is the finding one of the known ones that are left?"""
+        known = self._key(finding)
+        if not self._left[known]:
+            return False
+        self._left[known] -= 1
+        return True
+
+    @property
+    def gone(self) -> int:
+        """How many of the known findings were not asked for."""
+        return self._left.total()
+
+    def written(self, findings: Iterable[Finding]) -> bytes:
+        """The file that knows these findings, in the order of files, codes and places."""
+        counts = sorted(Counter(map(self._key, findings)).items())
+        rows = [{**dict(zip(KEYS, known, strict=True)), "count": count} for known, count in counts]
+        return exact_json.write({"convcli-baseline": VERSION, "findings": rows}, indent=True) + b"\n"
+
+    def _key(self, finding: Finding) -> Known:
+        file = os.path.relpath(os.path.abspath(finding.file), self.folder).replace(os.sep, "/")
+        return file, finding.code, finding.where
+
+
+def _rows(value: Any) -> Iterable[tuple[Known, int]]:
+    if value["convcli-baseline"] != VERSION:
+        raise ValueError("another version")
+    for row in value["findings"]:
+        file, code, where = (str(row[key]) for key in KEYS)
+        yield (file, code, where), int(row["count"])

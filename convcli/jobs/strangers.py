@@ -1,0 +1,38 @@
+"""Files that hold no transcript of any kind: a folder has settings of other programs too, and a hook names all."""
+
+from __future__ import annotations
+
+import re
+
+from convcli.engine.detection import FOREIGN
+from convcli.jobs.inputs import split_line
+from convcli.model.errors import ContentError
+
+LOOK_AT = 1 << 20
+"""Bytes of a file that are searched for a turn."""
+_TURN = re.compile(
+    rb'"(?:role|from|sender|author|speaker)"\s*:\s*"(?:user|assistant|system|developer|tool|model|function|human|gpt|ai|bot)"'
+    rb'|"(?:messages|contents|conversations?|turns|history|chat_messages|tool_calls|toolCalls|parts|choices|candidates)"'
+    rb"\s*:\s*[\[{]",
+    re.IGNORECASE,
+)
+"""What a transcript has in whatever format, and settings have not: somebody who speaks, or a list of turns."""
+_HOLES = re.compile(rb"[\x00-\x08\x80-\xff]")
+
+
+def is_no_transcript(path: str, error: ContentError) -> bool:
+    """Is a file that could not be read nothing that was ever a transcript?
+
+    It must be complete: a file that ends in the middle is a transcript that was cut off for all we know. A format that
+    is known by name and not read is a transcript.
+    """
+    if error.code not in ("not-json", "unknown-dialect") or error.message.startswith(FOREIGN):
+        return False
+    try:
+        with open(split_line(path)[0], "rb") as file:
+            content = file.read(LOOK_AT)
+            is_all = not file.read(1)
+    except OSError:
+        return False
+    is_complete = not is_all or content.rstrip().endswith((b"}", b"]"))
+    return is_complete and not _HOLES.search(content[:512]) and not _TURN.search(content)
