@@ -53,7 +53,7 @@ KEYS: dict[Any, Keys] = {
         "role id parentId createdAt name model provider parts stopReason usage cost error weight label replaces "
         "parentCallId extras"
     ),
-    ToolDefinition: Keys("name description parameters strict title outputSchema annotations extras"),
+    ToolDefinition: Keys("name description parameters strict custom title outputSchema annotations extras"),
     **{cls: Keys(" ".join(dict.fromkeys(["type", *ENCODED[cls]]))) for cls in dict.fromkeys(PARTS.values())},
 }
 

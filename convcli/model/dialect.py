@@ -127,8 +127,12 @@ Pass: TypeAlias = Callable[[Transcript], Transcript]
 """One piece of policy: a transcript as a target takes it. It does not change its input, and shares what it leaves."""
 
 
-RARE = frozenset(f"message.{field}" for field in ("weight", "label", "replaces", "parentCallId", "cost", "provider"))
-"""Fields of sessions and training sets, which hardly any format has: a dialect says which it `has`."""
+CUSTOM = frozenset(("tool.custom", "tool_call.custom"))
+"""Tools that take a free text."""
+RARE = CUSTOM | frozenset(
+    f"message.{field}" for field in ("weight", "label", "replaces", "parentCallId", "cost", "provider")
+)
+"""Fields which hardly any format has: a dialect says which it `has`."""
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):

@@ -81,7 +81,8 @@ class ToolCall(msgspec.Struct, tag="tool_call", tag_field="type", rename="camel"
     """A call. `arguments` is a native object, never a string.
 
     `raw_arguments` is the source text, set only where that text is no JSON object or where writing `arguments`
-    again would not give the same JSON value; `arguments` is then `{}` or the best reading.
+    again would not give the same JSON value; `arguments` is then `{}` or the best reading. The call of a `custom` tool
+    has a free text, which stands in `arguments` alone, under `input`.
     """
 
     type: ClassVar[str] = "tool_call"
@@ -91,6 +92,7 @@ class ToolCall(msgspec.Struct, tag="tool_call", tag_field="type", rename="camel"
     raw_arguments: str | None = None
     metadata: dict[str, Any] | None = None
     extras: Extras | None = None
+    custom: Literal[True] | None = None
 
 
 class ToolResult(msgspec.Struct, tag="tool_result", tag_field="type", rename="camel", omit_defaults=True, gc=False):
@@ -155,7 +157,8 @@ class Message(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
 class ToolDefinition(msgspec.Struct, rename="camel", omit_defaults=True):
     """A tool that the model may call. A built-in tool of one vendor is whole in `extras`, with its `name`.
 
-    `strict` is True or None: not to be strict is what goes without saying.
+    `strict` is True or None: not to be strict is what goes without saying. `custom` is the format of the input of a
+    tool that takes a free text; its `parameters` are then those of an object that holds this text under `input`.
     """
 
     name: str
@@ -166,6 +169,7 @@ class ToolDefinition(msgspec.Struct, rename="camel", omit_defaults=True):
     output_schema: dict[str, Any] | bool | None = None
     annotations: dict[str, Any] | None = None
     extras: Extras | None = None
+    custom: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         self.strict = self.strict or None

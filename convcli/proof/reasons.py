@@ -67,6 +67,8 @@ REASONS = {
     "history": "a summary stands for it in what a model is sent",
     "head": "one branch is written, so none is marked as the active one",
     "moved": "the target keeps it in another place",
+    "tool_call.custom": 'the text for a custom tool is written as {"input": …}',
+    "tool.custom": "a custom tool is written as a function that takes its text as input",
     "opaque": "only its own vendor knows a block of this kind",
     "metadata": "only the provider that bound it to the part takes it back",
 }

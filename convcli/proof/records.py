@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from convcli.model.dialect import Dialect, LossKind
+from convcli.model.dialect import CUSTOM, Dialect, LossKind
 from convcli.model.transcript import Path, Transcript
 from convcli.proof.equality import as_json
 from convcli.proof.places import Places
@@ -65,6 +65,9 @@ class Differences:
             self.tree(x, y, field, self.places.field(field, place))
             return
         x, y = (MISSING if value is None else value for value in (x, y))
+        if field in CUSTOM and y is MISSING:
+            self.add("encoded", self.places.field(field, place), field, x)
+            return
         parts = field == "tool_result.value" and before.kind == "multimodal"  # media may stand beside the texts
         self.add(_kind(x, y), place if parts else self.places.field(field, place), field, x, y)
 

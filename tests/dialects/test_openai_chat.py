@@ -73,7 +73,7 @@ def test_the_input_of_a_custom_tool_is_text_even_where_it_looks_like_json() -> N
     call = {"id": "call_1", "type": "custom", "custom": {"name": "shell", "input": '{"a": 1}'}}
     part = parts({"role": "assistant", "content": None, "tool_calls": [call]})[0]
     assert isinstance(part, ToolCall)
-    assert (part.arguments, part.raw_arguments) == ({}, '{"a": 1}')
+    assert (part.arguments, part.custom) == ({"input": '{"a": 1}'}, True)
     assert_same(DIALECT, [{"role": "assistant", "content": None, "tool_calls": [call]}])
 
 

@@ -161,11 +161,11 @@ def test_arguments_are_an_object_and_their_text_comes_back(written: str, argumen
     assert message.parts == [ToolCall("c1", "f", arguments, raw)]
 
 
-def test_the_input_of_a_custom_tool_is_raw_text_even_where_it_is_json() -> None:
+def test_the_input_of_a_custom_tool_is_text_even_where_it_is_json() -> None:
     items = [{"type": "custom_tool_call", "call_id": "c1", "name": "f", "input": '{"a":1}'}]
     (message,) = lift(items).messages
-    assert message.parts[0].raw_arguments == '{"a":1}'  # type: ignore[union-attr]
-    assert message.parts[0].extras == {NAME: {"type": "custom_tool_call"}}
+    assert message.parts[0].arguments == {"input": '{"a":1}'}  # type: ignore[union-attr]
+    assert message.parts[0].custom  # type: ignore[union-attr]
 
 
 def test_results_are_paired_by_id_and_without_id_by_order() -> None:

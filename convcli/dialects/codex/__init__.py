@@ -23,7 +23,6 @@ from convcli.dialects.codex.fitting import FIT, UUID
 from convcli.dialects.codex.lifting import lift
 from convcli.dialects.codex.rows import EVENT, ITEM, META, NAME, TURN, USAGE, is_known, is_paginated, rows_of
 from convcli.dialects.codex.writing import write_session
-from convcli.families.openai.calls import is_custom
 from convcli.families.responses.facts import OF_ITEMS, REASONS
 from convcli.families.responses.parts import RESULTS
 from convcli.kit.lacking import FUNCTION_ONLY, MESSAGE, fields
@@ -116,7 +115,7 @@ def _is_read(item: Native) -> bool:
 RULES = (
     for_requests(Rule(("unread-row",), _unread)),
     links.paired(links.PairingRules(where="later", missing="warning")),
-    arguments.readable(free=is_custom),
+    arguments.readable(),
     arguments.not_filled(),
 )
 
@@ -138,6 +137,7 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
+    has=frozenset(("tool_call.custom",)),
     lacks=LACKS,
     reasons={
         "refusal": "the program skips a message with a refusal: it is written as a text",

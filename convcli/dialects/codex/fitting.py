@@ -12,7 +12,7 @@ from convcli.dialects.codex.rows import NAME, in_compaction, own_row
 from convcli.dialects.codex.writing import gone, write_rows
 from convcli.families.responses import fitting as service
 from convcli.families.responses.parts import RESULTS
-from convcli.kit import sessions
+from convcli.kit import custom, sessions
 from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
 from convcli.kit.objects import carried_by
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, on_tools, shared
@@ -59,8 +59,8 @@ def _role(message: Message, *, is_first: bool) -> Message:
 
 
 def _arguments(call: ToolCall, _: Message) -> ToolCall:
-    """What is JSON is read, but of a custom tool, whose input is free text."""
-    if call.raw_arguments is None or "type" in carried_by(call.extras, NAME):
+    """What is JSON is read."""
+    if call.raw_arguments is None:
         return call
     arguments, raw = read_arguments(call.raw_arguments)
     same = raw == call.raw_arguments and arguments == call.arguments
@@ -174,6 +174,7 @@ FIT = (
     refusals_as_texts,
     service.takes_part(NAME, _image),
     on_parts(_arguments, "tool_call"),
+    custom.calls,
     service.takes_output(NAME, _image),
     _failures,
     service.not_emptied(service.own_items(NAME, is_input=True), on_messages(service.followed_reasoning)),

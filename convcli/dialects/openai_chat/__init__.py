@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.openai_chat.shortcut import PLAIN
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import AS_TEXT, is_custom, kind_in_turn
+from convcli.families.openai.calls import AS_TEXT, kind_in_turn
 from convcli.families.openai.fitting import of_answers, of_conversations
 from convcli.families.openai.messages import (
     express,
@@ -35,6 +35,7 @@ from convcli.families.openai.messages import (
 from convcli.families.openai.parts import IDS, NAMES, write_answer_audio, write_media
 from convcli.families.openai.response import Answers, lift_response, write_response
 from convcli.families.openai.tables import LACKING, PLACES, REASONS, lacks
+from convcli.kit import custom
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
@@ -49,7 +50,7 @@ from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import renaming
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import CUSTOM, Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import for_outputs, for_requests
@@ -161,10 +162,12 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     settings, carried = common.REQUEST_SETTINGS.lift(native)
     if native.get("max_completion_tokens") is None:
         context.origin.renamed["max_completion_tokens"] = "max_tokens"
-    choice, carried_choice = common.lift_choices(native)
+    tools = common.lift_tools(native, context, free=True)
+    free = [tool.name for tool in tools or () if tool.custom is not None]
+    choice, carried_choice = common.lift_choices(native, free)
     return context.transcript(
         model=native.get("model"),
-        tools=common.lift_tools(native, context),
+        tools=tools,
         tool_choice=choice,
         settings=settings or None,
         extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried, **carried_choice}),
@@ -183,8 +186,8 @@ def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     carried = carried_by(transcript.extras, NAME)
     native: Native = {} if transcript.model is None else {"model": transcript.model}
     native["messages"] = messages
-    native |= common.write_tools(transcript, NAME)
-    native |= common.write_choices(transcript.tool_choice, carried)
+    native |= common.write_tools(transcript, NAME, free=True)
+    native |= common.write_choices(transcript.tool_choice, carried, custom.names_of(transcript))
     native |= common.REQUEST_SETTINGS.write(transcript.settings or {}, carried)
     beside = {key: value for key, value in common.REQUEST_SETTINGS.rest(carried).items() if key not in common.CHOICES}
     return REQUEST.put(native, beside)
@@ -224,11 +227,13 @@ MESSAGES = fused(
     *of_conversations(RESULTS, _is_written, on_each_message(named)),
     *PARTS,
     functions_only(NAME),
+    custom.calls,
+    custom.tools,
     some_tools,
     common.named_format,
     common.REQUEST_SETTINGS.fits,
 )
-ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *PARTS))
+ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *PARTS), custom.calls)
 PLAIN_MESSAGES = fused(NO_REASONING, *MESSAGES)
 FIT = {"request": PLAIN_MESSAGES, "list": PLAIN_MESSAGES, RESPONSE: ANSWER, COMPATIBLE: MESSAGES}
 
@@ -249,7 +254,7 @@ RULES = (
     names.of_tools(NAMES),
     names.of_calls(IDS),
     arguments.as_text(),
-    arguments.readable(free=is_custom),
+    arguments.readable(),
     arguments.not_filled(),
     arguments.rows_not_filled("tool_calls", "function_call"),
     turns.content_not_null(),
@@ -299,6 +304,7 @@ DIALECT = Dialect(
     plain=PLAIN,
     conventions=(RESULTS,),
     lacks=LACKS,
+    has=CUSTOM,
     reasons={
         **REASONS,
         "reasoning": "only requests of the form compatible take it back",

@@ -34,14 +34,14 @@ from convcli.families.openai.response import (
     write_response,
 )
 from convcli.families.openai.tables import PLACES
-from convcli.kit import streams
+from convcli.kit import custom, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, ordered_parts, parts_in_roles, without
 from convcli.kit.lacking import PARTS, TOOLS, fields
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
 from convcli.kit.streams import Growing, Slots, fragments
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import (
     Extras,
@@ -398,6 +398,7 @@ FIT = fused(
     _answer_of_request,
     parts_in_roles({"tool_result": ()}),
     on_parts(_spoken, "opaque", *MEDIA),
+    custom.calls,
     on_each_message(_one_of_each),
     ordered_parts("reasoning", "text", "refusal", "audio", "tool_call", kind=kind_in_turn),
     on_each_message(_ended),
@@ -429,6 +430,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
+    has=CUSTOM,
     lacks=LACKS,
     repeats=REPEATED,
     rules=RULES,

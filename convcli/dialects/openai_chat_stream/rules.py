@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from convcli.families.openai.calls import is_custom
 from convcli.kit.objects import Native
 from convcli.validation.rules import arguments, events, links
 from convcli.validation.survey import for_outputs
@@ -49,6 +48,6 @@ RULES = (
     events.ended(),
     events.in_order(_out_of_order),
     links.identified(),
-    arguments.readable(free=is_custom),
+    arguments.readable(),
     for_outputs(events.introduced("id", "created", "model")),
 )

@@ -31,7 +31,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
 from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
 from convcli.model.transcript import Message, Text, Transcript
 
 NAME = "openai-responses"
@@ -123,11 +123,12 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
         context.add(Message("user", [Text(asked)] if asked else []), ("input",), [()])
     else:
         ItemReader(context).all(asked or [], ("input",))
-    choice, beside_choice = request.lift_choice(native)
+    tools = request.lift_tools(native, context)
+    choice, beside_choice = request.lift_choice(native, tools)
     settings, carried_settings = request.SETTINGS.lift(native)
     return context.transcript(
         model=native.get("model") or None,
-        tools=request.lift_tools(native, context),
+        tools=tools,
         tool_choice=choice,
         settings=settings or None,
         extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **beside_choice, **carried_settings}),
@@ -157,7 +158,7 @@ def _write_request(transcript: Transcript, writer: ItemWriter) -> Native:
         messages = messages[1:]
     native["input"] = writer.all(messages)
     native |= request.write_tools(transcript, NAME)
-    native |= request.write_choice(transcript.tool_choice, carried)
+    native |= request.write_choice(transcript, carried)
     native |= request.SETTINGS.write(transcript.settings or {}, carried)
     beside = {key: value for key, value in request.SETTINGS.rest(carried).items() if key != "tool_choice"}
     return REQUEST.put(native, beside)
@@ -195,6 +196,7 @@ DIALECT = Dialect(
     rules=RULES,
     conventions=(RESULTS,),
     lacks=LACKS,
+    has=CUSTOM,
     reasons={
         **REASONS,
         "message.error": "only a response has an error",

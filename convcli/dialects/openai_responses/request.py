@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from msgspec.structs import replace
 
 from convcli.families.openai import request as common
+from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys
 from convcli.kit.settings import Setting, Settings
 from convcli.model.dialect import Pass
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 
+CUSTOM = Keys("type name description format")
 TOOL = Keys("type name description parameters strict output_schema")
 
 # ---------------------------------------------------------------- tools and choice
@@ -27,6 +30,11 @@ def lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | N
 
 
 def _lift_tool(native: Native, dialect: str) -> ToolDefinition:
+    if native["type"] == "custom" and isinstance(native.get("name"), str):
+        format_ = native.get("format") or custom.TEXT
+        extras = extras_of(dialect, CUSTOM.carried(native))
+        description = native.get("description") or None
+        return ToolDefinition(native["name"], description, custom.PARAMETERS, custom=format_, extras=extras)
     if native["type"] != "function":
         name = native.get("name")
         return ToolDefinition(name if isinstance(name, str) else native["type"], extras={dialect: {"tool": native}})
@@ -51,6 +59,10 @@ def _write_tool(tool: ToolDefinition, dialect: str) -> Native:
     if "tool" in carried:
         whole: Native = carried["tool"]
         return whole
+    if tool.custom is not None:
+        stated = {"description": tool.description, "format": tool.custom}
+        stated = {key: value for key, value in stated.items() if value not in (None, custom.TEXT)}
+        return CUSTOM.put({"type": "custom", "name": tool.name, **stated}, carried)
     native: Native = {"type": "function", "name": tool.name}
     native |= {} if tool.description is None else {"description": tool.description}
     native |= {"parameters": tool.parameters, "strict": bool(tool.strict)}
@@ -69,27 +81,30 @@ def _lift_choice(native: Any) -> ToolChoice | None:
     return {"names": names} if names and all(isinstance(name, str) for name in names) else None
 
 
-def _write_choice(choice: ToolChoice) -> Any:
+def _write_choice(choice: ToolChoice, free: Collection[str]) -> Any:
     if isinstance(choice, str):
         return choice
-    if "name" in choice:
-        return {"type": "function", "name": choice["name"]}
-    tools = [{"type": "function", "name": name} for name in choice["names"]]
-    return {"type": "allowed_tools", "mode": "required", "tools": tools}
+    names = [choice["name"]] if "name" in choice else choice["names"]
+    tools = [{"type": "custom" if name in free else "function", "name": name} for name in names]
+    return tools[0] if "name" in choice else {"type": "allowed_tools", "mode": "required", "tools": tools}
 
 
-CHOICE = Settings({"tool_choice": Setting("tool_choice", _lift_choice, _write_choice, partial=True)})
+def _choice(tools: list[ToolDefinition] | None) -> Settings:
+    """How a choice among these tools is read and written."""
+    free = [tool.name for tool in tools or () if tool.custom is not None]
+    setting = Setting("tool_choice", _lift_choice, lambda choice: _write_choice(choice, free), partial=True)
+    return Settings({"tool_choice": setting})
 
 
-def lift_choice(native: Native) -> tuple[ToolChoice | None, Native]:
+def lift_choice(native: Native, tools: list[ToolDefinition] | None) -> tuple[ToolChoice | None, Native]:
     """The tool choice, and what must be carried since the intermediate format cannot say it."""
-    settings, carried = CHOICE.lift(native)
+    settings, carried = _choice(tools).lift(native)
     return settings.get("tool_choice"), carried
 
 
-def write_choice(choice: ToolChoice | None, carried: Native) -> Native:
+def write_choice(transcript: Transcript, carried: Native) -> Native:
     """`tool_choice`: what was carried of it where that still says the same."""
-    return CHOICE.write({"tool_choice": choice}, carried)
+    return _choice(transcript.tools).write({"tool_choice": transcript.tool_choice}, carried)
 
 
 def carried_choice(owner: str) -> Pass:

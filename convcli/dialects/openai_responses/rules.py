@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.families.openai.calls import is_custom
 from convcli.families.responses.fitting import IDS, LONGEST_ID, NAMES, PREFIXES
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path
@@ -119,7 +118,7 @@ RULES = (
     Rule(PAIRED.codes, _paired),
     names.of_tools(NAMES),
     names.of_calls(IDS),
-    arguments.readable(free=is_custom),
+    arguments.readable(),
     arguments.not_filled(),
     tools.chosen(alone=("auto", "none")),
     tools.unique("warning"),

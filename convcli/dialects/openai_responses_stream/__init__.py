@@ -32,7 +32,7 @@ from convcli.kit import lacking, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native
 from convcli.kit.streams import fragments
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Transcript
 
@@ -182,6 +182,7 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
+    has=CUSTOM,
     lacks=LACKING | OF_REQUESTS,
     repeats=frozenset(f"/*/{place}" for place in REPEATED),
     reasons={

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from convcli.families.openai.calls import is_custom
 from convcli.kit.objects import Native
 from convcli.validation.rules import arguments, events
 from convcli.validation.survey import for_outputs
@@ -51,6 +50,6 @@ class _Response:
 RULES = (
     events.ended(),
     events.in_order(_out_of_order),
-    arguments.readable(free=is_custom),
+    arguments.readable(),
     for_outputs(events.introduced("response.id", "response.created_at", "response.model")),
 )

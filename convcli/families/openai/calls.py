@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
+from convcli.kit.custom import input_of, lift_input
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.dialect import LossKind
@@ -33,8 +34,7 @@ def lift_call(native: Native, context: LiftContext) -> Part:
     inner = BODY[kind].carried(body)
     carried = {key: native[key] for key in BODY if key != kind and native.get(key)}
     carried |= CALL.carried(native) or {}
-    type_ = {"type": kind} if kind == "custom" else {}
-    call.extras = extras_of(context.dialect, {**type_, **carried, **({kind: inner} if inner else {})})
+    call.extras = extras_of(context.dialect, {**carried, **({kind: inner} if inner else {})})
     return call
 
 
@@ -54,17 +54,9 @@ def read_call(function: Native, id_: str | None, context: LiftContext) -> ToolCa
 
 
 def _read_custom(custom: Native, id_: str | None, context: LiftContext) -> ToolCall:
-    """A call whose input is free text: it is the raw text of the arguments, whatever it looks like."""
+    """A call whose input is free text, whatever it looks like."""
     name = custom["name"]
-    return ToolCall(context.pairing.call(id_, name), name, {}, raw_arguments=custom.get("input") or "")
-
-
-CUSTOM_TYPES = ("custom", "custom_tool_call")
-
-
-def is_custom(call: ToolCall) -> bool:
-    """Is it the call of a custom tool, whose input is free text?"""
-    return any(carried.get("type") in CUSTOM_TYPES for carried in (call.extras or {}).values())
+    return ToolCall(context.pairing.call(id_, name), name, lift_input(custom.get("input") or ""), custom=True)
 
 
 def kind_in_turn(part: Part) -> str:
@@ -74,16 +66,16 @@ def kind_in_turn(part: Part) -> str:
     return ToolCall.type if "id" in value and not is_known else part.type
 
 
-def write_call(call: ToolCall, dialect: str) -> Native:
-    """The call with its arguments as JSON in a string."""
+def write_call(call: ToolCall, dialect: str, *, free: bool = False) -> Native:
+    """The call with its arguments as JSON in a string; `free`: that of a custom tool with its text."""
     carried = carried_by(call.extras, dialect)
-    kind = "custom" if carried.get("type") == "custom" else "function"
-    if kind == "custom":
-        custom = {"name": call.name, "input": call.raw_arguments or ""}
-        body = CUSTOM.put(custom, carried.get("custom"))
+    text = input_of(call) if free else None
+    kind = "function" if text is None else "custom"
+    if text is not None:
+        body = CUSTOM.put({"name": call.name, "input": text}, carried.get("custom"))
     else:
         body = write_function(call, dialect)
-    outer = {key: value for key, value in carried.items() if key not in ("type", kind)}
+    outer = {key: value for key, value in carried.items() if key != kind}
     return CALL.put({"id": call.id, "type": kind, kind: body}, outer)
 
 

@@ -197,7 +197,7 @@ class Draft:
         if isinstance(part, Text):
             self.content.append(write_text(part, self.dialect))
         elif isinstance(part, ToolCall):
-            self.calls.append(write_call(part, self.dialect))
+            self.calls.append(write_call(part, self.dialect, free=True))
         elif isinstance(part, Media):
             self._add_media(part)
         elif isinstance(part, Reasoning):

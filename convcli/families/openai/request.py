@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
+from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_foreign_builtin
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.kit.values import DATA_URL, put_counts, split_data_url, take_counts
 from convcli.model.transcript import Media, Message, Path, ToolChoice, ToolDefinition, Transcript
-from convcli.wire import exact_json
 
 FINISH = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter"}
 """`finish_reason` of a choice; what is not here is the same word on both sides."""
@@ -26,11 +26,14 @@ AUDIO_TYPES = {media_type: name for name, media_type in AUDIO_FORMATS.items()} |
 
 TOOL = Keys("type function")
 FUNCTION = Keys("name description parameters strict")
+CUSTOM = Keys("name description format")
 
 
-def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinition:
-    """A tool definition; one that is no function is kept whole in extras."""
+def lift_tool(native: Native, context: LiftContext, path: Path, *, free: bool = False) -> ToolDefinition:
+    """A tool definition; one that is no function is kept whole in extras. `free`: there are custom tools too."""
     context.origin.tools.append(path)
+    if free and native.get("type") == "custom" and _is_custom(native.get("custom")):
+        return _lift_custom(native, native["custom"], context.dialect)
     function = native.get("function")
     if (native.get("type") or "function") != "function" or not isinstance(function, dict) or "name" not in function:
         return _lift_builtin(native, context.dialect)
@@ -45,6 +48,36 @@ def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinitio
     )
 
 
+def _is_custom(body: Any) -> bool:
+    """A definition of which nothing but its format must be read."""
+    format_ = body.get("format") or custom.TEXT if isinstance(body, dict) and "name" in body else None
+    kind = format_.get("type") if isinstance(format_, dict) else None
+    grammar = format_.get("grammar") if isinstance(format_, dict) else None
+    return (kind == "text" and grammar is None) or (kind == "grammar" and isinstance(grammar, dict))
+
+
+def _lift_custom(native: Native, body: Native, dialect: str) -> ToolDefinition:
+    """A tool that takes a free text; a grammar stands beside its type, as Responses has it."""
+    format_: Native = body.get("format") or custom.TEXT
+    grammar: Native = format_.get("grammar") or {}
+    flat = {**{key: value for key, value in format_.items() if key != "grammar"}, **grammar}
+    inner = CUSTOM.carried(body)
+    outer = {key: value for key, value in (TOOL.carried(native) or {}).items() if key != "custom"}
+    extras = extras_of(dialect, {**outer, **({"custom": inner} if inner else {})})
+    description = body.get("description") or None
+    return ToolDefinition(body["name"], description, custom.PARAMETERS, custom=flat, extras=extras)
+
+
+def _write_custom(tool: ToolDefinition, carried: Native) -> Native:
+    format_ = tool.custom or custom.TEXT
+    grammar = {key: value for key, value in format_.items() if key != "type"}
+    written = {"type": format_.get("type"), **({"grammar": grammar} if grammar else {})}
+    native = {"name": tool.name, "description": tool.description, "format": written}
+    native = {key: value for key, value in native.items() if value not in (None, custom.TEXT)}
+    outer = {key: value for key, value in carried.items() if key != "custom"}
+    return {"type": "custom", "custom": CUSTOM.put(native, carried.get("custom")), **outer}
+
+
 def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
     kind = native.get("type") or "function"
     inner = native.get(kind)
@@ -52,14 +85,17 @@ def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
     return ToolDefinition(named if named and isinstance(named, str) else str(kind), extras={dialect: {"tool": native}})
 
 
-def write_tool(tool: ToolDefinition, dialect: str, *, strict: bool = True) -> Native | None:
-    """The definition as the vendor writes it, `strict` where it says so there; None for another's built-in tool."""
+def write_tool(tool: ToolDefinition, dialect: str, *, strict: bool = True, free: bool = False) -> Native | None:
+    """The definition as the vendor writes it, `strict` where it says so there, custom where such tools are there; None
+    for another's built-in tool."""
     carried = carried_by(tool.extras, dialect)
     if "tool" in carried:
         whole: Native = carried["tool"]
         return whole
     if is_foreign_builtin(tool):
         return None
+    if tool.custom is not None and free:
+        return _write_custom(tool, carried)
     native: Native = {"name": tool.name}
     for key, value in (("description", tool.description), ("parameters", tool.parameters), ("strict", tool.strict)):
         if value is not None and (strict or key != "strict"):
@@ -87,14 +123,19 @@ def _lift_allowed(native: Native) -> ToolChoice | None:
     return {"names": names} if names and all(name and isinstance(name, str) for name in names) else None
 
 
-def write_choice(choice: ToolChoice) -> Any:
-    """A tool choice as Chat Completions writes it."""
+def write_choice(choice: ToolChoice, free: Collection[str] = ()) -> Any:
+    """A tool choice as Chat Completions writes it; `free` are the names of custom tools."""
     if isinstance(choice, str):
         return choice
     if "name" in choice:
-        return {"type": "function", "function": {"name": choice["name"]}}
-    tools = [{"type": "function", "function": {"name": name}} for name in choice["names"]]
+        return _named(choice["name"], free)
+    tools = [_named(name, free) for name in choice["names"]]
     return {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": tools}}
+
+
+def _named(name: str, free: Collection[str]) -> Native:
+    kind = "custom" if name in free else "function"
+    return {"type": kind, kind: {"name": name}}
 
 
 def media_of_url(kind: Any, url: str, **fields: Any) -> Media:
@@ -127,28 +168,28 @@ LIMITS = {"max_completion_tokens": "maxOutputTokens", "max_tokens": "maxOutputTo
 """The names of the limit on output tokens, today's first."""
 
 
-def lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | None:
+def lift_tools(native: Native, context: LiftContext, *, free: bool = False) -> list[ToolDefinition] | None:
     """`tools` and the older `functions`; None where the request has neither."""
     if native.get("tools") is None and native.get("functions") is None:
         return None
-    tools = [lift_tool(tool, context, ("tools", i)) for i, tool in enumerate(native.get("tools") or ())]
+    tools = [lift_tool(tool, context, ("tools", i), free=free) for i, tool in enumerate(native.get("tools") or ())]
     for i, function in enumerate(native.get("functions") or ()):
         tools.append(lift_tool({"type": "function", "function": function}, context, ("functions", i)))
     return tools
 
 
-def write_tools(transcript: Transcript, dialect: str, *, strict: bool = True) -> Native:
+def write_tools(transcript: Transcript, dialect: str, *, strict: bool = True, free: bool = False) -> Native:
     """`tools`, without those that the vendor cannot say."""
     if transcript.tools is None:
         return {}
-    written = [write_tool(tool, dialect, strict=strict) for tool in transcript.tools]
+    written = [write_tool(tool, dialect, strict=strict, free=free) for tool in transcript.tools]
     return {"tools": [tool for tool in written if tool is not None]}
 
 
 CHOICES = ("tool_choice", "function_call")
 
 
-def lift_choices(native: Native) -> tuple[ToolChoice | None, Native]:
+def lift_choices(native: Native, free: Collection[str] = ()) -> tuple[ToolChoice | None, Native]:
     """The tool choice, and what the intermediate format cannot say of it, which is carried."""
     carried: Native = {}
     choice: ToolChoice | None = None
@@ -158,7 +199,7 @@ def lift_choices(native: Native) -> tuple[ToolChoice | None, Native]:
             continue
         lifted = _lift_choice_of(key, value)
         choice = lifted if choice is None else choice
-        if key == "function_call" or lifted is None or not exact_json.exact(write_choice(lifted), value):
+        if key == "function_call" or lifted is None or write_choice(lifted, free) != value:
             carried[key] = value
     return choice, carried
 
@@ -168,13 +209,13 @@ def _lift_choice_of(key: str, value: Any) -> ToolChoice | None:
     return lift_choice({"type": "function", "function": value} if is_older else value)
 
 
-def write_choices(choice: ToolChoice | None, carried: Native) -> Native:
+def write_choices(choice: ToolChoice | None, carried: Native, free: Collection[str] = ()) -> Native:
     """The tool choice: what was carried of it where that still says the same."""
     kept = {key: carried[key] for key in CHOICES if key in carried}
     readings = [_lift_choice_of(key, value) for key, value in kept.items()]
     if kept and next((reading for reading in readings if reading is not None), None) == choice:
         return kept
-    return {} if choice is None else {"tool_choice": write_choice(choice)}
+    return {} if choice is None else {"tool_choice": write_choice(choice, free)}
 
 
 def _lift_response_format(native: Any) -> Any:

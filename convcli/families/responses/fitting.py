@@ -18,6 +18,7 @@ from convcli.families.responses import response
 from convcli.families.responses.items import MARKS
 from convcli.families.responses.parts import AUTO, RESULTS, object_in
 from convcli.families.responses.turns import is_content
+from convcli.kit import custom
 from convcli.kit.fitting import functions_only, without
 from convcli.kit.objects import Keys, carried_by, extras_of
 from convcli.kit.passes import PartPass, on_each_message, on_messages, on_parts, on_results, on_tools, shared
@@ -145,7 +146,7 @@ class _OwnItems:
         if is_content(part, role, self._owner):
             id_ = self._id_of_content(part, metadata.get("itemId")) if role == "assistant" else None
             return _with_metadata(part, itemId=id_)
-        kind = "function_call" if isinstance(part, ToolCall) else part.type
+        kind = ("custom_tool_call" if part.custom else "function_call") if isinstance(part, ToolCall) else part.type
         id_ = self._known(metadata.get("itemId"), carried_by(part.extras, self._owner).get("type", kind))
         encrypted = metadata.get("encryptedContent") or None if isinstance(part, Reasoning) else None
         is_foreign = isinstance(part, Reasoning) and id_ is None and encrypted is None
@@ -288,7 +289,7 @@ _known_schemas = on_tools(
 
 
 def _items(owner: str, *, is_input: bool) -> tuple[Pass, ...]:
-    return takes_part(owner), takes_output(owner), expressed(RESULTS), own_items(owner, is_input=is_input)
+    return custom.calls, takes_part(owner), takes_output(owner), expressed(RESULTS), own_items(owner, is_input=is_input)
 
 
 def as_input(owner: str) -> tuple[Pass, ...]:
@@ -301,6 +302,7 @@ def as_input(owner: str) -> tuple[Pass, ...]:
         on_messages(no_empty_beside),
         not_emptied(*_items(owner, is_input=True), on_messages(followed_reasoning)),
         functions_only(owner),
+        custom.tools,
         _known_schemas,
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from convcli.families.responses.parts import carried_beside, lift_output, write_output
 from convcli.kit.contexts import LiftContext
+from convcli.kit.custom import input_of, lift_input
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.transcript import Part, Reasoning, ToolCall, ToolResult
@@ -22,7 +23,9 @@ CALLS = {
     kind: Keys(f"type id call_id namespace name {body} status caller async", carried=OF_CALLS)
     for kind, body in (("function_call", "arguments"), ("custom_tool_call", "input"))
 }
-OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
+CUSTOM_CALL = "custom_tool_call"
+OUTPUT_OF_FUNCTION, OUTPUT_OF_CUSTOM = "function_call_output", "custom_tool_call_output"
+OUTPUTS = frozenset((OUTPUT_OF_FUNCTION, OUTPUT_OF_CUSTOM))
 MARKS = frozenset(("additional_tools", "configuration_update", "compaction_trigger"))
 """Items by which a client changes the settings of what follows: nobody said them."""
 
@@ -53,27 +56,24 @@ def _write_id(part: Part) -> Native:
 
 
 def lift_call(native: Native, kind: str, context: LiftContext) -> ToolCall:
-    """The input of a custom tool is free text: it is the raw text of the arguments, whatever it looks like."""
+    """The input of a custom tool is free text, whatever it looks like."""
     carried = carried_beside(COMPLETED, CALLS[kind], native)
     name, id_ = native["name"], native.get("call_id") or None
-    arguments: dict[str, Any] = {}
-    if kind == "custom_tool_call":
-        raw: str | None = native["input"]
-        carried = {"type": kind, **carried}
-    else:
-        arguments, raw = read_arguments(native["arguments"])
-    extras = extras_of(context.dialect, carried)
-    return ToolCall(context.pairing.call(id_, name), name, arguments, raw, _lift_id(native), extras)
+    extras, id_ = extras_of(context.dialect, carried), context.pairing.call(id_, name)
+    if kind == CUSTOM_CALL:
+        return ToolCall(id_, name, lift_input(native["input"]), None, _lift_id(native), extras, custom=True)
+    arguments, raw = read_arguments(native["arguments"])
+    return ToolCall(id_, name, arguments, raw, _lift_id(native), extras)
 
 
 def write_call(call: ToolCall, dialect: str) -> Native:
     """The item of a call of a function, or of a custom tool."""
     carried = dict(carried_by(call.extras, dialect))
-    is_custom = carried.pop("type", None) == "custom_tool_call"
-    kind = "custom_tool_call" if is_custom else "function_call"
+    text = input_of(call)
+    kind = "function_call" if text is None else CUSTOM_CALL
     native = {"type": kind, **_write_id(call), "call_id": call.id, "name": call.name}
-    if is_custom:
-        native["input"] = call.raw_arguments or ""
+    if text is not None:
+        native["input"] = text
     else:
         native["arguments"] = write_arguments(call.arguments, call.raw_arguments)
     return CALLS[kind].put(native, carried)
@@ -123,24 +123,25 @@ def _pieces(kind: str, texts: list[str]) -> list[Native]:
 # ---------------------------------------------------------------- outputs
 
 
-def lift_result(native: Native, kind: str, context: LiftContext) -> ToolResult:
-    """The answer to a call. Calls do not say which of them it is but by id."""
+def lift_result(native: Native, kind: str, usual: str, context: LiftContext) -> ToolResult:
+    """The answer to a call, whose type is carried where it is not the `usual` one for that call."""
     carried = carried_beside(COMPLETED, OUTPUT, native)
     id_, name = context.pairing.result(native.get("call_id") or None, native.get("name") or None)
     (form, value), is_whole = lift_output(native["output"], context.dialect)
     if not is_whole:
         carried["output"] = native["output"]
-    if kind == "custom_tool_call_output":
+    if kind != usual:
         carried = {"type": kind, **carried}
     extras = extras_of(context.dialect, carried)
     return ToolResult(id_, name, form, value, metadata=_lift_id(native), extras=extras)
 
 
-def write_result(result: ToolResult, dialect: str, *, named: bool) -> Native:
-    """The item of an answer; `named`: with the name of its tool, where no call says it."""
+def write_result(result: ToolResult, dialect: str, usual: str, *, named: bool) -> Native:
+    """The item of an answer, of the `usual` type for its call; `named`: with the name of its tool, where no call says
+    it."""
     carried = dict(carried_by(result.extras, dialect))
     kind = carried.pop("type", None)
-    native = {"type": kind if kind in OUTPUTS else "function_call_output", **_write_id(result)}
+    native = {"type": kind if kind in OUTPUTS else usual, **_write_id(result)}
     native["call_id"] = result.tool_call_id
     if named:
         native["name"] = result.name

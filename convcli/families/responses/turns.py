@@ -11,6 +11,7 @@ from convcli.families.responses import items
 from convcli.families.responses.items import COMPLETED, kind_of
 from convcli.families.responses.parts import carried_beside, lift_content, object_in, write_part
 from convcli.kit.contexts import LiftContext
+from convcli.kit.custom import input_of
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.pairing import UNKNOWN
 from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, ToolResult
@@ -20,13 +21,31 @@ MESSAGE = Keys("type id status role phase content", carried="id status phase")
 # ---------------------------------------------------------------- lift
 
 
+class _FreeCalls:
+    """The ids of the latest calls that are of custom tools, whose outputs are items of a type of their own."""
+
+    __slots__ = ("_ids",)
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+
+    def see(self, call: ToolCall, id_: str | None) -> None:
+        """One more call, under the id that its output names."""
+        if id_:
+            (self._ids.discard if input_of(call) is None else self._ids.add)(id_)
+
+    def usual_output(self, id_: str | None) -> str:
+        """The type of the output of this call."""
+        return items.OUTPUT_OF_CUSTOM if id_ in self._ids else items.OUTPUT_OF_FUNCTION
+
+
 class ItemReader:
     """Adds the messages of items to a context, one item after the other."""
 
-    __slots__ = ("_answer", "_context", "_place", "_spots")
+    __slots__ = ("_answer", "_context", "_free", "_place", "_spots")
 
     def __init__(self, context: LiftContext) -> None:
-        self._context = context
+        self._context, self._free = context, _FreeCalls()
         self._answer: Message | None = None
         self._place: Path = ()
         self._spots: list[Path] = []
@@ -42,7 +61,8 @@ class ItemReader:
         if kind == "message" and native["role"] != "assistant":
             return self._append(_lift_message(native, context.dialect), place, _spots(native)), 0
         if kind in items.OUTPUTS:
-            return self._append(Message("tool", [items.lift_result(native, kind, context)]), place, [()]), 0
+            result = items.lift_result(native, kind, self._free.usual_output(native.get("call_id")), context)
+            return self._append(Message("tool", [result]), place, [()]), 0
         if kind in items.MARKS:
             return self._append(Message("event", [Opaque(context.dialect, native)]), place, [()]), 0
         return self._add_to_answer(native, kind, place)
@@ -72,7 +92,9 @@ class ItemReader:
 
     def _whole(self, native: Native, kind: str) -> Part:
         if kind in items.CALLS:
-            return items.lift_call(native, kind, self._context)
+            call = items.lift_call(native, kind, self._context)
+            self._free.see(call, native.get("call_id"))
+            return call
         if kind == "reasoning":
             return items.lift_reasoning(native, self._context.dialect)
         return Opaque(self._context.dialect, native)
@@ -122,7 +144,7 @@ class ItemWriter:
     of an empty message.
     """
 
-    __slots__ = ("_answered", "_bare", "_calls", "_dialect", "_draft", "firsts", "items")
+    __slots__ = ("_answered", "_bare", "_calls", "_dialect", "_draft", "_free", "firsts", "items")
 
     def __init__(self, dialect: str, *, answered: bool = False, bare: bool = False) -> None:
         self._dialect, self._answered, self._bare = dialect, answered, bare
@@ -131,6 +153,7 @@ class ItemWriter:
         self._draft: Native | None = None
         """The message item to which content is added."""
         self._calls: dict[str, str] = {}
+        self._free = _FreeCalls()
 
     def all(self, messages: list[Message]) -> list[Native]:
         """The items of these messages."""
@@ -196,9 +219,11 @@ class ItemWriter:
         """The item of a part that is no content of a message."""
         if isinstance(part, ToolResult):
             known = self._calls.get(part.tool_call_id, UNKNOWN)
-            return [items.write_result(part, self._dialect, named=known != part.name)]
+            usual = self._free.usual_output(part.tool_call_id)
+            return [items.write_result(part, self._dialect, usual, named=known != part.name)]
         if isinstance(part, ToolCall):
             self._calls[part.id] = part.name
+            self._free.see(part, part.id)
             return [items.write_call(part, self._dialect)]
         if isinstance(part, Reasoning):
             return [items.write_reasoning(part, self._dialect)]

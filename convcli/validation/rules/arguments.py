@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from convcli.model.errors import ContentError
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import ToolCall
 from convcli.validation.survey import LocatedCall, Survey
 from convcli.wire import exact_json
 
 TYPE_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
 
 
-def _never(call: ToolCall) -> bool:
-    return False
-
-
-def readable(*, free: Callable[[ToolCall], bool] = _never, severity: Severity = "warning") -> Rule:
-    """Arguments that are text hold a JSON object; those of `free` calls are whatever they are.
+def readable(*, severity: Severity = "warning") -> Rule:
+    """Arguments that are text hold a JSON object.
 
     A turn that failed says so itself: its text ends where it broke off.
     """
@@ -28,7 +23,7 @@ def readable(*, free: Callable[[ToolCall], bool] = _never, severity: Severity = 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, call in survey.parts["tool_call"]:
             broke_off = call.raw_arguments is not None and survey.messages[i].stop_reason == "error"
-            if call.raw_arguments is not None and not broke_off and not free(call):
+            if call.raw_arguments is not None and not broke_off:
                 at = NodeRef(i, k, field="tool_call.rawArguments")
                 yield Breach("invalid-arguments", at, _wrong_with(call.raw_arguments), severity)
 

@@ -1,0 +1,51 @@
+"""Tools of OpenAI that take a free text instead of an object, and how others write them: with the text in an object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.kit.passes import on_parts, on_tools
+from convcli.model.dialect import Pass
+from convcli.model.transcript import Message, ToolCall, ToolDefinition, Transcript
+
+INPUT = "input"
+PARAMETERS: dict[str, Any] = {"type": "object", "properties": {INPUT: {"type": "string"}}, "required": [INPUT]}
+"""What a custom tool takes, as the parameters of a function."""
+TEXT = {"type": "text"}
+"""The format of an input of which nothing is said."""
+
+
+def lift_input(text: str) -> dict[str, Any]:
+    """The arguments that hold this text."""
+    return {INPUT: text}
+
+
+def input_of(call: ToolCall) -> str | None:
+    """The text of the call of a custom tool; None for any other call."""
+    text = call.arguments.get(INPUT)
+    is_input = call.custom and call.raw_arguments is None and len(call.arguments) == 1 and isinstance(text, str)
+    return text if is_input else None
+
+
+def names_of(transcript: Transcript) -> frozenset[str]:
+    """The names of the custom tools."""
+    return frozenset(tool.name for tool in transcript.tools or () if tool.custom is not None)
+
+
+def _call(call: ToolCall, _: Message) -> ToolCall:
+    return replace(call, custom=None) if call.custom and input_of(call) is None else call
+
+
+def _tool(tool: ToolDefinition) -> ToolDefinition:
+    if tool.custom is None:
+        return tool
+    fitted = replace(tool, custom=tool.custom or TEXT, parameters=PARAMETERS, strict=None, output_schema=None)
+    return tool if fitted == tool else fitted
+
+
+calls: Pass = on_parts(_call, "tool_call")
+"""The call of a custom tool has a text and nothing else."""
+tools: Pass = on_tools(_tool)
+"""A custom tool takes a text and nothing else."""
