@@ -137,3 +137,10 @@ def put_counts(usage: dict[str, int], rest: Native, table: Mapping[tuple[str, ..
                 node = node.setdefault(step, {})
             node[path[-1]] = usage[name]
     return merge(native, rest)
+
+
+def with_total(usage: dict[str, int]) -> dict[str, int]:
+    """The counts with the sum of input and output tokens: services that do not give it give what it sums."""
+    if "totalTokens" in usage or not {"inputTokens", "outputTokens"} <= usage.keys():
+        return usage
+    return {**usage, "totalTokens": usage["inputTokens"] + usage["outputTokens"]}

@@ -115,6 +115,9 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
 NO_FIELD = "has no field for it"
 """Said only where it is so: a law holds it against the schema of the target and against what it `lacks`."""
 
+SUMS = {"message.usage.totalTokens": "it is the sum of input and output tokens"}
+"""What is no value of the source, but follows from some."""
+
 KeysOf: TypeAlias = Callable[[], Collection[str]]
 """The keys that the schema of the target names."""
 
@@ -123,6 +126,8 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf =
     """Why the target does not carry this field: in its own words, or in those for any target."""
     reasons = target.reasons if target is not None else {}
     title = target.title if target is not None else "the other transcript"
+    if kind == "invented" and field in SUMS:
+        return SUMS[field]
     lacks = target.lacking() if target is not None else frozenset()
     for name in ("moved",) if kind == "moved" else general(field):
         if name in reasons or name in REASONS:

@@ -256,3 +256,24 @@ def test_calls_of_tools_that_are_not_defined_are_told_by_name() -> None:
     done = pipeline.convert(chat, dialects.get("openai-chat"), dialects.get("bedrock-converse"))
     (finding,) = done.findings
     assert (finding.code, finding.help) == ("calls-without-tools", 'add the definitions of "get_weather"')
+
+
+def test_the_total_of_tokens_is_the_sum_of_all_that_were_counted() -> None:
+    response = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [{"type": "text", "text": "Hi."}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 3, "cache_read_input_tokens": 10, "output_tokens": 2},
+    }
+    done = pipeline.convert(response, dialects.get("anthropic"), dialects.get("bedrock-converse"))
+    assert done.document["usage"] == {
+        "inputTokens": 3,
+        "outputTokens": 2,
+        "totalTokens": 15,
+        "cacheReadInputTokens": 10,
+    }
+    (sum_of_both,) = [loss for loss in done.losses if loss.kind == "invented"]
+    assert sum_of_both.why == "it is the sum of input and output tokens"

@@ -91,3 +91,26 @@ def test_a_run_of_gemini_cli_becomes_items_of_calls_and_their_outputs(size: int)
     results = [part for part in parts_of(STREAM.lift(done.document)) if isinstance(part, ToolResult)]
     assert [result.value for result in results] == ['{"error":"station offline"}', "22 °C"]
     assert parts_of(STREAM.lift(done.document))[-1] == Text("22 °C in Tokyo; Osaka is unknown.")
+
+
+def test_every_event_calls_an_item_by_the_same_name_and_nothing_is_read_in_one_that_says_its_place() -> None:
+    response = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [
+            {"type": "text", "text": "Let me look."},
+            {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"n": 1}},
+        ],
+        "stop_reason": "tool_use",
+        "usage": {"input_tokens": 3, "output_tokens": 2},
+    }
+    done = pipeline.convert(response, dialects.get("anthropic"), dialects.get("openai-responses-stream"))
+    items = {row["output_index"]: row["item"]["id"] for row in done.document if "item" in row}
+    assert items == {0: "msg_output_0", 1: "fc_output_1"}
+    assert [item["id"] for item in done.document[-1]["response"]["output"]] == list(items.values())
+    assert {(row["output_index"], row["item_id"]) for row in done.document if "item_id" in row} == set(items.items())
+    whole = pipeline.convert(done.document, dialects.get("openai-responses-stream"), dialects.get("openai-responses"))
+    assert [item.get("id") for item in whole.document["output"]] == [None, None]
+    assert whole.losses == []

@@ -121,7 +121,8 @@ RESPONSE = {
         ("openai-chat", "created"),
         (
             "openai-responses",
-            "created_at and output.*.id and usage.input_tokens_details and usage.output_tokens_details",
+            "created_at and output.*.id and usage.input_tokens_details.cached_tokens"
+            " and usage.output_tokens_details.reasoning_tokens",
         ),
         ("mistral", "created"),
         ("bedrock-converse", "metrics"),

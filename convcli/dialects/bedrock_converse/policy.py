@@ -23,7 +23,7 @@ from convcli.kit.objects import carried_by
 from convcli.kit.passes import MEDIA, on_each_message, on_each_part, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, Renaming
 from convcli.kit.results import expressed
-from convcli.kit.values import pairs
+from convcli.kit.values import pairs, with_total
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, ToolResult, Transcript
 
@@ -183,7 +183,7 @@ def finished(transcript: Transcript) -> Transcript:
     native = carried_by(transcript.extras, NAME).get("stopReason", "")
 
     def fits(message: Message) -> Message:
-        reason, usage = message.stop_reason, taken_usage(message.usage or {}, USAGE)
+        reason, usage = message.stop_reason, taken_usage(with_total(message.usage or {}), USAGE)
         if reason is not None and FINISH.get(native, native) != reason:
             reason = FINISH[FINISH_OF.get(reason, "end_turn")]
         is_same = reason == message.stop_reason and usage == message.usage

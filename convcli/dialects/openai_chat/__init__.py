@@ -269,7 +269,11 @@ RULES = (
     for_requests(turns.lists_not_empty("content", "tool_calls")),
     turns.stopped_for_calls(),
     models.of("OpenAI"),
-    keys.complete("model", "id object created model choices.*.finish_reason usage?.total_tokens"),
+    keys.complete(
+        "model",
+        "id object created model choices.*.finish_reason "
+        "usage?.prompt_tokens usage?.completion_tokens usage?.total_tokens",
+    ),
     tools.chosen(),
     tools.unique("warning"),
     tools.not_more_than(128),

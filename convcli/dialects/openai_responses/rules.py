@@ -113,7 +113,8 @@ RULES = (
     keys.complete(
         "model|prompt",
         "id object created_at model parallel_tool_calls tool_choice tools output.*message.id output.*reasoning.id "
-        "usage?.input_tokens_details usage?.output_tokens_details usage?.total_tokens",
+        "usage?.input_tokens usage?.input_tokens_details.cached_tokens usage?.output_tokens "
+        "usage?.output_tokens_details.reasoning_tokens usage?.total_tokens",
     ),
     Rule(PAIRED.codes, _paired),
     names.of_tools(NAMES),

@@ -10,7 +10,8 @@ Quirks
 - `response.completed`, `.incomplete` or `.failed` ends the stream; an `error` event does too. Without one of them it
   broke off: its last answer has the stop reason `error`.
 - Events of kinds that are not known are kept with the response.
-- Deltas name their item; where an item has no id, one is made up for them, and only for them.
+- Deltas name their item. One without an id is called by its place in the output (`msg_output_0`), in every event that
+  speaks of it; such a name is no fact, and nothing is read in it.
 - It holds one run: the turns of the assistant and their results since the last question.
 """
 
@@ -21,7 +22,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.openai_responses_stream.assembling import ENDS, FIELDS, INDEX, PARTS, TEXTS, Answer
+from convcli.dialects.openai_responses_stream.assembling import ENDS, FIELDS, INDEX, PARTS, TEXTS, Answer, name_of_place
 from convcli.dialects.openai_responses_stream.rules import RULES
 from convcli.families.responses.facts import ENVELOPE, LACKING, OF_REQUESTS, PLACES, REASONS
 from convcli.families.responses.fitting import as_response
@@ -90,7 +91,14 @@ def _settle(response: Native, *, is_answer: bool) -> None:
     """What the service always says of a response and of its outputs, and requests leave out."""
     if is_answer:
         response.setdefault("status", "completed")
-    response["output"] = [{**COMPLETED, **item} if kind_of(item) in OUTPUTS else item for item in response["output"]]
+    response["output"] = [_settled(item, index) for index, item in enumerate(response["output"])]
+
+
+def _settled(item: Native, index: int) -> Native:
+    if kind_of(item) in OUTPUTS:
+        return {**COMPLETED, **item}
+    is_named = "id" in item or kind_of(item) not in GROWS
+    return item if is_named else {"id": name_of_place(item, index), **item}
 
 
 def _numbered(events: Iterable[Native]) -> list[Native]:
@@ -106,7 +114,7 @@ def _events(response: Native, broken: bool, size: int) -> Iterator[Native]:
         where = {"output_index": index}
         grows = GROWS.get(kind_of(item), _no_events)
         yield {"type": "response.output_item.added", **where, "item": _begun(item)}
-        yield from grows(item, {"item_id": item.get("id") or f"item_{index}", **where}, size)
+        yield from grows(item, {"item_id": item.get("id") or name_of_place(item, index), **where}, size)
         yield {"type": "response.output_item.done", **where, "item": item}
     if not broken:
         kind = ENDS_OF.get(response.get("status") or "", ENDS["completed"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli.families.responses.fitting import PREFIXES
 from convcli.families.responses.items import kind_of
 from convcli.kit import streams
 from convcli.kit.lacking import fields
@@ -40,6 +41,17 @@ PROGRESS = frozenset(
 """Events that tell how far a hosted tool has come: what it did is in its item, which comes when it is done."""
 INDEX = {"content": "content_index", "summary": "summary_index"}
 WHOLE = frozenset((*ENDS.values(), "response.created", "response.queued", "response.in_progress"))
+
+
+def name_of_place(item: Native, index: int) -> str:
+    """What an item without an id is called, with the prefix that the API wants."""
+    return f"{PREFIXES.get(kind_of(item), 'item').rstrip('_')}_output_{index}"
+
+
+def _unnamed(item: Native, index: int) -> Native:
+    """The item without a name that only says where it stands."""
+    is_place = item.get("id") == name_of_place(item, index)
+    return {key: value for key, value in item.items() if key != "id"} if is_place else item
 
 
 def _said_last(before: Any, after: Any) -> Any:
@@ -186,7 +198,7 @@ class Answer:
 
     def whole(self) -> Native:
         """The response as the sibling knows it; one that broke off has failed."""
-        items = [self.items[index].whole() for index in sorted(self.items)]
+        items = [_unnamed(self.items[index].whole(), index) for index in sorted(self.items)]
         native = {**streams.whole(Growing(self.response)), "output": items}
         if self.error is not None or not self.is_done:
             native["status"] = "failed"

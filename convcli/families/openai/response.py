@@ -12,7 +12,7 @@ from convcli.families.openai.messages import CONTENT_TYPES
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, LiftOne
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.values import epoch_of_time, time_of_epoch
+from convcli.kit.values import epoch_of_time, time_of_epoch, with_total
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Text, Transcript
 from convcli.wire import exact_json
@@ -157,17 +157,10 @@ def usage_of_response(transcript: Transcript) -> Transcript:
     counted = next((message.usage for message in transcript.messages if message.usage), None)
     if counted is None:
         return transcript
-    usage = _with_sum(counted)
+    usage = with_total(counted)
     messages = [_with_usage(message, None if i else usage) for i, message in enumerate(transcript.messages)]
     same = all(a is b for a, b in zip(messages, transcript.messages, strict=True))
     return transcript if same else replace(transcript, messages=messages)
-
-
-def _with_sum(usage: dict[str, int]) -> dict[str, int]:
-    """Services that do not give the sum give what it sums."""
-    if "totalTokens" in usage or not {"inputTokens", "outputTokens"} <= usage.keys():
-        return usage
-    return {**usage, "totalTokens": usage["inputTokens"] + usage["outputTokens"]}
 
 
 def _with_usage(message: Message, usage: dict[str, int] | None) -> Message:

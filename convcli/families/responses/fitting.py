@@ -25,6 +25,7 @@ from convcli.kit.passes import PartPass, on_each_message, on_messages, on_parts,
 from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
 from convcli.kit.results import expressed, separate_results
 from convcli.kit.sessions import events
+from convcli.kit.values import with_total
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
@@ -257,7 +258,7 @@ def _ended(home: Message, last: Message, reason: str | None, owner: str) -> Mess
     fitted = replace(
         home,
         stop_reason=reason,
-        usage=last.usage,
+        usage=last.usage and with_total(last.usage),
         error=last.error or None,
         extras={**(home.extras or {}), owner: extras} if extras else home.extras,
     )
