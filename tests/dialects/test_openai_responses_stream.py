@@ -75,7 +75,14 @@ def test_a_stream_says_what_the_response_of_its_sibling_says() -> None:
     sibling = dialects.get("openai-responses")
     for sample in samples_of("openai-responses-stream"):
         if sample.document[-1]["type"] == "response.completed" and sample.document[-1]["response"]["output"]:
-            assert STREAM.lift(sample.document) == sibling.lift(sample.document[-1]["response"])
+            response = sample.document[-1]["response"]
+            output = [without_place(item) for item in response["output"]]
+            assert STREAM.lift(sample.document) == sibling.lift({**response, "output": output})
+
+
+def without_place(item: Any) -> Any:
+    """The item without an id that only says where it stands."""
+    return {key: value for key, value in item.items() if key != "id" or "_output_" not in value}
 
 
 @pytest.mark.parametrize("size", [0, 3])

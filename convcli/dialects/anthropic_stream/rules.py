@@ -81,5 +81,5 @@ RULES = (
     events.with_role(_begun),
     events.in_order(_out_of_order),
     arguments.readable(),
-    for_outputs(events.introduced("message.id", "message.model", "message.usage")),
+    for_outputs(events.complete("message.id message.model message.usage")),
 )

@@ -49,5 +49,5 @@ RULES = (
     events.in_order(_out_of_order),
     links.identified(),
     arguments.readable(),
-    for_outputs(events.introduced("id", "created", "model")),
+    for_outputs(events.complete("id created model")),
 )

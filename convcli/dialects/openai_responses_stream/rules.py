@@ -51,5 +51,11 @@ RULES = (
     events.ended(),
     events.in_order(_out_of_order),
     arguments.readable(),
-    for_outputs(events.introduced("response.id", "response.created_at", "response.model")),
+    for_outputs(
+        events.complete(
+            "response.id response.created_at response.model",
+            "response?.usage?.input_tokens_details.cached_tokens "
+            "response?.usage?.output_tokens_details.reasoning_tokens",
+        )
+    ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.rules.keys import has
+from convcli.validation.rules.keys import has, shown
 from convcli.validation.survey import Survey
 
 
@@ -40,14 +40,17 @@ def in_order(out_of_order: Callable[[list[Any]], Iterable[tuple[int, str]]]) -> 
     return Rule(("stream-out-of-order",), check, of_input=("stream-out-of-order",))
 
 
-def introduced(*keys: str) -> Rule:
-    """The first event has these keys; a dot leads into an object."""
+def complete(first: str, last: str = "") -> Rule:
+    """The first event has these keys, and so has the last one, each written as in `keys.complete`."""
+    keys = {"first": first.split(), "last": last.split()}
 
     def check(survey: Survey) -> Iterator[Breach]:
-        first = next((event for event in survey.document if isinstance(event, dict)), None)
-        missing = [key for key in keys if first is None or not has(first, key)]
-        if missing:
-            problem = f"the first event has {' and '.join(missing)}; this one has not"
+        events = [event for event in survey.document if isinstance(event, dict)] or [{}]
+        ends = {"first": events[0], "last": events[-1]}
+        missing = {end: [shown(key) for key in keys[end] if not has(ends[end], key)] for end in ends}
+        if any(missing.values()):
+            told = [f"the {end} event has {' and '.join(names)}" for end, names in missing.items() if names]
+            problem = f"{', and '.join(told)}; {'this one has' if len(told) == 1 else 'these have'} not"
             yield Breach("incomplete-response", NodeRef(), problem, "warning")
 
     return Rule(("incomplete-response",), check)

@@ -38,7 +38,7 @@ def complete(request: str = "", response: str = "") -> Rule:
 
 
 def _breach(kind: str, missing: Sequence[str], survey: Survey) -> Breach:
-    names = " and ".join(dict.fromkeys(map(_shown, missing)))
+    names = " and ".join(dict.fromkeys(map(shown, missing)))
     problem = f"a {kind} has {names}; this {'list' if survey.form == 'list' else 'one'} has not"
     severity: Severity = "error" if kind == "request" else "warning"
     return Breach(f"incomplete-{kind}", NodeRef(), problem, severity, help=_hint(missing, survey))
@@ -46,13 +46,13 @@ def _breach(kind: str, missing: Sequence[str], survey: Survey) -> Breach:
 
 def _hint(missing: Sequence[str], survey: Survey) -> str:
     """How the keys come in that are no members of lists."""
-    options = [f"--set {key}={EXAMPLES.get(key, '…')}" for key in map(_shown, missing) if "*" not in key]
+    options = [f"--set {key}={EXAMPLES.get(key, '…')}" for key in map(shown, missing) if "*" not in key]
     if not options or not isinstance(survey.document, dict):
         return ""
     return f"{'add' if survey.purpose == 'output' else 'convcli convert adds'} what you know: {' '.join(options)}"
 
 
-def _shown(key: str) -> str:
+def shown(key: str) -> str:
     """The key without what is said about it."""
     steps = key.partition("|")[0].replace("?", "").split(".")
     return ".".join("*" if step.startswith("*") else step for step in steps)
