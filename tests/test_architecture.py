@@ -289,7 +289,7 @@ UNTESTED = frozenset(
         "files": "packed",
         "jobs": "choosing converting judging workers",
         "kit": "lacking pairing turns",
-        "model": "codes document findings rule transcript",
+        "model": "document findings rule transcript",
         "proof": "align reasons records",
         "report": "choice losses matrix message picture screen text",
         "validation": "survey verdict",

@@ -14,7 +14,7 @@ import click
 from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import BRANCH, DIALECT, VIEW, Near
-from convcli.model.dialect import Dialect, Options
+from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError, OutputError
 from convcli.report.screen import Screen
 
@@ -175,24 +175,19 @@ class _Converting:
         return self.codes.worst
 
     def _job(self) -> Job:
-        from convcli.engine.added import checked
+        from convcli.engine.arguments import options
         from convcli.jobs.converting import Job
 
         arguments = self.arguments
-        if not arguments.target.is_written:
-            raise JobError("read-only-dialect", f"{arguments.target.title} is only read, never written")
-        if arguments.form is not None and arguments.form not in arguments.target.forms:
-            from convcli.validation.wording import unknown
-
-            forms = list(arguments.target.forms)
-            raise unknown("form", arguments.form, forms, f"{arguments.target.name} has {', '.join(forms)}")
+        added = dict(map(_key_and_value, arguments.added))
+        chosen = options(
+            arguments.target, arguments.form, arguments.branch, arguments.chunk or 0, arguments.view, added
+        )
         self._check_stream()
         fail_on: Any = None if arguments.fail_on_loss is None else LEVEL_OF_CHOICE[arguments.fail_on_loss]
-        added = checked(dict(map(_key_and_value, arguments.added)), arguments.target)
-        options = Options(arguments.form, arguments.chunk or 0, arguments.branch, arguments.view, added)
         return Job(
             arguments.target,
-            options,
+            chosen,
             arguments.keep_going,
             fail_on,
             framing=arguments.framing,

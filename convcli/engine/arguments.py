@@ -60,7 +60,10 @@ def options(
     view: Literal["history", "context"] = "history",
     added: Mapping[str, Any] | None = None,
 ) -> Options:
-    """The choices for a dialect that is written. Raises JobError for a form or a key that it does not have."""
+    """The choices for a dialect that is written. Raises JobError when it is not, and for a form or a key that it does
+    not have."""
+    if not target.is_written:
+        raise JobError("read-only-dialect", f"{target.title} is only read, never written")
     if form is not None and form not in target.forms:
         raise unknown("form", form, target.forms, f"{target.name} has {', '.join(target.forms)}")
     if branch not in ("active", "all"):
