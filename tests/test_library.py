@@ -200,7 +200,7 @@ def test_a_strict_type_checker_has_no_objection(script: Path, checker: list[str]
         config = {"typeCheckingMode": "strict", "pythonVersion": "3.11", "include": [script.name]}
         (script.parent / "pyrightconfig.json").write_text(json.dumps(config), encoding="utf-8")
     root = str(Path(convcli.__file__).parent.parent)
-    words = [program, *checker[1:], *([] if checker[0] == "pyright" else [script.name])]
+    words = [program, *checker[1:], *(["--pythonpath", sys.executable] if checker[0] == "pyright" else [script.name])]
     checked = subprocess.run(
         words,
         capture_output=True,
