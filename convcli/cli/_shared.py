@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 import click
 
+from convcli.cli import _selecting
 from convcli.cli._types import DIALECT, Near
 from convcli.model.dialect import Dialect
 from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, ConvcliError, OutputError, RefusedError
@@ -81,8 +82,8 @@ def tell_passed(screen: Screen, source: Input) -> None:
 
 
 def reading_options(function: F) -> F:
-    """The options that say which files are read, and how. With `source`, `line` and `at`, where the command has them,
-    and with the configuration they are its argument `reading`."""
+    """The options that say which files are read, and how. With `source`, `line`, `at` and what chooses transcripts,
+    where the command has them, and with the configuration they are its argument `reading`."""
 
     @wraps(function)
     def with_reading(
@@ -93,6 +94,10 @@ def reading_options(function: F) -> F:
         source: Dialect | None = None,
         line: int | None = None,
         at: tuple[str, ...] = (),
+        only: tuple[str, ...] = (),
+        most: int | None = None,
+        sample: int | None = None,
+        seed: int = 0,
         **values: Any,
     ) -> Any:
         from convcli.jobs import config
@@ -101,7 +106,8 @@ def reading_options(function: F) -> F:
 
         configuration = config.Configuration() if isolated else config.load()
         name = None if source is None else source.name
-        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, patterns(at))
+        selection = _selecting.selection(only, most, sample, seed)
+        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, patterns(at), selection)
         return function(*args, reading=reading, **values)
 
     help_text = "If a key stands twice in an object: an error, or the last one counts.  [default: error]"
@@ -227,7 +233,8 @@ class DiagnosticPrinter:
             self.screen.tell("".join(listed([loss], self.screen.err)))
 
     def finish(self) -> None:
-        """Say how many were not printed."""
+        """Say how many were not printed, and what was chosen in vain."""
+        _selecting.tell_in_vain(self.screen, self._reading.selection)
         from convcli.report.text import count, cut, place, safe_text
 
         if not self._hidden:

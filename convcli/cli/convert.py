@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 
-from convcli.cli import _shared
+from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import BRANCH, DIALECT, VIEW, Near
 from convcli.model.dialect import Dialect
@@ -47,6 +47,7 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
 
 
 @click.command(cls=Command, examples=EXAMPLES)
+@_selecting.options
 @_shared.inputs
 @click.option("-t", "--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to write.")
 @click.option(
@@ -153,7 +154,8 @@ class _Converting:
         job = self._job()
         self.files = self.arguments.reading.find(self.arguments.paths)
         paths = [split_line(file.path)[0] for file in self.files]
-        self.processes = _shared.processes(self.arguments.jobs, paths, self.screen)
+        asked = self.arguments.jobs if self.arguments.reading.selection is None else 1  # it counts over all inputs
+        self.processes = _shared.processes(asked, paths, self.screen)
         self._opened = self.arguments.reading.opened
         self.folder: Folder | None = None
         self.joined: Joined | None = None

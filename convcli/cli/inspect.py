@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from convcli.cli import _shared
+from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
+from convcli.cli._selecting import MORE_OF_TRANSCRIPTS, TRANSCRIPTS, Condition, column_named, row_of
 from convcli.cli._types import DIALECT, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
-from convcli.report.text import safe_text
 
 if TYPE_CHECKING:
     from convcli.jobs.inputs import Document
@@ -37,17 +37,12 @@ MORE_OF_MESSAGES = ["name", "model", "time"]
 NARROW = 100
 SPARED = frozenset(("size", "tokens", "output", "model", "title"))
 """Below so many cells a terminal gets none of these columns: texts and names of files need the room."""
-MOST_SEEN = 1_000
-"""Words of a column that are remembered for the case that a condition holds for no row."""
 TOOLS = ["call", "tool", "status", "seconds", "asked", "answered", "size", "arguments", "result"]
-TRANSCRIPTS = ["file", "line", "dialect", "messages", "calls", "errors", "unpaired", "output", "model", "title"]
-MORE_OF_TRANSCRIPTS = [
-    "results", "reasoning", "images", "events", "system", "developer", "user", "assistant", "tool", "input", "id",
-    "begin", "end",
-]  # fmt: skip
+EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRANSCRIPTS]
 
 
 @click.command(cls=Command, examples=EXAMPLES)
+@_selecting.sampling
 @_shared.inputs
 @click.option("--summary", is_flag=True, help="A row of counts for each transcript, even if there is only one.")
 @click.option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
@@ -58,13 +53,13 @@ MORE_OF_TRANSCRIPTS = [
     "--where",
     multiple=True,
     metavar="COLUMN=A,B",
-    shell_complete=lambda _, __, word: _completed(word, "="),
+    shell_complete=lambda _, __, word: _selecting.completed(word, "=", EVERY_COLUMN),
     help="Only rows in which a column says A or B.",
 )
 @click.option(
     "--columns",
     metavar="A,B",
-    shell_complete=lambda _, __, word: _completed(word, ""),
+    shell_complete=lambda _, __, word: _selecting.completed(word, "", EVERY_COLUMN),
     help="These columns, in this order.",
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
@@ -84,13 +79,6 @@ def command(screen: Screen, /, **values: Any) -> int:
     first call.
     """
     return _Inspecting(screen, InspectArguments(**values)).run()
-
-
-def _completed(word: str, sign: str) -> list[str]:
-    """The columns that may be meant by the last word of a list."""
-    before, comma, last = word.rpartition(",")
-    every = dict.fromkeys(MESSAGES + MORE_OF_MESSAGES + TOOLS + TRANSCRIPTS + MORE_OF_TRANSCRIPTS)
-    return [f"{before}{comma}{name}{sign}" for name in every if name.startswith(last)]
 
 
 class InspectArguments(NamedTuple):
@@ -134,7 +122,7 @@ class _Inspecting:
             if self.arguments.tool_rows or self.arguments.number is not None:
                 raise JobError("usage", "--tools and --message are for one transcript", help="name one: FILE:LINE")
             self._show(
-                TRANSCRIPTS, MORE_OF_TRANSCRIPTS, (_row(*pair) for pair in chain(first, lifted)), ["transcripts"]
+                TRANSCRIPTS, MORE_OF_TRANSCRIPTS, (row_of(*pair) for pair in chain(first, lifted)), ["transcripts"]
             )
         self.printer.finish()
         self.codes.finish()
@@ -153,7 +141,7 @@ class _Inspecting:
         assert self.arguments.out_dir is not None
         folder = _pages.PageFolder(self.arguments.out_dir, force=self.arguments.force)
         for document, transcript in lifted:
-            folder.add(_row(document, transcript), transcript, self._marks(document, transcript))
+            folder.add(row_of(document, transcript), transcript, self._marks(document, transcript))
         self.screen.tell(folder.finish())
 
     def _marks(self, document: Document, transcript: Transcript) -> Any:
@@ -179,7 +167,7 @@ class _Inspecting:
             from convcli.report import page
             from convcli.views.gists import first_words
 
-            file, *about = message.title(_row(document, transcript))
+            file, *about = message.title(row_of(document, transcript))
             name = transcript.title or first_words(transcript) or os.path.basename(file)
             self.screen.show(page.conversation(transcript, name, about, self._marks(document, transcript)))
             return
@@ -188,7 +176,7 @@ class _Inspecting:
             number, view = _checked(transcript, self.arguments.number), tables.View(_shared.width(), self.screen.out)
             self.screen.show(message.shown(transcript, number, self.arguments.form, view))
             return
-        title = message.title(_row(document, transcript))
+        title = message.title(row_of(document, transcript))
         if self.arguments.tool_rows:
             self._show(TOOLS, [], overview.by_call(transcript, longest=longest), title)
         else:
@@ -201,9 +189,9 @@ class _Inspecting:
         known, chosen = [*columns, *more], self.arguments.columns
         conditions = [Condition(wanted, known) for wanted in self.arguments.where]
         for condition in conditions:
-            rows = filter(condition, rows)
+            rows = filter(condition.holds, rows)
         if chosen is not None:
-            columns = [_column(name, known) for name in chosen.split(",")]
+            columns = [column_named(name, known) for name in chosen.split(",")]
             rows = ({name: row[name] for name in columns} for row in rows)
         if chosen is None and self.arguments.form == "table" and (_shared.width() or NARROW) < NARROW:
             columns = [name for name in columns if name not in SPARED]
@@ -214,56 +202,8 @@ class _Inspecting:
         self.screen.tell("".join(filter(None, (condition.in_vain() for condition in conditions))))
 
 
-def _column(name: str, known: list[str]) -> str:
-    if name not in known:
-        from convcli.validation.wording import unknown
-
-        raise unknown("column", name, known, f"choose from {', '.join(known)}")
-    return name
-
-
-class Condition:
-    """`role=tool,error`: does the column say one of these? A cell with several words says each of them."""
-
-    def __init__(self, wanted: str, known: list[str]) -> None:
-        name, sign, words = wanted.partition("=")
-        if not sign:
-            raise JobError("usage", f'"{wanted}" is no condition', help="say --where role=user,assistant")
-        self.column, self.accepted = _column(name, known), words.split(",")
-        self.seen, self.held = set[str](), False
-
-    def __call__(self, row: Row) -> bool:
-        words = _words(row[self.column])
-        holds = any(word in self.accepted for word in words)
-        self.held = self.held or holds
-        if not self.held and len(self.seen) < MOST_SEEN:
-            self.seen.update(words)
-        return holds
-
-    def in_vain(self) -> str | None:
-        """What to say when it held for no row, with the nearest word of those that the rows have."""
-        if self.held or not self.seen:
-            return None
-        from convcli.validation.wording import nearest
-
-        words, seen = ",".join(self.accepted), sorted(self.seen)
-        near = next(filter(None, (nearest(word, seen) for word in self.accepted)), None)
-        hint = f'; did you mean "{safe_text(near)}"?' if near is not None else ""
-        return f"note: no row has {self.column}={safe_text(words)}{hint}\n"
-
-
-def _words(value: Any) -> list[str]:
-    return [""] if value is None else [str(value), *str(value).split(", ")]
-
-
 def _checked(transcript: Transcript, number: int) -> int:
     last = len(transcript.messages) - 1
     if number > last:
         raise JobError("unknown-message", f"there is no message {number}", help=f"they go from 0 to {last}")
     return number
-
-
-def _row(document: Document, transcript: Transcript) -> Row:
-    from convcli.views import rows as overview
-
-    return overview.by_transcript(transcript, document.file, document.first_line, document.dialect.name)

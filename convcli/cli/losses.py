@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convcli import dialects
-from convcli.cli import _shared
+from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import BRANCH, DIALECT, VIEW, format_of
 from convcli.model.dialect import Dialect, Options
@@ -38,6 +38,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="[FILE]...")
+@_selecting.options
 @_shared.at_option
 @_shared.line_option
 @_shared.from_option

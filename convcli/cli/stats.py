@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from convcli.cli import _shared
+from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import format_of
 from convcli.report import tables
@@ -30,6 +30,7 @@ class StatsArguments(NamedTuple):
 
 
 @click.command(cls=Command, examples=EXAMPLES)
+@_selecting.options
 @_shared.inputs
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from convcli.cli import _shared
+from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import DIALECT, CodeList, format_of
 from convcli.model.dialect import Dialect
@@ -39,6 +39,7 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 
 
 @click.command(cls=Command, examples=EXAMPLES)
+@_selecting.options
 @_shared.inputs
 @click.option("--as", "target", type=DIALECT, metavar="DIALECT", help="Would this service take it as a request?")
 @click.option("--output-format", "form", type=format_of(formats), help="How findings are written.  [default: full]")
@@ -165,6 +166,7 @@ class _Validating:
         from convcli.report.formats.full import tally
         from convcli.report.text import count
 
+        _selecting.tell_in_vain(self.screen, self.reading.selection)
         if self.skipped:
             self.screen.tell(f"{count(self.skipped, 'file')} skipped: no transcripts\n")
             if not self.total and not self.arguments.transcripts_only:
@@ -183,7 +185,8 @@ class _Validating:
 
     def _verdicts(self, files: Sequence[InputFile]) -> Iterator[Verdict]:
         """The verdicts on one file after the other, or on many side by side."""
-        processes = _shared.processes(self.arguments.jobs, (path for path, _ in files), self.screen)
+        asked = self.arguments.jobs if self.reading.selection is None else 1  # it counts over all inputs
+        processes = _shared.processes(asked, (path for path, _ in files), self.screen)
         judged = self._side_by_side if processes > 1 and len(files) > 1 else self._each
         with self.screen.progress(sum(_shared.size_of(path) for path, _ in files)) as self.progress:
             for path, verdicts in judged(files, processes):
@@ -240,6 +243,7 @@ class _Validating:
             self.reading.at,
             self.reading.configuration.ignored_places(file),
             arguments.transcripts_only or path not in arguments.paths,
+            self.reading.selection,
         )
 
     def _counted(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:

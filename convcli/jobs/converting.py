@@ -239,7 +239,7 @@ class InputConversion:
 
     def finish(self) -> None:
         """Let the output appear if all is well."""
-        if not self.summary.transcripts and not self.summary.refused:
+        if not self.summary.transcripts and not self.summary.refused and not self.source.is_selected:
             raise _nothing(self.source)
         if self._file is not None and self._is_acceptable() and self.summary.transcripts:
             self._file.commit()
@@ -304,7 +304,7 @@ def split(source: Input, job: Job, output_for: Callable[[str, str], Output], sin
     run = SplitConversion(source, job, output_for, sinks)
     for step in item_results(source, job.target, job.options, job.arguments):
         run.take(step)
-    if not run.summary.transcripts and not run.summary.refused:
+    if not run.summary.transcripts and not run.summary.refused and not source.is_selected:
         raise _nothing(source)
     return run.summary
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ from convcli.jobs.documents import Document as Document
 from convcli.jobs.documents import Item as Item
 from convcli.jobs.documents import Skipped as Skipped
 from convcli.jobs.envelopes import ALL, Passed, Pattern, Picker, no_transcripts
+from convcli.jobs.selection import Selection
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
@@ -157,18 +159,26 @@ def documents(path: str, dialect: str | None = None, *, duplicate_keys: Duplicat
 
 @contextmanager
 def opened(
-    path: str, dialect: str | None = None, *, duplicate_keys: DuplicateKeys = "error", at: Sequence[Pattern] = ()
+    path: str,
+    dialect: str | None = None,
+    *,
+    duplicate_keys: DuplicateKeys = "error",
+    at: Sequence[Pattern] = (),
+    selection: Selection | None = None,
 ) -> Iterator[Input]:
     """An input whose dialect is known; of FILE:LINE only the transcript on that line. With `at`, what these patterns
-    pick is a document each.
+    pick is a document each. With a `selection`, what that chooses of it.
 
     Raises JobError when it cannot be opened or there is no such dialect, and ContentError when no dialect or more than
     one fits, or when it is one JSON document that cannot be read."""
-    path, line = split_line(path)
+    named, (path, line) = path, split_line(path)
     with open_source(path, duplicate_keys=duplicate_keys) as source:
         among = dialects.builtin() if dialect is None else [dialects.get(dialect)]
         try:
-            yield Input(path, source, among, is_named=dialect is not None, line=line, at=at)
+            opened = Input(path, source, among, is_named=dialect is not None, line=line, at=at)
+            if selection is not None:
+                opened.select(partial(selection.choose, named))
+            yield opened
         except ContentError as error:
             error.file = error.file or source.name
             raise
@@ -196,6 +206,7 @@ class Input:
         self._items: Iterator[Record] = iter(())
         self._head, self.at = list[Record](), 0
         self.read_elsewhere = 0
+        self._choose: Callable[[Iterator[Item]], Iterator[Item]] | None = None
         self.layout: Framing
         self._lines = source.framing != "json"
         self._picker = Picker(source.name, at, among, is_named=is_named) if at else None
@@ -218,7 +229,17 @@ class Input:
         records = chain(self._head, self._items)
         items = self._as_whole(records) if self.is_whole else self._one_by_one(records)
         items = self._picked if self._picker is not None else items
-        return items if not self._line else self._on_line(items)
+        items = items if not self._line else self._on_line(items)
+        return items if self._choose is None else self._choose(items)
+
+    def select(self, choose: Callable[[Iterator[Item]], Iterator[Item]]) -> None:
+        """Have only those items that `choose` gives of all."""
+        self._choose = choose
+
+    @property
+    def is_selected(self) -> bool:
+        """May it be that none of its documents is wanted?"""
+        return self._choose is not None
 
     @property
     def grew(self) -> bool:
@@ -233,7 +254,13 @@ class Input:
     @property
     def is_large(self) -> bool:
         """Does it pay that several processes read its ranges, and can they?"""
-        can = self.layout == "jsonl" and self._lines and self.may_be_several and self._picker is None
+        can = (
+            self.layout == "jsonl"
+            and self._lines
+            and self.may_be_several
+            and self._picker is None
+            and self._choose is None
+        )
         return can and self._source.plain_size >= WORTH
 
     @property

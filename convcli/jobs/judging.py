@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from convcli.jobs.choosing import CERTAIN
 from convcli.jobs.config import IgnoredPlace
 from convcli.jobs.envelopes import Pattern
 from convcli.jobs.inputs import Document, Input, Skipped, opened
+from convcli.jobs.selection import Selection
 from convcli.jobs.strangers import is_no_transcript
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
@@ -45,7 +47,8 @@ class JudgingOptions(NamedTuple):
     `strict`: unknown keys are findings · `target`: whether this service would take what it would be sent of them ·
     `more`: rules beside those of the dialect · `select`, `ignore`: the only codes to tell, all if empty, and those
     not to tell · `at`: what is picked out of the documents · `places`: where nothing is told ·
-    `skips`: files that are no transcript of any kind are passed over.
+    `skips`: files that are no transcript of any kind are passed over · `selection`: which
+    documents are judged; it counts over all inputs, and so does not go into another process.
     """
 
     strict: bool = False
@@ -56,6 +59,7 @@ class JudgingOptions(NamedTuple):
     at: tuple[Pattern, ...] = ()
     places: tuple[IgnoredPlace, ...] = ()
     skips: bool = False
+    selection: Selection | None = None
 
     def wants(self, finding: Finding) -> bool:
         """Is the finding told?"""
@@ -84,7 +88,8 @@ def judge_file(
 ) -> Iterator[Verdict]:
     """The verdicts on a file; that nothing of it can be read is one too."""
     try:
-        with opened(path, dialect, duplicate_keys=duplicate_keys, at=options.at) as source:
+        chosen = partial(opened, at=options.at, selection=options.selection)
+        with chosen(path, dialect, duplicate_keys=duplicate_keys) as source:
             yield from judged(source, options)
     except ContentError as error:
         finding = finding_of(error)

@@ -11,6 +11,7 @@ from convcli.jobs import inputs
 from convcli.jobs.config import Configuration, is_below
 from convcli.jobs.envelopes import Pattern
 from convcli.jobs.inputs import Document, Input, InputFile
+from convcli.jobs.selection import Selection
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.wire.strict_json import DuplicateKeys
@@ -19,7 +20,7 @@ from convcli.wire.strict_json import DuplicateKeys
 class ReadingOptions(NamedTuple):
     """`dialect` and `duplicate_keys` as the command line says them, None where it does not; `exclude` are patterns for
     files that are not read, relative to the working directory; `line` names one transcript of the one file, `at`
-    picks transcripts out of documents."""
+    picks transcripts out of documents, `selection` chooses of all."""
 
     configuration: Configuration = Configuration()
     dialect: str | None = None
@@ -27,6 +28,7 @@ class ReadingOptions(NamedTuple):
     exclude: tuple[str, ...] = ()
     line: int | None = None
     at: tuple[Pattern, ...] = ()
+    selection: Selection | None = None
 
     def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
         """The files that these paths mean, without those that are excluded, also where they are named: hooks name
@@ -36,6 +38,8 @@ class ReadingOptions(NamedTuple):
         files = [file for file in every if not self.excludes(file.path)]
         if not files and every and not may_be_none:
             raise JobError("no-input", f"all of {len(every):,} files are excluded", help="convcli config shows by what")
+        if self.selection is not None:
+            self.selection.scan([file.path for file in files], self._replace(selection=None).opened)
         return files
 
     def excludes(self, path: str) -> bool:
@@ -58,7 +62,9 @@ class ReadingOptions(NamedTuple):
 
     def opened(self, path: str) -> AbstractContextManager[Input]:
         """`inputs.opened`, as this job reads the file."""
-        return inputs.opened(path, self.dialect_of(path), duplicate_keys=self.keys, at=self.at)
+        return inputs.opened(
+            path, self.dialect_of(path), duplicate_keys=self.keys, at=self.at, selection=self.selection
+        )
 
     def documents(self, path: str) -> Iterator[Document]:
         """`inputs.documents`, as this job reads the file."""

@@ -360,3 +360,35 @@ def test_transcripts_inside_a_document_are_converted_each_by_itself(tmp_path: Pa
     assert b"/observations/2/input" in run("losses", source, "--at", "langfuse", "--to", OTHER).stdout
     assert b"clean" in run("validate", source, "--at", "langfuse").stderr
     assert run("inspect", source, "--at", "langfuse").stdout.count(b"\n") == 3
+
+
+def test_transcripts_are_chosen_before_they_are_converted(tmp_path: Path) -> None:
+    rows = [{"model": name, "messages": [{"role": "user", "content": name}]} for name in ("a", "b", "a", "c")]
+    source = write(tmp_path / "a.jsonl", *rows, "{")
+    words = ["convert", source, "--from", OTHER, "--to", OTHER]
+
+    def models(*more: object) -> list[str]:
+        done = run(*words, *more)
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line)["model"] for line in done.stdout.splitlines()]
+
+    assert models("--limit", 2) == ["a", "b"]
+    assert models("--where", "model=a", "--limit", 2) == ["a", "a"]
+    done = run(*words, "--where", "model=a,c", "--keep-going")
+    assert [json.loads(line)["model"] for line in done.stdout.splitlines()] == ["a", "a", "c"]
+    write(source, *rows)
+    assert len(models("--sample", 2)) == 2
+    assert models("--sample", 2, "-j", "2") == models("--sample", 2)
+    assert b"2 transcripts" in run("validate", source, "--where", "model=a").stderr
+    assert run("losses", source, "--to", "anthropic", "--limit", 1).returncode == 0
+    assert run("stats", source, "--where", "model=c").returncode == 0
+    assert run("inspect", source, "--sample", 2).stdout.count(b"\n") == 3
+
+
+def test_a_condition_that_holds_for_nothing_is_told_with_the_nearest_word(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", {"model": "gpt-5", "messages": CLEAN["messages"]}, CLEAN)
+    done = run("convert", source, "--to", OTHER, "--where", "model=gpt-6", "-o", tmp_path / "out")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b'no row has model=gpt-6; did you mean "gpt-5"?' in done.stderr
+    assert not (tmp_path / "out").exists()
+    assert run("convert", source, "--to", OTHER, "--where", "modle=x").returncode == 2

@@ -22,6 +22,7 @@ from convcli import dialects
 from convcli.__main__ import main
 from convcli.files.layouts import LAYOUTS
 from convcli.jobs import inputs, workers
+from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.proof.reasons import MISSING, Loss
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, WRONG, command, environment, write
@@ -295,7 +296,7 @@ FINDING = Finding("a-code", "error", "m", "/x", "f", notes=("a", "b"))
 def telling(task: str, emit: workers.Emit) -> Any:
     emit(LOSS)
     emit(FINDING)
-    error = inputs.RefusedError([FINDING])
+    error = RefusedError([FINDING])
     error.file = task
     raise error
 
@@ -306,7 +307,7 @@ def test_what_is_told_and_raised_survives_the_way_to_the_other_process() -> None
         told = list(done.emitted())
         assert told == [LOSS, FINDING]
         assert told[0].before is MISSING
-        with pytest.raises(inputs.RefusedError) as caught:
+        with pytest.raises(RefusedError) as caught:
             done.value()
     assert (caught.value.findings, caught.value.file, caught.value.message) == ([FINDING], "f", "m")
 

@@ -1,0 +1,68 @@
+"""Which transcripts of all inputs of a job are worked on: those that meet conditions, the first so many, a sample."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
+
+from convcli.jobs.documents import Document, Item
+from convcli.model.errors import ConvcliError, JobError
+
+
+class Selection:
+    """Chooses documents, over all inputs together; what can be no document is always passed on, to be told.
+
+    A sample is drawn of the documents that meet the conditions, each equally likely: the same for the same inputs and
+    `seed`. For it `scan` reads the inputs before, so that only the places of the chosen ones are kept in memory.
+    """
+
+    def __init__(
+        self,
+        conditions: Sequence[Callable[[Document], bool]] = (),
+        limit: int | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.conditions, self._left, self._sample, self._seed = conditions, limit, sample, seed
+        self._drawn: set[tuple[str, int]] | None = None
+
+    def scan(self, paths: Iterable[str], opened: Callable[[str], AbstractContextManager[Iterable[Item]]]) -> None:
+        """Draw the sample, if there is to be one. Raises JobError for standard input, which can be read only once."""
+        if self._sample is None:
+            return
+        dice, chosen = random.Random(self._seed), list[tuple[float, str, int]]()
+        for path, number in self._met(paths, opened):
+            heapq.heappush(chosen, (-dice.random(), path, number))
+            if len(chosen) > self._sample:
+                heapq.heappop(chosen)
+        self._drawn = {(path, number) for _, path, number in chosen}
+
+    def choose(self, path: str, items: Iterable[Item]) -> Iterator[Item]:
+        """The chosen items of an input; nothing is read behind the last one."""
+        if self._left == 0:
+            return
+        for number, item in enumerate(items):
+            if not isinstance(item, Document):
+                yield item
+            elif (path, number) in self._drawn if self._drawn is not None else self._meets(item):
+                yield item
+                self._left = None if self._left is None else self._left - 1
+                if self._left == 0:
+                    return
+
+    def _met(
+        self, paths: Iterable[str], opened: Callable[[str], AbstractContextManager[Iterable[Item]]]
+    ) -> Iterator[tuple[str, int]]:
+        """The documents from which a sample is drawn. What is wrong with an input is told when it is worked on."""
+        for path in paths:
+            if path == "-":
+                raise JobError("usage", "--sample reads inputs twice, and standard input can be read only once")
+            with suppress(ConvcliError), opened(path) as items:
+                for number, item in enumerate(items):
+                    if isinstance(item, Document) and self._meets(item):
+                        yield path, number
+
+    def _meets(self, document: Document) -> bool:
+        return all(condition(document) for condition in self.conditions)
