@@ -1,4 +1,5 @@
-"""Runs the corpus of bad inputs and compares with what is known: `corpus.py CORPUS_DIR [SUITE …]`.
+"""Runs the corpus of bad inputs, counts what is in real files, and compares with what is known: `corpus.py CORPUS_DIR
+[SUITE …]`.
 
 `known-failures.txt` holds a line `case | what is wrong | why it stands` for each problem that is tolerated. A new
 problem fails, and so does a known one that has gone: the list may only shrink. With `--write` the list is printed as
@@ -19,6 +20,28 @@ HERE = Path(__file__).parent
 KNOWN = HERE / "known-failures.txt"
 SUITES = {"bad": r"^(enc|json|jsonl|dup|num|sur|top|args|link|tool|thought|bin)-", "cli": ""}
 """The suites, and which of their cases are run: those with a layer of their own, in less than three minutes."""
+
+
+REAL = "real"
+FOLDERS = ("claude_code", "openclaw", "pi")
+"""Folders of real files of which every count must be that of the corpus."""
+COUNTS = {"calls": "tool_calls", "results": "tool_results", "errors": "tool_errors", "reasoning": "reasoning"}
+"""What the rows of `inspect --summary` count, and what the corpus calls it."""
+
+
+def miscounts(wish: argparse.Namespace) -> set[tuple[str, str]]:
+    """Every real file without broken lines in which convcli counts something else than the corpus, and what."""
+    expected = json.loads((wish.corpus / REAL / "expected.json").read_text("utf-8"))
+    whole = {name: counts for name, counts in expected.items() if not counts.get("bad_lines")}
+    files = {str(wish.corpus / REAL / name): name for name in whole if name.split("/")[0] in FOLDERS}
+    command = [wish.tool, "inspect", "--summary", *files, "--output-format", "jsonl"]
+    told = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True).stdout
+    rows = {files[row["file"]]: row for row in map(json.loads, told.splitlines())}
+    found = {(name, "is not read") for name in files.values() if name not in rows}
+    for name, row in rows.items():
+        wrong = [ours for ours, theirs in COUNTS.items() if row[ours] != whole[name].get(theirs, 0)]
+        found |= {(name, f"other {ours}") for ours in wrong}
+    return found
 
 
 def problems(wish: argparse.Namespace, suite: str, folder: Path) -> set[tuple[str, str]]:
@@ -49,13 +72,15 @@ def known() -> dict[tuple[str, str], str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("suites", nargs="*", default=list(SUITES))
+    parser.add_argument("suites", nargs="*", default=[*SUITES, REAL])
     parser.add_argument("--tool", default="convcli")
     parser.add_argument("--all", action="store_true", help="every case")
     parser.add_argument("--write", action="store_true")
     wish = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = {problem for suite in wish.suites for problem in problems(wish, suite, Path(folder))}
+        suites = [suite for suite in wish.suites if suite != REAL]
+        found = {problem for suite in suites for problem in problems(wish, suite, Path(folder))}
+    found |= miscounts(wish) if REAL in wish.suites else set()
     tolerated = known()
     if wish.write:
         sys.stdout.writelines(
