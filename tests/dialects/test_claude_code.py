@@ -256,6 +256,13 @@ def test_thinking_that_nobody_signed_is_left_out_and_told() -> None:
     assert [(loss.where, loss.kind) for loss in losses] == [("/messages/2/parts/0", "dropped")]
 
 
+def test_the_reason_of_what_is_bound_to_a_part_is_not_that_of_the_part() -> None:
+    call = ToolCall("call_1", "read", {}, metadata={"itemId": "fc_1"})
+    text = Text("Hi.", metadata={"itemId": "msg_1"})
+    losses = written(Message("user", [Text("Hi.")]), Message("assistant", [text, call])).losses
+    assert {loss.why for loss in losses if "metadata" in loss.field} == {"only thinking has a signature of Anthropic"}
+
+
 def test_keys_of_other_dialects_go_nowhere_into_a_session() -> None:
     message = Message("user", [Text("Hi.", extras={"elsewhere": {"key": 1}})], extras={"elsewhere": {"key": 2}})
     event = Message("event", [Opaque("elsewhere", {"type": "row"})])

@@ -19,23 +19,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
-from convcli.dialects.claude_code.fitting import FIT, UUID
+from convcli.dialects.claude_code.fitting import FIT
 from convcli.dialects.claude_code.lifting import FIRST, HERE, TITLE, lift
-from convcli.dialects.claude_code.rows import BLOCKS, CALLER, LINKS, NAME, ROLES, is_turn, row_of
+from convcli.dialects.claude_code.rows import BLOCKS, CALLER, NAME, ROLES
+from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import places, policy
-from convcli.families.anthropic.response import IDS
 from convcli.kit import lacking
-from convcli.kit.objects import Native, carried_by
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
-from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Path, Transcript
-from convcli.validation.rules import links, names, trees, turns
-from convcli.validation.survey import Survey, for_requests
+from convcli.model.transcript import Transcript
 
 MARKS = {
     "summary": ("leafUuid",),
@@ -100,68 +95,9 @@ def write(transcript: Transcript, _: Options) -> Any:
     return write_session(transcript)
 
 
-def _unread(survey: Survey) -> Iterator[Breach]:
-    rows = survey.document["loglines"] if isinstance(survey.document, dict) else survey.document
-    prefix = ("loglines",) if isinstance(survey.document, dict) else ()
-    held = [(i, row) for i, row in enumerate(rows) if is_turn(row)]
-    yield from _repeated(held, prefix)
-    is_linked = any(isinstance(row.get("parentUuid"), str) for _, row in held) or len(held) < 2
-    for i, row in held:
-        if not (is_linked and isinstance(row.get("uuid"), str) and "parentUuid" in row):
-            yield Breach(
-                "unread-row", NodeRef(steps=(*prefix, i)), "the program goes on only with rows that are linked"
-            )
-        elif "timestamp" not in row:
-            yield Breach(
-                "unread-row", NodeRef(steps=(*prefix, i)), "the program writes the time of every row", "warning"
-            )
-    for i, row in enumerate(rows):
-        if isinstance(row, dict) and row.get("type") in ROLES and not is_turn(row):
-            yield Breach(
-                "unread-row", NodeRef(steps=(*prefix, i)), "the program reads no message in this row", "warning"
-            )
-    session = survey.transcript.id
-    if held and (isinstance(survey.document, dict) or session is None or not UUID.fullmatch(session)):
-        yield Breach("unread-row", NodeRef(steps=(*prefix, held[0][0])), "the program finds a session by a UUID")
-
-
-def _cut(survey: Survey) -> Iterator[Breach]:
-    problem = "no row has the uuid of this parent, so the program sends nothing that stands before"
-    for i, message in enumerate(survey.messages):
-        if not row_of(message).keys().isdisjoint(LINKS):
-            yield Breach("missing-parent", NodeRef(i, field="message.parentId"), problem, "warning")
-        for k, part in enumerate(message.parts):
-            if not carried_by(part.extras, NAME).get("line", {}).keys().isdisjoint(LINKS):
-                yield Breach("missing-parent", NodeRef(i, k), problem, "warning")
-
-
-def _repeated(held: list[tuple[int, Native]], prefix: Path) -> Iterator[Breach]:
-    first: dict[Any, int] = {}
-    for i, row in held:
-        uuid = row.get("uuid")
-        if isinstance(uuid, str) and first.setdefault(uuid, i) != i:
-            note = ("the first one", NodeRef(steps=(*prefix, first[uuid])))
-            problem = "another row has this uuid too, and only one of them is read"
-            yield Breach("duplicate-message-id", NodeRef(steps=(*prefix, i)), problem, "warning", notes=(note,))
-
-
-RULES = (
-    for_requests(Rule(("unread-row", "duplicate-message-id"), _unread)),
-    for_requests(Rule(("missing-parent",), _cut)),
-    links.paired(links.PairingRules(where="later", missing="warning", unique="request")),
-    turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
-    turns.results_in_roles("user"),
-    turns.decodable(),
-    for_requests(turns.signed()),
-    for_requests(turns.not_blank()),
-    for_requests(names.of_calls(IDS)),
-    trees.rooted(),
-)
-
 LACKS = (places.LACKS | lacking.SESSION | lacking.REQUEST | lacking.FUNCTION_ONLY - {"tool.strict"}) - lacking.fields(
     "id title cwd head"
 ) | lacking.fields("message.name")
-
 
 DIALECT = Dialect(
     name=NAME,
@@ -184,9 +120,9 @@ DIALECT = Dialect(
         "reasoning": "the API that the program asks takes back only thinking that Anthropic signed",
         "message.role": "a session has the roles user and assistant, and one system text",
         "message.grouping": "a session has one system text",
-        "message.id": "every row has an id",
-        "message.parentId": "every row names the row before it",
-        "message.createdAt": "every row has a time: that of the row before it, or 1970",
+        "message.id": "every row has an id, and the prompt has none",
+        "message.parentId": "every row names the row before it, and the prompt names none",
+        "message.createdAt": "every row has a time, that of the row before it or 1970; the prompt has none",
         "message.replaces": "a compaction replaces all that was before it",
         "message.usage": "counts are those of Anthropic's API",
         "id": "the id of a session is a UUID: it is made of the content",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from msgspec.structs import replace
 
 import convcli.dialects.claude_code.rows as form
 from convcli.dialects.claude_code.rows import BLOCKS, NAME
+from convcli.dialects.claude_code.rules import UUID
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import policy
 from convcli.families.anthropic.response import IDS, NAMES
@@ -23,7 +23,6 @@ from convcli.model.transcript import Message, Part, Transcript
 from convcli.validation.rules.turns import INSTRUCTIONS
 
 ROLES = {**policy.PARTS_IN_ROLES, "opaque": ("user", "assistant", "event")}
-UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def _is_event(message: Message) -> bool:

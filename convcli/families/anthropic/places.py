@@ -29,6 +29,7 @@ ENVELOPE = lacking.fields("type service_tier container diagnostics usage inferen
 REASONS = {
     "text": "the API takes no blank text",
     "reasoning.summary": "thinking has no summary",
+    **dict.fromkeys(("text.metadata", "tool_call.metadata"), "only thinking has a signature of Anthropic"),
     "refusal": "there is no block for a refusal: its words are written as text",
     "opaque": "the block belongs to another vendor",
     "tool_call": "only an assistant calls tools",
