@@ -50,7 +50,7 @@ ROW = Envelope(
 )
 SHAPE, SNAPSHOT, TITLE = "api-request-shape", "prompt_snapshot", "custom-title"
 QUEUED = "queued_command"
-"""The attachment with what the user typed while the assistant worked."""
+"""The attachment with words that waited while the assistant worked: of the user, or of a task that ended."""
 TITLES = {TITLE: "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 """Rows that title a session, by what counts most, and the key of the title."""
 
@@ -95,7 +95,7 @@ def is_turn(row: Any) -> bool:
 
 
 def is_queued(row: Native) -> bool:
-    """Is it a row of what the user typed while the assistant worked?"""
+    """Is it a row of words that waited while the assistant worked?"""
     inner = row.get("attachment")
     return row["type"] == "user" and isinstance(inner, dict) and inner.get("type") == QUEUED
 

@@ -89,7 +89,7 @@ class _RowWriter:
 
 
 def _as_attachment(row: Native) -> Native:
-    """What the user typed while the assistant worked stands in an attachment."""
+    """Words that waited while the assistant worked stand in an attachment."""
     if not form.is_queued(row):
         return row
     inner = {**row["attachment"], "prompt": row["message"]["content"]}
