@@ -225,12 +225,38 @@ def test_a_sarif_log_passes_the_schema_of_oasis(verdicts: list[Verdict]) -> None
     assert list(kind(schema, format_checker=kind.FORMAT_CHECKER).iter_errors(json.loads(text))) == []
 
 
-def test_junit_has_a_case_for_each_file_and_a_failure_for_each_error() -> None:
-    text = "".join(choice.renderer(formats, "junit")([*MANY, Verdict("z", 1, "d", [FINDING] * 102)], tables.View()))
+def test_junit_has_a_case_for_each_transcript_with_its_time_and_a_failure_for_each_error() -> None:
+    more = [Verdict("z", 1, "d", [FINDING] * 102), Verdict("z", 2, "d", [])]
+    text = "".join(choice.renderer(formats, "junit")([*MANY, *more], tables.View()))
     (suite,) = JUnitXml.fromstring(text.encode())
-    assert (suite.tests, suite.failures, suite.errors) == (6, 3, 0)
-    assert [len(case.result) for case in suite] == [1, 1, 0, 0, 0, 101]
-    assert [case.name for case in suite][2:] == ["a", "b", "c", "z"]
+    cases = list(suite)
+    assert (suite.tests, suite.errors) == (len(MANY) + 2, 0)
+    assert [len(case.result) for case in cases[-2:]] == [101, 0]
+    assert [case.name for case in cases[-2:]] == ["z:1", "z:2"]
+    assert suite.failures == sum(any(each.severity == "error" for each in one.findings) for one in [*MANY, *more])
+    assert all(case.time is not None and case.time >= 0 for case in cases)
+    assert suite.time == pytest.approx(sum(case.time for case in cases), abs=0.01)
+
+
+def test_sarif_explains_each_rule_without_its_title_and_places_findings_of_a_whole_file_at_its_first_line() -> None:
+    run = sarif([Verdict("a", 0, "d", [Finding("missing-key", "error", "m", file="a")])])
+    driver = run["tool"]["driver"]
+    (rule,) = driver["rules"]
+    assert rule["fullDescription"]["text"] == "A key is missing. The format cannot do without it."
+    assert rule["helpUri"].endswith("missing-key")
+    assert ":" in driver["informationUri"]
+    assert run["results"][0]["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
+
+
+def test_a_fingerprint_of_sarif_is_the_same_for_a_relative_and_an_absolute_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    prints = [
+        sarif([Verdict(file, 0, "d", [Finding("missing-key", "error", "m", file=file)])])["results"][0]
+        for file in ("a.json", "./a.json", str(tmp_path / "a.json"))
+    ]
+    assert len({result["partialFingerprints"]["findingHash/v1"] for result in prints}) == 1
 
 
 def test_github_gets_ten_errors_and_ten_warnings_and_then_how_many_more() -> None:

@@ -1,4 +1,4 @@
-"""JUnit XML, which nearly every CI reads: a test case for each file, a failure for each error in it.
+"""JUnit XML, which nearly every CI reads: a test case for each transcript, a failure for each error in it.
 
 Warnings do not fail a build: they are in the output of their test case. The shape is that of Ant's JUnit reports.
 """
@@ -6,6 +6,7 @@ Warnings do not fail a build: they are in the output of their test case. The sha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from time import monotonic
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -18,18 +19,20 @@ MOST_IN_A_FILE = 100
 
 
 class Case(NamedTuple):
-    """A file with its errors, its warnings, and how many findings are not among them."""
+    """A transcript by its file and line, the seconds until its verdict came, its errors and its warnings."""
 
-    file: str
+    name: str
+    seconds: float
     errors: list[Finding]
     warnings: list[Finding]
 
 
 def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
     """The report, written at once: it begins with how much failed."""
-    cases = _cases(verdicts)
+    cases = list(_cases(verdicts))
     failed = sum(bool(case.errors) for case in cases)
-    counts = f'tests="{len(cases)}" failures="{failed}" errors="0"'
+    seconds = sum(case.seconds for case in cases)
+    counts = f'tests="{len(cases)}" failures="{failed}" errors="0" time="{seconds:.3f}"'
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="convcli" {counts}>\n'
     yield f' <testsuite name="convcli validate" {counts}>\n'
     for case in cases:
@@ -37,21 +40,22 @@ def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
     yield " </testsuite>\n</testsuites>\n"
 
 
-def _cases(verdicts: Iterable[Verdict]) -> list[Case]:
-    cases: dict[str, Case] = {}
+def _cases(verdicts: Iterable[Verdict]) -> Iterator[Case]:
+    begin = monotonic()
     for verdict in verdicts:
-        case = cases.setdefault(verdict.file, Case(verdict.file, [], []))
-        for finding in verdict.findings:
-            (case.errors if finding.severity == "error" else case.warnings).append(finding)
-    return list(cases.values())
+        end = monotonic()
+        errors = [finding for finding in verdict.findings if finding.severity == "error"]
+        warnings = [finding for finding in verdict.findings if finding.severity != "error"]
+        yield Case(place(verdict.file, verdict.line), end - begin, errors, warnings)
+        begin = end
 
 
 def _written(case: Case) -> Iterator[str]:
-    name = quoteattr(safe_text(case.file))
+    attributes = f'classname="convcli" name={quoteattr(case.name)} time="{case.seconds:.3f}"'
     if not case.errors and not case.warnings:
-        yield f'  <testcase classname="convcli" name={name}/>\n'
+        yield f"  <testcase {attributes}/>\n"
         return
-    yield f'  <testcase classname="convcli" name={name}>\n'
+    yield f"  <testcase {attributes}>\n"
     for finding in case.errors[:MOST_IN_A_FILE]:
         message = quoteattr(safe_text(f"{finding.code}: {finding.message}"))
         yield f'   <failure type="{finding.code}" message={message}>{_text(finding)}</failure>\n'

@@ -24,13 +24,20 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST = 5_000
 SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 ROOT = "%SRCROOT%"
+INFORMATION, EXPLANATION = "urn:convcli:validate", "urn:convcli:explain:"
+"""Names and no addresses: `convcli explain CODE` shows what a rule means, and needs no network."""
 
 
 def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
     """The log, written at once: it begins with the rules of all its results."""
     findings, left_out = _capped(verdicts)
     known = {code: index for index, code in enumerate(dict.fromkeys(finding.code for finding in findings))}
-    driver = {"name": "convcli", "version": __version__, "rules": [_rule(code) for code in known]}
+    driver = {
+        "name": "convcli",
+        "version": __version__,
+        "informationUri": INFORMATION,
+        "rules": [_rule(code) for code in known],
+    }
     run: dict[str, Any] = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
@@ -55,18 +62,18 @@ def _capped(verdicts: Iterable[Verdict]) -> tuple[list[Finding], int]:
 
 def _rule(code: str) -> dict[str, Any]:
     known = codes.find(code)
-    rule: dict[str, Any] = {"id": code}
+    rule: dict[str, Any] = {"id": code, "helpUri": EXPLANATION + code}
     if known is not None:
         rule["shortDescription"] = {"text": known.title}
-        rule["fullDescription"] = {"text": known.why}
-        rule["help"] = {"text": known.mend}
+        rule["fullDescription"] = {"text": f"{known.title[0].upper()}{known.title[1:]}. {known.why}"}
+        rule["help"] = {"text": f"{known.mend}\n\nconvcli explain {code} shows a bad and a good example."}
     return rule
 
 
 def _results(findings: list[Finding], known: dict[str, int]) -> Iterator[dict[str, Any]]:
     seen: Counter[str] = Counter()
     for finding in findings:
-        print_ = hashlib.sha256(f"{finding.file}\0{finding.code}\0{finding.where}".encode(errors="replace")).hexdigest()
+        print_ = _fingerprint(finding)
         seen[print_] += 1
         yield {
             "ruleId": finding.code,
@@ -74,8 +81,14 @@ def _results(findings: list[Finding], known: dict[str, int]) -> Iterator[dict[st
             "level": SARIF_LEVELS[finding.severity],
             "message": {"text": _message(finding)},
             "locations": [_location(finding)],
-            "partialFingerprints": {"findingHash/v1": f"{print_[:16]}:{seen[print_]}"},
+            "partialFingerprints": {"findingHash/v1": f"{print_}:{seen[print_]}"},
         }
+
+
+def _fingerprint(finding: Finding) -> str:
+    """The same wherever the working directory was named from, and on whatever line the record stands."""
+    place = "\0".join([relative(finding.file).replace(os.sep, "/"), finding.code, finding.where])
+    return hashlib.sha256(place.encode(errors="replace")).hexdigest()[:16]
 
 
 def _message(finding: Finding) -> str:
@@ -85,9 +98,8 @@ def _message(finding: Finding) -> str:
 
 def _location(finding: Finding) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": artifact(finding.file)}
-    if finding.line:
-        column = {"startColumn": finding.column} if finding.column else {}
-        physical["region"] = {"startLine": finding.line, **column}
+    column = {"startColumn": finding.column} if finding.line and finding.column else {}
+    physical["region"] = {"startLine": finding.line or 1, **column}  # of the whole file: its first line
     location: dict[str, Any] = {"physicalLocation": physical}
     if finding.where:
         location["logicalLocations"] = [{"fullyQualifiedName": safe_text(finding.where)}]
