@@ -194,7 +194,6 @@ FORMATS = (
     ),
     Foreign("a set of preference pairs for OpenAI", ("input/messages preferred_output",), PREFERENCES),
     Foreign("a set of preference pairs (chosen, rejected)", ("chosen rejected !messages",), PREFERENCES),
-    Foreign("a training set of prompts and completions", ("prompt completion !messages",)),
 )
 
 

@@ -239,6 +239,10 @@ class _Walk:
                 inside = set(map(media_key, other.value)) if other.kind == "multimodal" else set()
                 media = {media_key(part): (part, place) for part in result.value if part.type in MEDIA_KINDS}
                 self.accounted |= {key: entry for key, entry in media.items() if key not in inside}
+                kept = other.value if other.kind == "multimodal" else []
+                for part in result.value:
+                    if part.type == "opaque" and part not in kept:
+                        self.dropped_part(part, place)
             return True
         return False
 

@@ -22,7 +22,7 @@ def helped(*words: str) -> str:
     ("word", "name"),
     [
         ("openai", "openai-chat"), ("gpt", "openai-chat"), ("OpenAI", "openai-chat"), ("openai_chat", "openai-chat"),
-        ("chat-openai", "openai-chat"), ("trl", "openai-chat"), ("hf", "openai-chat"),
+        ("chat-openai", "openai-chat"), ("trl", "hf-chat"), ("hf", "hf-chat"),
         ("responses", "openai-responses"),
         ("claude", "anthropic"), ("anthropc", "anthropic"), ("anthropic-messages", "anthropic"),
         ("google", "gemini"), ("vertex", "vertexai"), ("bedrock", "bedrock-converse"), ("aws", "bedrock-converse"),
@@ -64,7 +64,7 @@ def test_a_wrong_command_gets_the_one_that_does_it_or_the_list(word: str, comman
         ("validate", "--colour", "--color"), ("convert", "--overwrite", "--force"),
         ("inspect", "--pager", None), ("inspect", "--sort", None), ("inspect", "--quiet", None),
         ("inspect", "--follow", None), ("inspect", "--grpe", None), ("convert", "--html", None),
-        ("convert", "--grep", None), ("validate", "--quiet", None), ("stats", "--zzz", None),
+        ("convert", "--grep", "--where"), ("validate", "--quiet", None), ("stats", "--zzz", None),
     ],
 )  # fmt: skip
 def test_a_wrong_option_gets_the_one_that_does_it_or_the_help(command: str, option: str, meant: str | None) -> None:

@@ -1,0 +1,298 @@
+"""Rows for Hugging Face's trainers (TRL, axolotl, Unsloth): conversations, and prompts with their completions.
+
+Specification: "Dataset formats and types" of TRL 1.16 and the chat templates that it ships, "chat_template" of axolotl
+0.19; read 2026-11-22.
+
+Quirks
+- Templates print arguments as they are: as an object they become JSON once, as a string in many templates twice.
+- `content` beside calls is an empty text: several templates cannot print null.
+- Nothing but the conversation is trained: a row has no settings and no model.
+- Reasoning is `reasoning_content` (Qwen, GLM), `thinking` (gpt-oss) or `reasoning`.
+- `training` of axolotl says whether a turn counts. `label` of KTO says it of the completion.
+- Pairs of preference (`chosen`, `rejected`) are not read.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+from msgspec.structs import replace
+
+from convcli.families.openai import messages as common
+from convcli.families.openai.calls import AS_TEXT, kind_in_turn
+from convcli.families.openai.fitting import of_conversations
+from convcli.families.openai.parts import write_media
+from convcli.families.openai.request import AUDIO_FORMATS, AUDIO_TYPES, lift_tools, write_tools
+from convcli.families.openai.tables import CALLS, LACKING, REASONS
+from convcli.kit import fitting, lacking
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.transcript import Media, Message, Part, Reasoning, Spots, ToolCall, Transcript
+from convcli.validation.rules import arguments, links, tools, turns
+from convcli.validation.survey import for_outputs
+
+NAME = "hf-chat"
+PROMPT = "promptMessages"
+"""How many messages of a row are its prompt, where it has one."""
+ROW = Keys("messages prompt completion label tools")
+MESSAGE = Keys("role tool_call_id name content reasoning_content tool_calls training training_detail")
+THOUGHTS = ("reasoning_content", "thinking", "reasoning")
+FOREIGN = ("refusal", "audio", "function_call", "annotations")
+"""Keys of Chat Completions that mean nothing to trainers."""
+APART = frozenset(("training", *THOUGHTS, *FOREIGN))
+LABELS = {True: "chosen", False: "rejected"}
+WEIGHTS = {True: 1, False: 0}
+JOINT = "\n\n"
+RESULTS = Convention(
+    common.express,
+    {**AS_TEXT, "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message")},
+)
+
+
+def detect(document: Any) -> Clue | None:
+    """By prompts of messages, by flags of training, or by arguments that are objects."""
+    if not isinstance(document, dict) or "model" in document:
+        return None
+    if _is_messages(document.get("prompt")) and _is_messages(document.get("completion")):
+        return Clue(90, "a prompt and a completion of messages")
+    messages = document.get("messages")
+    if not _is_messages(messages):
+        return None
+    if any(isinstance(message.get("training"), bool) or "training_detail" in message for message in messages):
+        return Clue(96, "messages with flags of training")
+    listed = (message.get("tool_calls") for message in messages)
+    calls = [call for some in listed if isinstance(some, list) for call in some]
+    if any(map(_has_object, calls)):
+        return Clue(94, "calls with a type and object arguments")
+    has_thoughts = any(isinstance(message.get("reasoning_content"), str) for message in messages)
+    return Clue(70, "messages with reasoning_content") if has_thoughts else None
+
+
+def _is_messages(value: Any) -> TypeGuard[list[Native]]:
+    return isinstance(value, list) and all(isinstance(one, dict) and isinstance(one.get("role"), str) for one in value)
+
+
+def _has_object(call: Any) -> bool:
+    function = call.get("function") if isinstance(call, dict) and "type" in call else None
+    return isinstance(function, dict) and isinstance(function.get("arguments"), dict)
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The conversation of a row."""
+    context = LiftContext(NAME, document)
+    carried = ROW.carried(document) or {}
+    if "messages" in document:
+        context.origin.form = "messages"
+        context.each(document["messages"], ("messages",), lift_message)
+    else:
+        context.origin.form = "prompt-completion"
+        context.each(document["prompt"], ("prompt",), lift_message)
+        carried = {PROMPT: len(context.messages), **carried}
+        context.each(document["completion"], ("completion",), lift_message)
+    label = document.get("label")
+    if isinstance(label, bool) and context.messages and context.origin.form != "messages":
+        context.messages[-1].label = LABELS[label]
+    elif label is not None:
+        carried = {**carried, "label": label}
+    offered = lift_tools({"tools": document.get("tools")}, context)
+    return context.transcript(tools=offered, extras=extras_of(NAME, carried))
+
+
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    """A turn or a result, with its weight in training."""
+    weight = native.get("training")
+    thoughts = [key for key in THOUGHTS if native.get(key)]
+    others = {key: value for key, value in native.items() if key not in APART}
+    message, spots = common.lift_any(others, context)
+    foreign = {key: native[key] for key in FOREIGN if native.get(key) is not None}
+    if foreign:
+        message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **foreign})
+    if thoughts:
+        parts: list[Part] = [Reasoning(native[key]) for key in thoughts]
+        places = spots if spots is not None else [("content",) for _ in message.parts]
+        message.parts, spots = [*parts, *message.parts], [*((key,) for key in thoughts), *places]
+    if isinstance(weight, bool):
+        message.weight = WEIGHTS[weight]
+    return message, spots
+
+
+# ---------------------------------------------------------------- fit
+
+
+def form_of(transcript: Transcript) -> str:
+    """A prompt with its completion where a row said how long the prompt is, or how good the last turn."""
+    is_told = PROMPT in carried_by(transcript.extras, NAME)
+    return "prompt-completion" if is_told or _label(transcript.messages) is not None else "messages"
+
+
+def _label(messages: list[Message]) -> str | None:
+    return messages[-1].label if messages and messages[-1].role != "event" else None
+
+
+def _one_thought(message: Message) -> Message:
+    """A turn has one reasoning, and an empty one is none."""
+    thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
+    if not thoughts or (len(thoughts) == 1 and thoughts[0].text):
+        return message
+    text = JOINT.join(thought.text for thought in thoughts if thought.text)
+    parts = [part for part in message.parts if not isinstance(part, Reasoning)]
+    return replace(message, parts=[*([Reasoning(text)] if text else []), *parts])
+
+
+def _weighed(message: Message) -> Message:
+    """A turn of the assistant counts or not, and no other turn."""
+    if message.weight is None:
+        return message
+    is_known = message.role == "assistant" and message.weight in WEIGHTS.values()
+    weight = int(message.weight) if is_known else None
+    return message if type(message.weight) is type(weight) else replace(message, weight=weight)
+
+
+def _with_prompt(transcript: Transcript) -> Transcript:
+    """The completion is what the assistant said last, with what belongs to it; the last turn alone has a label."""
+    messages = transcript.messages
+    last = len(messages) - 1
+    labelled = [one if one.label is None or at == last else replace(one, label=None) for at, one in enumerate(messages)]
+    if any(one is not other for one, other in zip(labelled, messages, strict=True)):
+        transcript = replace(transcript, messages=labelled)
+    carried = carried_by(transcript.extras, NAME)
+    count = carried.get(PROMPT)
+    if isinstance(count, int) and 0 <= count <= len(messages):
+        return transcript
+    asked = [at for at, one in enumerate(messages) if one.role == "user"]
+    count = asked[-1] + 1 if asked else 0
+    return replace(transcript, extras={**(transcript.extras or {}), NAME: {**carried, PROMPT: count}})
+
+
+def _without_prompt(transcript: Transcript) -> Transcript:
+    """All turns stand in one list, and none is labelled."""
+    carried = carried_by(transcript.extras, NAME)
+    if PROMPT in carried:
+        kept = {key: value for key, value in carried.items() if key != PROMPT}
+        others = {name: value for name, value in (transcript.extras or {}).items() if name != NAME}
+        transcript = replace(transcript, extras={**others, **({NAME: kept} if kept else {})} or None)
+    messages = [one if one.label is None else replace(one, label=None) for one in transcript.messages]
+    same = all(one is other for one, other in zip(messages, transcript.messages, strict=True))
+    return transcript if same else replace(transcript, messages=messages)
+
+
+def _is_written(media: Media) -> bool:
+    return write_media(media, NAME) is not None
+
+
+def _shown(part: Part, message: Message) -> Part | None:
+    """Media stand in turns of the user, and sounds have the usual names of their types."""
+    if not isinstance(part, Media):
+        return part
+    if message.role != "user" or not _is_written(part):
+        return None
+    usual = AUDIO_FORMATS.get(AUDIO_TYPES.get(part.media_type or "", ""), part.media_type)
+    return part if usual == part.media_type else replace(part, media_type=usual)
+
+
+CONVERSATION = fused(
+    *of_conversations(RESULTS, _is_written, on_each_message(fitting.named)),
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    on_parts(_shown, *MEDIA),
+    fitting.only_own_opaque(NAME),
+    common.without_empty_text(NAME),
+    on_messages(lambda messages: [_weighed(_one_thought(message)) for message in messages]),
+    fitting.ordered_parts("reasoning", "text image audio document opaque", "tool_call", kind=kind_in_turn),
+    fitting.functions_only(NAME),
+)
+FIT = {
+    "messages": (*CONVERSATION, _without_prompt),
+    "prompt-completion": (*CONVERSATION, _with_prompt),
+}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A row with its messages, or with a prompt and a completion."""
+    messages = [write_message(message) for message in transcript.messages]
+    carried = dict(carried_by(transcript.extras, NAME))
+    count = carried.pop(PROMPT, 0)
+    native: Native = {"messages": messages}
+    if options.form == "prompt-completion":
+        native = {"prompt": messages[:count], "completion": messages[count:]}
+        label = _label(transcript.messages)
+        native |= {} if label is None else {"label": label == LABELS[True]}
+    return ROW.put({**native, **write_tools(transcript, NAME)}, carried)
+
+
+def write_message(message: Message) -> Native:
+    """A turn or a result: arguments are an object, and a turn without a text has an empty one."""
+    native = common.write_message(message, NAME)
+    calls = {part.id: part for part in message.parts if isinstance(part, ToolCall) and part.raw_arguments is None}
+    for call in native.get("tool_calls", ()):
+        if call.get("id") in calls and "function" in call:
+            call["function"] = {**call["function"], "arguments": calls[call["id"]].arguments}
+    if native["content"] is None:
+        native["content"] = ""
+    weight = {} if message.weight is None else {"training": message.weight == WEIGHTS[True]}
+    return MESSAGE.put({**native, **weight}, None, sort=True)
+
+
+LACKS = (
+    LACKING
+    | lacking.SESSION
+    | lacking.REQUEST
+    | lacking.fields(
+        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType tool_result.name "
+        "refusal message.usage message.stopReason reasoning.summary"
+    )
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Hugging Face chat rows",
+    aliases=("trl", "hf", "huggingface", "transformers", "datasets", "axolotl", "unsloth"),
+    specification="dataset formats of TRL 1.16, chat_template of axolotl 0.19; read 2026-11-22",
+    framings=("document", "records"),
+    forms=("messages", "prompt-completion"),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
+    rules=(
+        links.paired(links.PairingRules()),
+        arguments.not_filled(),
+        for_outputs(turns.some_message()),
+        tools.unique("warning"),
+        tools.schemas(tools.SchemaDemands()),
+    ),
+    conventions=(RESULTS,),
+    lacks={"messages": LACKS | {"message.label"}, "prompt-completion": LACKS},
+    has=lacking.fields("message.weight message.label"),
+    reasons={
+        **REASONS,
+        "message.role": "templates know the roles system, user, assistant and tool",
+        "message.weight": "only a turn of the assistant is trained or not",
+        "message.label": "a completion is good or bad as a whole",
+        "reasoning": "a turn has one reasoning: several are joined by a blank line",
+        "refusal": "a row has no field for a refusal: the words are written as text",
+        "settings": "a row has no settings of a request",
+        "model": "a row names no model",
+        "toolChoice": "a row does not say which tools may be called",
+        "message.usage": "a row has no usage",
+        "message.stopReason": "a row has no stop reason",
+        "video": "a row names videos in a column of their own",
+    },
+    places={
+        **CALLS,
+        "message.weight": ("training",),
+        "message.label": ("..", "..", "label"),
+        "image.detail": ("image_url", "detail"),
+        "document.name": ("file", "filename"),
+    },
+)
