@@ -64,9 +64,10 @@ def parse_text(text: str) -> tuple[Any, bool]:
     """JSON inside a string: its value, and whether `write_text` gives the same text again. Raises as `parse` does."""
     if len(text) <= MAX_DEPTH:  # as most are, and such a text cannot be too deep
         try:
-            value = orjson.loads(text)
-            if orjson.dumps(value).decode() == text:
-                return value, True
+            raw, value = text.encode(), orjson.loads(text)
+            again = orjson.dumps(value)
+            if again == raw or _proved(raw, value, again, "error"):
+                return value, again == raw
         except (ValueError, TypeError):
             pass
     return _parse(text, "error", BEGIN)

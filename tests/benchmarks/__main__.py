@@ -1,8 +1,9 @@
 """`python -m tests.benchmarks`: convcli against the floor that no converter can beat, and against peers if installed.
 
 The floor is `orjson.dumps(orjson.loads(line))` of the same lines. Candidates run in turn within each round; the figure
-is the median of the ratios to the floor of the same round, in CPU time of one core. Each round has lines of its own:
-some peers remember what they have seen.
+is the median of the ratios to the floor of the same round, in CPU time of one core. Each round has documents of its
+own: convcli and some peers remember what they have seen, so the documents of `--warm` go first, as the beginning of a
+large file does.
 
 `--startup` and `--scale` measure the program as a process instead.
 """
@@ -13,20 +14,67 @@ import argparse
 import gc
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from statistics import median
+from typing import Any, NamedTuple
 
 import orjson
 
 from convcli import dialects
-from convcli.engine import conversion, pipeline
+from convcli.engine import pipeline
 from convcli.model.dialect import Options
+from convcli.model.document import Rows
 from convcli.proof.difference import difference
 from convcli.validation import schemas, verdict
 from convcli.wire import exact_json
 from tests.benchmarks import data, peers, processes
 
 Work = Callable[[bytes], object]
+
+
+class Case(NamedTuple):
+    """One kind of documents: `make` gives as many as wanted, of a scale; a session is the lines of a file."""
+
+    name: str
+    source: str
+    target: str
+    make: Callable[[int, float], Iterable[Any]]
+    is_session: bool = False
+
+
+def _pair(source: str, target: str, note: str = "", *, named: bool = False) -> Case:
+    def make(count: int, scale: float) -> Iterable[Any]:
+        return data.documents(source, count, scale, named=named)
+
+    return Case(f"{source} → {target}{note}", source, target, make)
+
+
+def _session(source: str, target: str) -> Case:
+    def make(count: int, scale: float) -> Iterable[Any]:
+        return data.documents(source, -(-count // 6), scale, is_session=True)
+
+    return Case(f"sessions: {source} → {target}", source, target, make, is_session=True)
+
+
+CASES = (
+    _pair("openai-chat", "anthropic"),
+    _pair("openai-chat", "anthropic", ", every user's message loses a field", named=True),
+    _pair("anthropic", "openai-chat"),
+    _pair("anthropic", "gemini"),
+    _pair("gemini", "openai-responses"),
+    _pair("openai-responses", "openai-chat"),
+    _pair("openai-chat", "mistral", ", every call loses its id"),
+    Case(
+        "rows of 3 KB → anthropic",
+        "openai-chat",
+        "anthropic",
+        lambda count, _: (data.row(seed) for seed in range(count * 4)),
+    ),
+    _session("openclaw", "gemini-cli"),
+    _session("gemini-cli", "anthropic"),
+    _session("codex", "openai-chat"),
+    _session("claude-code", "openai-chat"),
+)
 
 
 def seconds(work: Work, lines: list[bytes]) -> float:
@@ -37,11 +85,14 @@ def seconds(work: Work, lines: list[bytes]) -> float:
     return time.process_time() - start
 
 
-def ratios(candidates: dict[str, Work], lines: list[bytes], rounds: int) -> dict[str, float]:
+def ratios(
+    candidates: dict[str, Work], lines: list[bytes], rounds: int, floor: Work, warm: Iterable[bytes] = ()
+) -> dict[str, float]:
     """For each candidate the median of floor ÷ candidate: 1 is as fast as the floor."""
     found: dict[str, list[float]] = {name: [] for name in candidates}
-    for work in (floor, *candidates.values()):
-        seconds(work, lines[:1])
+    for line in (lines[0], *warm):
+        for work in (floor, *candidates.values()):
+            work(line)
     gc.freeze()  # the modules of the peers and what is prepared must not be visited again and again
     for some in (lines[number::rounds] for number in range(rounds)):
         base = seconds(floor, some)
@@ -50,50 +101,60 @@ def ratios(candidates: dict[str, Work], lines: list[bytes], rounds: int) -> dict
     return {name: median(values) for name, values in found.items()}
 
 
-def floor(line: bytes) -> object:
+def floor_of_line(line: bytes) -> object:
     return orjson.dumps(orjson.loads(line))
 
 
-def converting(source: str, target: str) -> Work:
+def floor_of_rows(text: bytes) -> object:
+    return b"\n".join([orjson.dumps(orjson.loads(line)) for line in text.split(b"\n")])
+
+
+def read_rows(text: bytes) -> Rows:
+    return Rows([exact_json.parse(line) for line in text.split(b"\n")])
+
+
+def encoded(document: Any) -> bytes:
+    return b"\n".join(map(data.compact, document)) if isinstance(document, Rows) else data.compact(document)
+
+
+def write(document: Any) -> bytes:
+    return b"\n".join(map(exact_json.write, document)) if isinstance(document, Rows) else exact_json.write(document)
+
+
+def converting(case: Case) -> Work:
     """The whole pipeline: exact reading, validation, lift, lower, derived losses, writing."""
-    one, two = dialects.get(source), dialects.get(target)
-    return lambda line: exact_json.write(pipeline.convert(exact_json.parse(line), one, two).document)
+    read, one, two = _reader(case), dialects.get(case.source), dialects.get(case.target)
+    return lambda line: write(pipeline.convert(read(line), one, two).document)
 
 
-def converting_the_long_way(source: str, target: str) -> Work:
-    """The same, as it is where messages are not plain, or documents share neither tools nor settings."""
-    one, two = dialects.get(source), dialects.get(target)
-    return lambda line: exact_json.write(
-        conversion.lower(conversion.lift(exact_json.parse(line), one), two, source=one).document
-    )
-
-
-def validating(source: str) -> Work:
+def validating(case: Case) -> Work:
     """Exact reading, schema and rules."""
-    dialect = dialects.get(source)
-    return lambda line: pipeline.validate(exact_json.parse(line), dialect)
+    read, dialect = _reader(case), dialects.get(case.source)
+    return lambda line: pipeline.validate(read(line), dialect)
 
 
-def steps(source: str, target: str, lines: list[bytes], rounds: int) -> dict[str, float]:
-    """What each step costs, in floors."""
-    one, two = dialects.get(source), dialects.get(target)
-    if not two.is_written:
-        return {}
-    documents = {line: exact_json.parse(line) for line in lines}
+def _reader(case: Case) -> Callable[[bytes], Any]:
+    return read_rows if case.is_session else exact_json.parse
+
+
+def steps(case: Case, lines: list[bytes], rounds: int, floor: Work) -> dict[str, float]:
+    """What each step costs the long way, in floors."""
+    one, two, read = dialects.get(case.source), dialects.get(case.target), _reader(case)
+    documents = {line: read(line) for line in lines}
     before = {line: one.lift(documents[line]) for line in lines}
     written = {line: two.lower(before[line], Options()) for line in lines}
     after = {line: two.lift(written[line]) for line in lines}
     works: dict[str, Work] = {
-        "read": exact_json.parse,
-        "schema": lambda line: schemas.accepts(source, documents[line]),
+        "read": read,
+        "schema": lambda line: schemas.accepts(one.name, documents[line]),
         "lift": lambda line: one.lift(documents[line]),
-        "lower": lambda line: two.lower(before[line], Options()),  # type: ignore[misc]
+        "lower": lambda line: two.lower(before[line], Options()),
         "lift back": lambda line: two.lift(written[line]),
         "compare": lambda line: difference(before[line], after[line], one, two),
         "rules": lambda line: verdict.of_output(written[line], after[line], two, before[line], one),
-        "write": lambda line: exact_json.write(written[line]),
+        "write": lambda line: write(written[line]),
     }
-    return {name: 1 / ratio for name, ratio in ratios(works, lines, rounds).items()}
+    return {name: 1 / ratio for name, ratio in ratios(works, lines, rounds, floor).items()}
 
 
 def table(rows: list[tuple[str, ...]]) -> str:
@@ -102,45 +163,54 @@ def table(rows: list[tuple[str, ...]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, tuple("---" for _ in head), *body])
 
 
-def column(options: argparse.Namespace, scale: float, count: int) -> dict[str, str]:
-    """All figures for conversations of this scale."""
-    count *= options.rounds
-    lines, lossy = data.lines(count, scale), data.lines(count, scale, named=True)
-    convert = converting(options.source, options.target)
-    candidates = {
-        f"convcli: convert {options.source} → {options.target}, proved": convert,
-        "convcli: the same the long way, for what is not plain": converting_the_long_way(
-            options.source, options.target
-        ),
-        "convcli: validate": validating(options.source),
-        **peers.installed(),
-    }
-    found = ratios(candidates, lines, options.rounds)
-    found["convcli: convert, every user's message loses a field"] = ratios({"": convert}, lossy, options.rounds)[""]
+def column(case: Case, options: argparse.Namespace, scale: float, count: int) -> dict[str, float]:
+    """The figures of a case for documents of this scale."""
+    documents = map(encoded, case.make(count * (options.rounds + options.warm), scale))
+    (*lines,) = documents
+    cut = len(lines) * options.rounds // (options.rounds + options.warm)
+    floor = floor_of_rows if case.is_session else floor_of_line
+    candidates = {case.name: converting(case)}
+    if not case.is_session:
+        candidates[f"validate {case.source}"] = validating(case)
+    if case is CASES[0]:
+        candidates |= peers.installed()
+    found = ratios(candidates, lines[:cut], options.rounds, floor, lines[cut:])
     if options.steps:
-        costs = steps(options.source, options.target, lines, options.rounds)
-        found |= {f"  cost of {step}": cost for step, cost in costs.items()}
-    bytes_each = sum(map(len, lines)) / sum(len(orjson.loads(line)["messages"]) for line in lines)
-    return {"bytes per message": f"{bytes_each:,.0f}", **{name: f"{value:.3f}" for name, value in found.items()}}
+        costs = steps(case, lines[:cut], options.rounds, floor)
+        found |= {f"{case.name}: cost of {step}": cost for step, cost in costs.items()}
+    return found
+
+
+def figures(options: argparse.Namespace) -> list[tuple[str, ...]]:
+    """All cases that can be measured here, as the rows of a table."""
+    known: dict[str, tuple[str, ...]] = {}
+    for case in CASES:
+        if options.case not in case.name or not {case.source, case.target} <= {*dialects.names()}:
+            continue
+        long = column(case, options, data.LONG, options.lines)
+        short = column(case, options, data.SHORT, options.lines * 3)
+        for name in long:
+            known.setdefault(name, (name, f"{long[name]:.3f}", f"{short[name]:.3f}"))
+    return [("× floor", "long", "short"), *known.values()]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--lines", type=int, default=60, help="long conversations in a round; of short ones thrice")
+    parser.add_argument("case", nargs="?", default="", help="only cases with this in their name")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--lines", type=int, default=60, help="long documents in a round; of short ones thrice")
+    parser.add_argument("--warm", type=int, default=5, help="rounds that go before, and are not measured")
     parser.add_argument("--steps", action="store_true", help="what each step costs")
     parser.add_argument("--startup", action="store_true", help="how fast the program starts")
     parser.add_argument("--scale", action="store_true", help="cost and memory by size, and what -j 2 brings")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10, 30, 100, 200], metavar="MB", help="for --scale")
-    parser.add_argument("--source", default="openai-chat")
-    parser.add_argument("--target", default="anthropic")
+    parser.add_argument("--source", default="openai-chat", help="for --startup")
+    parser.add_argument("--target", default="anthropic", help="for --startup")
     options = parser.parse_args()
     if options.startup or options.scale:
         rows = processes.startup(options.rounds) if options.startup else processes.scale(options.rounds, options.sizes)
-        sys.stdout.write(table(rows) + "\n")
-        return
-    columns = {"long": column(options, 1.0, options.lines), "short": column(options, 0.18, options.lines * 3)}
-    rows = [("× floor", *columns)] + [(name, *(one[name] for one in columns.values())) for name in columns["long"]]
+    else:
+        rows = figures(options)
     sys.stdout.write(table(rows) + "\n")
 
 

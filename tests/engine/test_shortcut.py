@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import random
 from itertools import permutations
 from typing import Any
 
@@ -17,7 +19,6 @@ from convcli.model.dialect import Dialect, Plain, Turn
 from convcli.validation import schemas
 from convcli.validation.rules.keys import BESIDE_TURNS
 from tests import strategies
-from tests.benchmarks import data
 from tests.laws.test_mutants import containers, mutate
 from tests.support import acceptable, dumped, names, samples
 
@@ -63,6 +64,28 @@ def conversations(draw: st.DrawFn) -> list[Turn]:
             answered = draw(st.permutations([id_ for id_, _, _ in called]))[: draw(st.integers(0, 3))]
             turns += [("tool", id_, draw(texts)) for id_ in answered]
     return turns
+
+
+def conversation(seed: int, *, named: bool = False) -> dict[str, Any]:
+    """A request with texts, images, calls and results, and the tools that all of them have; with `named` every user has
+    a name, which Anthropic cannot say."""
+    rng = random.Random(seed)
+    messages: list[dict[str, Any]] = [{"role": "system", "content": "Be brief."}]
+    for turn in range(5):
+        user: dict[str, Any] = {"role": "user", "content": f"What is {rng.random()}?"}
+        if named:
+            user["name"] = f"u{turn}"
+        elif rng.random() < 0.2:
+            image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+            user["content"] = [{"type": "text", "text": user["content"]}, image]
+        ids = [f"call_{turn}_{k}" for k in range(rng.choice((1, 1, 2)))]
+        function = {"name": "search", "arguments": json.dumps({"q": "x", "n": turn})}
+        called = [{"id": id_, "type": "function", "function": function} for id_ in ids]
+        messages += [user, {"role": "assistant", "content": "Let me see.", "tool_calls": called}]
+        messages += [{"role": "tool", "tool_call_id": id_, "content": f"{rng.random()}"} for id_ in ids]
+        messages.append({"role": "assistant", "content": "東京"})
+    tools = [{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}]
+    return {"model": "gpt-6-sol", "messages": messages, "tools": tools}
 
 
 def assert_same_way(document: Any, source: Dialect, target: Dialect) -> bool:
@@ -116,13 +139,13 @@ def test_what_is_given_is_taken_back_or_not_at_all(name: str, turns: list[Turn])
 def test_the_conversations_of_the_benchmark_go_the_short_way_and_back() -> None:
     chat, anthropic = dialects.get("openai-chat"), dialects.get("anthropic")
     for seed in range(20):
-        document = data.conversation(seed, 0.05)
+        document = conversation(seed)
         assert assert_same_way(document, chat, anthropic)
         assert assert_same_way(pipeline.convert(document, chat, anthropic).document, anthropic, chat)
 
 
 def test_names_that_get_lost_are_told_on_the_short_way() -> None:
-    document = data.conversation(1, 0.05, named=True)
+    document = conversation(1, named=True)
     for one, prefix in ((document, "/messages"), (document["messages"], "")):
         assert assert_same_way(one, dialects.get("openai-chat"), dialects.get("anthropic"))
         found = pipeline.convert(one, dialects.get("openai-chat"), dialects.get("anthropic")).losses
@@ -132,15 +155,15 @@ def test_names_that_get_lost_are_told_on_the_short_way() -> None:
 
 def test_two_outputs_share_nothing() -> None:
     chat, anthropic = dialects.get("openai-chat"), dialects.get("anthropic")
-    _, one, two = (pipeline.convert(data.conversation(2, 0.05), chat, anthropic).document for _ in range(3))
+    _, one, two = (pipeline.convert(conversation(2), chat, anthropic).document for _ in range(3))
     for holder in containers(one):
         holder.clear()
     assert two["tools"][0]["input_schema"]["type"] == "object"
-    assert two == pipeline.convert(data.conversation(2, 0.05), chat, anthropic).document
+    assert two == pipeline.convert(conversation(2), chat, anthropic).document
 
 
 def test_a_conversion_on_the_short_way_knows_its_transcript() -> None:
-    document = data.conversation(3, 0.05)
+    document = conversation(3)
     for _ in range(2):
         made = pipeline.convert(document, dialects.get("openai-chat"), dialects.get("anthropic"))
     assert made.transcript == conversion.lift(document, dialects.get("openai-chat"))
@@ -162,7 +185,7 @@ def test_a_sample_is_plain_everywhere() -> None:
 
 
 def test_nothing_is_prepared_for_a_document_that_is_alone() -> None:
-    document = {**data.conversation(4, 0.05), "temperature": 0.123456}
+    document = {**conversation(4), "temperature": 0.123456}
     chat, anthropic = dialects.get("openai-chat"), dialects.get("anthropic")
     assert shortcut.by_template(document, chat, anthropic) is None
     assert shortcut.by_template(document, chat, anthropic) is not None
