@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 import click
 
 from convcli.cli import _selecting
-from convcli.cli._types import DIALECT, Near
+from convcli.cli._types import DIALECT, PATH, Near
 from convcli.model.dialect import Dialect
-from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, ConvcliError, OutputError, RefusedError
+from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, WRONG_JOB, ConvcliError, OutputError, RefusedError
 from convcli.model.findings import Finding
 from convcli.report.screen import Screen
 
@@ -36,14 +36,15 @@ MOST_ALIKE = 5
 MOST_OF_A_KIND = 50
 """And of one kind over all files."""
 MOST_ERRORS = 20
-"""Inputs with the same error: a second run over a folder meets a thousand outputs that exist."""
+MOST_OF_JOB = 3
+"""Inputs with the same error of content, and of the job: a second run meets a thousand outputs that exist."""
 MOST_KINDS = 8
 """Kinds that are named when the rest is counted."""
 
 
 def inputs(function: F) -> F:
     """The argument FILE… and the options that say how files are read, which come as one `reading`."""
-    return click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="FILE...")(
+    return click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")(
         at_option(line_option(from_option(reading_options(function))))
     )
 
@@ -153,6 +154,7 @@ class ExitCodes:
     def __init__(self, screen: Screen) -> None:
         self._screen, self._codes = screen, {0}
         self._told = Counter[str]()
+        self._limits: dict[str, int] = {}
 
     def add(self, code: int) -> None:
         """Count in an exit code."""
@@ -175,7 +177,8 @@ class ExitCodes:
         except ConvcliError as error:
             error.file = error.file or ("" if isinstance(error, OutputError) else name)
             self._told[error.code] += 1
-            if self._told[error.code] <= MOST_ERRORS:
+            if self._told[error.code] <= self._most(error.code, error.exit_code):
+                error.help = error.help if self._told[error.code] == 1 else ""
                 self._screen.error(error)
             self._codes.add(error.exit_code)
         except Exception as error:
@@ -186,8 +189,12 @@ class ExitCodes:
         from convcli.report.text import count
 
         for code, number in self._told.items():
-            if number > MOST_ERRORS:
-                self._screen.tell(f"and {count(number - MOST_ERRORS, 'more input')} with error[{code}]\n")
+            if number > self._most(code):
+                self._screen.tell(f"and {count(number - self._most(code), 'more input')} with error[{code}]\n")
+
+    def _most(self, code: str, exit_code: int | None = None) -> int:
+        """How many errors with this code are printed; the first of them says which exit code it has."""
+        return self._limits.setdefault(code, MOST_OF_JOB if exit_code == WRONG_JOB else MOST_ERRORS)
 
 
 def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:

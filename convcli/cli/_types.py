@@ -54,6 +54,8 @@ def completing(words: list[str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
+PATH = click.Path(readable=False, allow_dash=True)
+"""A file or a folder. Whether it can be read shows when it is opened, and is told as all errors are."""
 DIALECT = _DialectType()
 
 

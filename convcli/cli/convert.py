@@ -13,7 +13,7 @@ import click
 
 from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import BRANCH, DIALECT, VIEW, Near
+from convcli.cli._types import BRANCH, DIALECT, PATH, VIEW, Near
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError, OutputError
 from convcli.report.screen import Screen
@@ -53,13 +53,13 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
 @click.option(
     "-o",
     "--output",
-    type=click.Path(allow_dash=True),
+    type=PATH,
     metavar="FILE|-",
     help="Where to write; without it, to stdout. Several inputs go into one FILE.jsonl or, as an array, FILE.json.",
 )
 @click.option(
     "--out-dir",
-    type=click.Path(),
+    type=PATH,
     metavar="DIR",
     help="Where to write several inputs, with the folders inside them, or each transcript of one FILE.",
 )
@@ -72,8 +72,8 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
     metavar="[=LEVEL]",
     help="Write nothing and exit 1 if something is lost. LEVEL: content, context (and content), or any (the default).",
 )
-@click.option("--losses", type=click.Path(), metavar="FILE", help="Write all losses to a file, as a JSON array.")
-@click.option("--restore-file", type=click.Path(), metavar="FILE", help="Write what convcli restore needs.")
+@click.option("--losses", type=PATH, metavar="FILE", help="Write all losses to a file, as a JSON array.")
+@click.option("--restore-file", type=PATH, metavar="FILE", help="Write what convcli restore needs.")
 @click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, and exit 1.")
 @click.option(
     "--branch",

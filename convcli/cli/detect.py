@@ -10,7 +10,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import format_of
+from convcli.cli._types import PATH, format_of
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -25,7 +25,7 @@ convcli detect "samples/openclaw/*.jsonl" --output-format json
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @_shared.reading_options
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj

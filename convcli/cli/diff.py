@@ -10,7 +10,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, Near, format_of
+from convcli.cli._types import DIALECT, PATH, Near, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE
 from convcli.report import tables
@@ -32,8 +32,8 @@ LEVELS = {"content": ("content",), "context": ("content", "context"), "any": ("c
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("first", type=click.Path(), metavar="FILE")
-@click.argument("second", type=click.Path(), metavar="FILE")
+@click.argument("first", type=PATH, metavar="FILE")
+@click.argument("second", type=PATH, metavar="FILE")
 @_shared.from_option
 @_shared.reading_options
 @click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="The dialect of the second file.")

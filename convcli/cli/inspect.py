@@ -12,7 +12,7 @@ import click
 from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._selecting import MORE_OF_TRANSCRIPTS, TRANSCRIPTS, Condition, column_named, row_of
-from convcli.cli._types import DIALECT, format_of
+from convcli.cli._types import DIALECT, PATH, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import tables
@@ -64,9 +64,7 @@ EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRA
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
 @click.option("--no-trunc", "whole", is_flag=True, help="Do not cut texts.")
-@click.option(
-    "--out-dir", type=click.Path(), metavar="DIR", help="With html: a page for each transcript, and an index."
-)
+@click.option("--out-dir", type=PATH, metavar="DIR", help="With html: a page for each transcript, and an index.")
 @click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="With html: mark what that would lose.")
 @click.option("--findings", is_flag=True, help="With html: mark what validate would find.")
 @click.option("--force", is_flag=True, help="Replace pages that exist.")

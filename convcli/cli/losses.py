@@ -11,7 +11,7 @@ import click
 from convcli import dialects
 from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import BRANCH, DIALECT, VIEW, format_of
+from convcli.cli._types import BRANCH, DIALECT, PATH, VIEW, format_of
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report import tables
@@ -37,7 +37,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, type=click.Path(), metavar="[FILE]...")
+@click.argument("paths", nargs=-1, type=PATH, metavar="[FILE]...")
 @_selecting.options
 @_shared.at_option
 @_shared.line_option

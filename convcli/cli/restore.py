@@ -9,6 +9,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
+from convcli.cli._types import PATH
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
@@ -18,11 +19,11 @@ convcli restore out.json --restore-file kept.jsonl -o chat-again.json
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @click.option(
     "--restore-file",
     "kept",
-    type=click.Path(),
+    type=PATH,
     metavar="FILE",
     required=True,
     help="What convert --restore-file wrote.",
@@ -30,7 +31,7 @@ convcli restore out.json --restore-file kept.jsonl -o chat-again.json
 @click.option(
     "-o",
     "--output",
-    type=click.Path(allow_dash=True),
+    type=PATH,
     metavar="FILE|-",
     default="-",
     show_default=False,

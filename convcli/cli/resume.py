@@ -12,7 +12,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import VIEW, Near
+from convcli.cli._types import PATH, VIEW, Near
 from convcli.model.errors import DONE, JobError
 from convcli.report.screen import Screen
 
@@ -37,14 +37,14 @@ def _programs() -> list[str]:
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("path", type=click.Path(), metavar="FILE")
+@click.argument("path", type=PATH, metavar="FILE")
 @click.option("--in", "program", type=Near("program", _programs), required=True, help="The program that goes on.")
 @_shared.from_option
 @_shared.reading_options
-@click.option("--home", type=click.Path(), metavar="DIR", help="The home directory in which the program's folder is.")
+@click.option("--home", type=PATH, metavar="DIR", help="The home directory in which the program's folder is.")
 @click.option(
     "--cwd",
-    type=click.Path(),
+    type=PATH,
     metavar="DIR",
     help="The directory to work in; without it that of the session if it is here, else the current one.",
 )

@@ -12,7 +12,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import Near, format_of
+from convcli.cli._types import PATH, Near, format_of
 from convcli.model.errors import DONE
 from convcli.report import tables
 from convcli.report.screen import Screen
@@ -38,9 +38,9 @@ def _programs() -> list[str]:
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("folder", required=False, type=click.Path(), metavar="[DIR]")
+@click.argument("folder", required=False, type=PATH, metavar="[DIR]")
 @click.option("--program", type=Near("program", _programs), metavar="NAME", help="Only sessions of this program.")
-@click.option("--home", type=click.Path(), metavar="DIR", help="The home directory in which the programs' folders are.")
+@click.option("--home", type=PATH, metavar="DIR", help="The home directory in which the programs' folders are.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most so many, the newest.")
 @_shared.reading_options
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")

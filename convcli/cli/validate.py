@@ -11,7 +11,7 @@ import click
 
 from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, CodeList, format_of
+from convcli.cli._types import DIALECT, PATH, CodeList, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report import formats
@@ -48,13 +48,9 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @click.option("--statistics", is_flag=True, help="Count the findings by code instead of listing them.")
 @click.option("--check-arguments", is_flag=True, help="Check arguments of calls by the schemas of the tools.")
 @click.option("--strict", is_flag=True, help="Unknown keys are findings too, and warnings exit 1.")
-@click.option(
-    "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE|-", help="Where to write; without it, to stdout."
-)
+@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="Where to write; without it, to stdout.")
 @click.option("--force", is_flag=True, help="Replace an output that exists.")
-@click.option(
-    "--baseline", type=click.Path(), metavar="FILE", help="Findings in this file are known: only new ones fail."
-)
+@click.option("--baseline", type=PATH, metavar="FILE", help="Findings in this file are known: only new ones fail.")
 @click.option("--write-baseline", is_flag=True, help="Write the findings to the file of --baseline, and exit 0.")
 @click.option("--transcripts-only", is_flag=True, help="Skip files that are no transcripts, also those that are named.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")

@@ -6,8 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from convcli.cli._commands import group
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, environment, run, write
 
 PACKAGE = ROOT / "convcli" / "cli"
@@ -84,3 +86,12 @@ def test_short_names_of_options_are_the_long_ones(tmp_path: Path) -> None:
     assert run("convert", source, "-f", OTHER, "-t", OWN).stdout == long.stdout
     assert run("losses", "-f", OTHER, "-t", OWN).stdout == run("losses", "--from", OTHER, "--to", OWN).stdout
     assert run("-V").stdout == run("--version").stdout != b""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_path_is_judged_before_it_is_opened(name: str) -> None:
+    """What is wrong with a file is told by our errors, which name the file on a line of its own."""
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    paths = [param.type for param in command.params if isinstance(param.type, click.Path)]
+    assert not any(path.exists or path.readable or path.writable for path in paths)

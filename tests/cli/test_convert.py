@@ -392,3 +392,16 @@ def test_a_condition_that_holds_for_nothing_is_told_with_the_nearest_word(tmp_pa
     assert b'no row has model=gpt-6; did you mean "gpt-5"?' in done.stderr
     assert not (tmp_path / "out").exists()
     assert run("convert", source, "--to", OTHER, "--where", "modle=x").returncode == 2
+
+
+def test_of_many_outputs_that_exist_a_few_are_named_and_the_way_out_once(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for number in range(9):
+        write(tmp_path / "in" / f"{number}.json", CLEAN)
+    words = ["convert", tmp_path / "in", "--from", OTHER, "--to", OTHER, "--out-dir", tmp_path / "out"]
+    assert run(*words).returncode == 0
+    again = run(*words)
+    assert again.returncode == 2
+    assert again.stderr.count(b"error[output-exists]") == 4
+    assert b"and 6 more inputs with error[output-exists]\n" in again.stderr
+    assert again.stderr.count(b"--force replaces it") == 1
