@@ -113,7 +113,7 @@ def ran(line: str, folder: Path) -> int:
 
 def commands(code: str) -> Iterator[tuple[str, int]]:
     """Each line, with the exit status that its comment names, else 0."""
-    for line in code.splitlines():
+    for line in code.replace("\\\n", "").splitlines():
         named = re.search(r"# exit (\d)$", line)
         yield line, int(named[1]) if named else 0
 
@@ -323,4 +323,5 @@ def test_on_a_terminal_a_page_is_laid_out_and_fits(topic: str) -> None:
     assert shown.splitlines()[0] == pages.title(topic)
     assert "\x1b" not in shown
     assert "\n## " not in shown
+    assert shown.count("…") == pages.page(topic).count("…"), "a table cuts a word"
     assert "\x1b[1m" in pages.shown(pages.page(topic), 80, Paint(colour=True))
