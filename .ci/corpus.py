@@ -1,5 +1,7 @@
-"""Runs the corpus of bad inputs, counts what is in real files, and compares with what is known: `corpus.py CORPUS_DIR
-[SUITE …]`.
+"""Runs the corpus of bad inputs and of real files and compares with what is known: `corpus.py CORPUS_DIR [SUITE …]`.
+
+The suite `real` asks of every real file that it is taken for what its folder says, or told by the name of its format,
+and counts what is in it.
 
 `known-failures.txt` holds a line `case | what is wrong | why it stands` for each problem that is tolerated. A new
 problem fails, and so does a known one that has gone: the list may only shrink. With `--write` the list is printed as
@@ -20,9 +22,48 @@ HERE = Path(__file__).parent
 KNOWN = HERE / "known-failures.txt"
 SUITES = {"bad": r"^(enc|json|jsonl|dup|num|sur|top|args|link|tool|thought|bin)-", "cli": ""}
 """The suites, and which of their cases are run: those with a layer of their own, in less than three minutes."""
-
-
 REAL = "real"
+DIALECTS = {
+    "pi": "openclaw",
+    "claude_code_malformed": "claude-code",
+    "hf_chat": "openai-chat hf-chat",
+    "openai_ft": "openai-chat openai-ft mistral",
+    "openai_agents": "openai-responses",
+}
+"""What the files of a folder may be taken for, where that is not the name of the folder."""
+NAMED = ("this looks like ", "the same key twice")
+"""How an error begins that says what the file is, or that it cannot be read at all."""
+
+
+def misread(wish: argparse.Namespace) -> set[tuple[str, str]]:
+    """Every real file that is taken for what it is not, or for nothing that has a name."""
+    root = wish.corpus / REAL
+    files = sorted(path for path in root.glob("*/*") if path.suffix != ".md")
+    counts = json.loads((root / "expected.json").read_text("utf-8"))
+    missing = counts.keys() - {str(path.relative_to(root)) for path in files}
+    if missing or not counts:
+        raise SystemExit(f"expected.json names files that are not there: {sorted(missing)}")
+    taken = {row["file"]: row["dialect"] for row in json.loads(_output(wish, "detect", files, "json"))}
+    rest = [path for path in files if str(path) not in taken]
+    findings = [json.loads(line) for line in _output(wish, "validate", rest, "jsonl").splitlines()]
+    told = {finding["file"]: (finding["code"], finding["message"]) for finding in findings}
+    found = set()
+    for path in files:
+        name, folder = str(path.relative_to(root)), path.parent.name
+        code, message = told.get(str(path), ("", ""))
+        if str(path) in taken:
+            right = taken[str(path)] in DIALECTS.get(folder, folder.replace("_", "-")).split()
+            found |= set() if right else {(name, f"taken for {taken[str(path)]}")}
+        elif not message.startswith(NAMED) and code != "not-json":
+            found.add((name, f"not named: {code}"))
+    return found
+
+
+def _output(wish: argparse.Namespace, command: str, files: list[Path], form: str) -> str:
+    words = [wish.tool, command, *map(str, files), "--output-format", form]
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
+
+
 FOLDERS = ("claude_code", "openclaw", "pi")
 """Folders of real files of which every count must be that of the corpus."""
 COUNTS = {"calls": "tool_calls", "results": "tool_results", "errors": "tool_errors", "reasoning": "reasoning"}
@@ -80,7 +121,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         suites = [suite for suite in wish.suites if suite != REAL]
         found = {problem for suite in suites for problem in problems(wish, suite, Path(folder))}
-    found |= miscounts(wish) if REAL in wish.suites else set()
+    found |= misread(wish) | miscounts(wish) if REAL in wish.suites else set()
     tolerated = known()
     if wish.write:
         sys.stdout.writelines(
