@@ -18,6 +18,7 @@ from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.model.transcript import Transcript
 from convcli.validation import schemas, verdict
+from convcli.validation.rules.kinds import known_types
 from convcli.validation.survey import Purpose
 
 
@@ -46,7 +47,8 @@ def validate(
         found = [*found, strange]
         if dialect.detect(document) is None:  # the rules are not for another program
             return found
-    return found + verdict.findings(document, transcript, dialect, (*dialect.rules, *more), purpose)
+    rules = (*dialect.rules, *(() if dialect.carries_all else (known_types(dialect.name),)), *more)
+    return found + verdict.findings(document, transcript, dialect, rules, purpose)
 
 
 def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:

@@ -307,6 +307,27 @@ def vocabulary(name: str) -> frozenset[str]:
     return frozenset(keys(schema(name)))
 
 
+@cache
+def types(name: str) -> frozenset[str]:
+    """The words that the schema names somewhere for a key `type`, but for those that it refuses."""
+
+    def words(node: Any) -> Iterator[str]:
+        if isinstance(node, dict):
+            stated = (node.get("properties") or {}).get("type")
+            if isinstance(stated, dict):
+                yield from (word for word in stated.get("enum", [stated.get("const")]) if isinstance(word, str))
+        for below in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            yield from words(below)
+
+    return frozenset(words(schema(name)))
+
+
+def _has_unknown_type(name: str, nodes: Iterable[dict[str, Any]], value: dict[str, Any]) -> bool:
+    """Do the schemas tell such objects by their type, and do they not know this one? Then its keys are not to blame."""
+    tells = any("type" in (node["if"].get("properties") or {}) for node in nodes if isinstance(node.get("if"), dict))
+    return tells and isinstance(value.get("type"), str) and value["type"] not in types(name)
+
+
 def _unknown_keys(name: str, nodes: Iterable[Any], value: Any, path: Path) -> Iterator[Finding]:
     """Walks the document beside the schemas that apply to it; what no schema describes is not entered."""
     applying = [applied for node in nodes for applied in _applying(name, node, value)]
@@ -314,7 +335,7 @@ def _unknown_keys(name: str, nodes: Iterable[Any], value: Any, path: Path) -> It
         below = [node["items"] for node in applying if "items" in node]
         for index, item in enumerate(value) if below else ():
             yield from _unknown_keys(name, below, item, (*path, index))
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and not _has_unknown_type(name, applying, value):
         known = {key for node in applying for key in _named(node)}
         others = [node["additionalProperties"] for node in applying if "additionalProperties" in node]
         for key, item in value.items():

@@ -10,13 +10,13 @@ from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
-from tests.support import samples_of
+from tests.support import acceptable_of
 
 HISTORY = dialects.get("message-history")
 
 
 def sample(name: str) -> Any:
-    return next(sample.document for sample in samples_of("message-history") if sample.path.name == name)
+    return next(sample.document for sample in acceptable_of("message-history") if sample.path.name == name)
 
 
 def to(name: str, document: Any) -> pipeline.Conversion:

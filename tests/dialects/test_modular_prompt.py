@@ -19,13 +19,13 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from tests.support import samples_of
+from tests.support import acceptable_of
 
 PROMPT = dialects.get("modular-prompt")
 
 
 def sample(name: str) -> Any:
-    return next(sample.document for sample in samples_of("modular-prompt") if sample.path.name == name)
+    return next(sample.document for sample in acceptable_of("modular-prompt") if sample.path.name == name)
 
 
 def to(name: str, document: Any) -> Any:

@@ -24,7 +24,7 @@ from tests.support import names
 ROWS = [json.loads(line) for line in Path(__file__).with_name("twins.jsonl").read_text("utf-8").splitlines()]
 MOST_APART = 25
 """Values that are added, removed or changed between two twins."""
-OF_SCHEMAS = {"wrong-type", "missing-key", "unknown-value", "too-few", "not-allowed", "unknown-key"}
+OF_SCHEMAS = {"wrong-type", "missing-key", "unknown-value", "too-few", "not-allowed", "unknown-key", "unknown-type"}
 TEXT = {"type": "text", "text": "Hi."}
 
 

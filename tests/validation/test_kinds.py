@@ -1,0 +1,74 @@
+"""Types that a format does not name: told where they stand, and with what may be meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from convcli import dialects
+from convcli.engine import pipeline
+from convcli.model.document import Rows
+from convcli.model.findings import Finding
+from convcli.validation import schemas
+
+TYPO = {"type": "txet", "text": "Hi."}
+KEPT = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+
+
+def asked(*blocks: Any) -> dict[str, Any]:
+    return {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": list(blocks)}]}
+
+
+def found(name: str, document: Any, **more: Any) -> list[Finding]:
+    told = pipeline.validate(document, dialects.get(name), **more)
+    return [finding for finding in told if finding.code == "unknown-type"]
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "where", "meant"),
+    [
+        ("anthropic", asked(TYPO), "/messages/0/content/0/type", "text"),
+        ("openai-chat", asked(TYPO), "/messages/0/content/0/type", "text"),
+        ("mistral", asked(TYPO), "/messages/0/content/0/type", "text"),
+        ("gemini", {"contents": [{"role": "user", "parts": [{"txet": "Hi."}]}]}, "/contents/0/parts/0/txet", "text"),
+        ("openai-responses", {"input": [{"type": "mesage", "role": "user"}]}, "/input/0/type", "message"),
+    ],
+)
+def test_a_misspelt_type_is_a_warning_and_an_error_where_a_service_is_asked(
+    name: str, document: Any, where: str, meant: str
+) -> None:
+    [finding] = found(name, document)
+    assert (finding.severity, finding.where, finding.help) == ("warning", where, f'did you mean "{meant}"?')
+    assert [finding.severity for finding in found(name, document, purpose="request")] == ["error"]
+
+
+def test_strict_blames_the_type_and_not_the_keys_beside_it() -> None:
+    told = pipeline.validate(asked(TYPO), dialects.get("anthropic"), strict=True)
+    assert [(finding.code, finding.where) for finding in told] == [("unknown-type", "/messages/0/content/0/type")]
+    told = pipeline.validate(asked({"type": "text", "text": "Hi.", "txet": 1}), dialects.get("anthropic"), strict=True)
+    assert [(finding.code, finding.where) for finding in told] == [("unknown-key", "/messages/0/content/0/txet")]
+
+
+def test_a_type_that_is_known_and_only_carried_is_not_told() -> None:
+    turn = {"role": "assistant", "content": [KEPT]}
+    for name in ("anthropic", "cline"):
+        assert "server_tool_use" in schemas.types(name)
+    assert found("anthropic", {"messages": [turn]}) == []
+
+
+def test_rows_that_no_model_saw_may_be_of_any_kind() -> None:
+    header = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"}
+    said = {
+        "type": "message",
+        "id": "a",
+        "parentId": None,
+        "timestamp": "t",
+        "message": {"role": "user", "content": ""},
+    }
+    assert found("openclaw", Rows([header, said, {"type": "never_seen_before", "id": "b", "parentId": "a"}])) == []
+
+
+def test_a_type_that_the_schema_refuses_is_none_that_it_knows() -> None:
+    assert "image_url" not in schemas.types("anthropic")
+    assert {"text", "tool_use", "redacted_thinking"} <= schemas.types("anthropic")
