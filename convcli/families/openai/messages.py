@@ -237,7 +237,8 @@ class Draft:
         content = self.content
         if not content:
             return None if self.calls or self.refusal or self.audio else ""
-        return content[0]["text"] if len(content) == 1 and tuple(content[0]) == USUAL_TEXT else content
+        is_text = len(content) == 1 and tuple(content[0]) == USUAL_TEXT and content[0]["type"] == "text"
+        return content[0]["text"] if is_text else content
 
 
 USUAL_TEXT = ("type", "text")
