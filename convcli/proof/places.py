@@ -158,6 +158,8 @@ def _snake(name: str) -> str:
 
 def climb(place: Path, steps: Path) -> Path:
     """`place` and `steps`, where `..` takes one step off."""
+    if ".." not in steps:
+        return (*place, *steps)
     for step in steps:
         place = place[:-1] if step == ".." else (*place, step)
     return place

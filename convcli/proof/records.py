@@ -12,7 +12,7 @@ from convcli.model.dialect import CUSTOM, Dialect, LossKind
 from convcli.model.transcript import Path, Transcript
 from convcli.proof.equality import as_json
 from convcli.proof.places import Places
-from convcli.proof.reasons import MISSING, KeysOf, Loss, level_of, reason_of
+from convcli.proof.reasons import MISSING, KeysOf, Level, Loss, level_of, reason_of
 from convcli.wire import exact_json, pointers
 
 SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
@@ -33,6 +33,7 @@ class Differences:
         self.before, self.after, self.source, self.target = before, after, source, target
         self.keys_of = keys
         self.losses: list[Loss] = []
+        self._words: dict[tuple[LossKind, str], tuple[Level, str]] = {}
         self.places = Places(before, source)
         origin = before.origin
         self.made_up = origin.invented if origin is not None else set()
@@ -40,17 +41,16 @@ class Differences:
 
     def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
         """Every field of two records of one type."""
-        for name in before.__struct_fields__:
-            if name in skip or name in ("parts", "extras"):
-                continue
-            if getattr(before, name) is None and getattr(after, name, None) is None:
+        for name, field in fields_of(before.__class__, node):
+            x = getattr(before, name)
+            if name in skip or (x is getattr(after, name, None) and (x is None or field not in MADE_UP)):
                 continue
             if name == "metadata":
                 self.keys(before.metadata or {}, after.metadata or {}, f"{node}.metadata", place)
             elif node == "message" and name == "usage":
                 self.keys(before.usage or {}, after.usage or {}, "message.usage", place)
             else:
-                self.value(before, after, name, f"{node}.{camel(name)}", place)
+                self.value(before, after, name, field, place)
         self.extras(before.extras, after.extras, place)
 
     def value(self, before: Any, after: Any, name: str, field: str, place: Path) -> None:
@@ -129,13 +129,18 @@ class Differences:
         self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
     ) -> None:
         """Add a loss: its level and reason follow from the field, unless `why` says another."""
+        known = self._words.get((kind, field))
+        if known is None:
+            reason = reason_of(kind, field, self.target, self.keys_of)
+            known = self._words[kind, field] = level_of(field, self.source, self.target), reason
+        level, usual = known
         self.losses.append(
             Loss(
                 kind,
                 pointers.pointer(self.places.existing(place, invented=kind == "invented")),
                 field,
-                level_of(field, self.source, self.target),
-                why or reason_of(kind, field, self.target, self.keys_of),
+                level,
+                why or usual,
                 before=before,
                 after=after,
             )
@@ -144,6 +149,13 @@ class Differences:
 
 def _kind(x: Any, y: Any) -> LossKind:
     return "invented" if x is MISSING else "dropped" if y is MISSING else "changed"
+
+
+@cache
+def fields_of(type_: Any, node: str) -> tuple[tuple[str, str], ...]:
+    """The fields of records of this type that are compared one by one, each with its name in losses."""
+    names = [name for name in type_.__struct_fields__ if name not in ("parts", "extras")]
+    return tuple((name, f"{node}.{camel(name)}") for name in names)
 
 
 @cache

@@ -14,7 +14,11 @@ _INDEX = re.compile("0|[1-9][0-9]*")
 
 def pointer(path: Collection[str | int]) -> str:
     """The JSON Pointer of these steps; the empty path is the whole document, `""`."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    return "".join([f"/{step}" if step.__class__ is int else "/" + _escaped(str(step)) for step in path])
+
+
+def _escaped(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1") if "~" in step or "/" in step else step
 
 
 def steps(pointer: str) -> tuple[str, ...]:
