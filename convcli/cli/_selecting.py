@@ -36,7 +36,7 @@ def options(function: F) -> F:
         multiple=True,
         metavar="COLUMN=A,B",
         shell_complete=lambda _, __, word: completed(word, "=", TRANSCRIPTS + MORE_OF_TRANSCRIPTS),
-        help="Only transcripts of which a column of inspect says A or B.",
+        help="Only transcripts whose column of inspect is A or B.",
     )
     limit = click.option(
         "--limit", "most", type=click.IntRange(min=0), metavar="N", help="At most this many transcripts."
@@ -46,8 +46,8 @@ def options(function: F) -> F:
 
 def sampling(function: F) -> F:
     """The options that draw a sample."""
-    sample = click.option("--sample", type=click.IntRange(min=0), metavar="N", help="So many transcripts by chance.")
-    seed = click.option("--seed", type=int, default=0, metavar="S", help="Another one draws another sample.")
+    sample = click.option("--sample", type=click.IntRange(min=0), metavar="N", help="N transcripts, chosen at random.")
+    seed = click.option("--seed", type=int, default=0, metavar="S", help="The seed of the random choice.")
     return sample(seed(function))
 
 

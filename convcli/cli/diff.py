@@ -64,8 +64,8 @@ def command(
 ) -> int:
     """Are two files the same conversation, in whatever dialects?
 
-    Ids that only tie calls to results may differ, and nothing is missed that the dialect of the other file has no
-    place for. Files of many transcripts are compared one by one. Exits 0 when they are equal, and 1 when not.
+    Ids may differ if they only tie calls to results, and what the dialect of the other file has no place for does not
+    count. Files of many transcripts are compared one by one. Exits 0 if they are equal, 1 if not.
     """
     rows = [row for row in _rows(first, second, reading, target, exact=exact) if row["level"] in LEVELS[level]]
     if form == "text":

@@ -54,7 +54,7 @@ EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRA
     multiple=True,
     metavar="COLUMN=A,B",
     shell_complete=lambda _, __, word: _selecting.completed(word, "=", EVERY_COLUMN),
-    help="Only rows in which a column says A or B.",
+    help="Only rows whose column is A or B.",
 )
 @click.option(
     "--columns",
@@ -65,7 +65,7 @@ EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRA
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
 @click.option("--no-trunc", "whole", is_flag=True, help="Do not cut texts.")
 @click.option("--out-dir", type=PATH, metavar="DIR", help="With html: a page for each transcript, and an index.")
-@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="With html: mark what that would lose.")
+@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="With html: mark what this would not hold.")
 @click.option("--findings", is_flag=True, help="With html: mark what validate would find.")
 @click.option("--force", is_flag=True, help="Replace pages that exist.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")

@@ -46,7 +46,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @click.option("-t", "--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
 @click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")
 @click.option("--branch", type=BRANCH, default="all", help="Of a session with branches: the active one, or all.")
-@click.option("--view", type=VIEW, default="history", help="What of a compaction would be written, as in convert.")
+@click.option("--view", type=VIEW, default="history", help="Of a session with a compaction, as in convert.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the losses are written.")
 @click.pass_obj
 def command(

@@ -48,7 +48,12 @@ def _programs() -> list[str]:
     metavar="DIR",
     help="The directory to work in; without it that of the session if it is here, else the current one.",
 )
-@click.option("--view", type=VIEW, default="context", help="What of a session with a compaction is written.")
+@click.option(
+    "--view",
+    type=VIEW,
+    default="context",
+    help="Of a session with a compaction: all of it, or what a model would be sent.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be written and lost, and write nothing.")
 @click.pass_obj
 def command(

@@ -41,7 +41,7 @@ def _programs() -> list[str]:
 @click.argument("folder", required=False, type=PATH, metavar="[DIR]")
 @click.option("--program", type=Near("program", _programs), metavar="NAME", help="Only sessions of this program.")
 @click.option("--home", type=PATH, metavar="DIR", help="The home directory in which the programs' folders are.")
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most so many, the newest.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many, the newest first.")
 @_shared.reading_options
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
