@@ -238,7 +238,7 @@ class _Converting:
         output = open_output(arguments.output or "-", force=arguments.force, inputs=paths)
         if len(paths) == 1:
             return output, job._replace(layout=layout)
-        self.joined = Joined(output, "array" if layout == "json" else "jsonl")
+        self.joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.many)
         return None, job._replace(layout="jsonl", is_joined=True)
 
     def _all(self, job: Job, output: Output | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,9 @@ from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import PATH
 from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.files.framing import Framing
 
 EXAMPLES = """\
 convcli convert samples/cline/chat.json --to gemini -o out.json --restore-file kept.jsonl
@@ -46,6 +49,7 @@ def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, forc
     with the order of its keys and all that was lost; white space and the spelling of a number (1e-6 for 0.000001) do
     not.
     """
+    from convcli.engine.restore import in_shells
     from convcli.files.layouts import DocumentWriter, layout
     from convcli.files.outputs import open_output
 
@@ -55,13 +59,19 @@ def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, forc
         with codes.guard(paths[0]):
             records = _records(kept)
             originals = list(_originals(paths, records))
-            writer = DocumentWriter(target, records[0].get("layout") or layout(originals))
+            originals = in_shells(originals, records)
+            writer = DocumentWriter(target, _layout(records) or layout(originals))
             for original in originals:
                 writer.add(original)
             writer.commit()
     finally:
         target.discard()
     return codes.worst
+
+
+def _layout(records: list[Any]) -> Framing | None:
+    """The layout that the records name; that of documents with a shell is told by their number."""
+    return None if "shell" in records[0] else records[0].get("layout")
 
 
 def _records(kept: str) -> list[Any]:

@@ -6,6 +6,7 @@ from what reading the converted document back gives to the original. Where nothi
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from convcli import dialects
@@ -17,6 +18,7 @@ from convcli.model.version import __version__
 from convcli.validation import schemas
 from convcli.wire import exact_json
 from convcli.wire.json_patch import apply, patch
+from convcli.wire.pointers import resolve
 
 RestoreRecord = dict[str, Any]
 
@@ -66,6 +68,23 @@ def in_order(documents: list[Any], records: list[RestoreRecord]) -> list[Any]:
         return [by_digest[kept["sha256"]["converted"]].pop() for kept in records]
     except (LookupError, TypeError):
         return documents
+
+
+def in_shells(originals: list[Any], records: list[RestoreRecord]) -> list[Any]:
+    """The documents that held several of the originals, or the originals where none did. Raises ContentError."""
+    if "shell" not in records[0]:
+        return originals
+    documents, members = list[Any](), list[Any]()
+    for original, kept in zip(originals, records, strict=True):
+        if "shell" in kept:
+            document = deepcopy(kept["shell"])
+            try:
+                members = resolve(document, kept["many"].split("/")[:-1])
+            except (LookupError, KeyError):
+                raise _does_not_fit("the shell of a restore record has no place for its documents") from None
+            documents.append(document)
+        members.append(original)
+    return documents
 
 
 def _does_not_fit(message: str) -> ContentError:

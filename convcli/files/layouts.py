@@ -17,15 +17,21 @@ SUFFIXES: dict[Framing, str] = {"json": ".json", "array": ".json", "jsonl": ".js
 
 
 class DocumentWriter:
-    """Writes documents into an output, one after the other, in one layout."""
+    """Writes documents into an output, one after the other, in one layout.
 
-    def __init__(self, output: Output, layout: Framing) -> None:
+    With `many` a file holds several of them in one document (`Dialect.many`), and each line of JSON Lines one."""
+
+    def __init__(self, output: Output, layout: Framing, many: str = "") -> None:
         self.output, self._layout, self._is_empty = output, layout, True
+        self._opening, self._closing = _around(many or "*")
+        self._is_wrapped = bool(many)
 
     def add(self, document: Any) -> None:
         """Write one document. Raises OutputError."""
         if self._layout == "array":
             self._member(write(document))
+        elif self._is_wrapped and not isinstance(document, Rows):
+            self.add_line(write_line(document))
         else:
             for piece in encoded(document, f".{self._layout}"):
                 self.output.write(piece)
@@ -34,18 +40,26 @@ class DocumentWriter:
         """Write one document that is already a line of JSON. Raises OutputError."""
         if self._layout == "array":
             self._member(line.rstrip(b"\n"))
+        elif self._is_wrapped:
+            self.output.write(self._opening + line.rstrip(b"\n") + self._closing + b"\n")
         else:
             self.output.write(line)
 
     def commit(self) -> None:
         """End it and let the output appear. Raises as `Output.commit` does."""
         if self._layout == "array":
-            self.output.write(b"[]\n" if self._is_empty else b"\n]\n")
+            self.output.write((self._opening if self._is_empty else b"\n") + self._closing + b"\n")
         self.output.commit()
 
     def _member(self, text: bytes) -> None:
-        self.output.write((b"[\n" if self._is_empty else b",\n") + text)
+        self.output.write((self._opening + b"\n" if self._is_empty else b",\n") + text)
         self._is_empty = False
+
+
+def _around(many: str) -> tuple[bytes, bytes]:
+    """What stands before and behind the members of a document that holds several transcripts."""
+    names = many.split("/")[:-1]
+    return b"".join(b"{" + write(name) + b":" for name in names) + b"[", b"]" + b"}" * len(names)
 
 
 def layout(documents: list[Any]) -> Framing:

@@ -254,7 +254,8 @@ class InputConversion:
         return not self.summary.failing and (self.job.keep_going or not self.summary.refused)
 
     def _opened(self, layout: Framing) -> DocumentWriter:
-        return DocumentWriter(self._output_for(SUFFIXES[layout]), layout)
+        many = "" if self.job.is_joined else self.job.target.many
+        return DocumentWriter(self._output_for(SUFFIXES[layout]), layout, many)
 
     def _write(self, document: Any) -> None:
         if isinstance(document, Rows) and (self._file is not None or self.job.is_joined):
@@ -286,7 +287,7 @@ class SplitConversion:
             return
         layout = _layout(step.document, self.job._replace(layout=self.job.layout or "json"), self.source, several=False)
         output = self._output_for(self._names.name(step.item, step.conversion), SUFFIXES[layout])
-        file = DocumentWriter(output, layout)
+        file = DocumentWriter(output, layout, self.job.target.many)
         try:
             file.add(_columns(step.document, self.job))
             file.commit()
@@ -349,6 +350,8 @@ def _keep(step: ItemResult, source: Input, job: Job, sinks: Sinks) -> None:
         kept = record(step.item.original, converted, step.item.dialect, job.target)
         if source.layout == "array":
             kept["layout"] = "array"
+        if step.item.shell is not None:
+            kept["shell"], kept["many"] = step.item.shell, step.item.dialect.many
         sinks.restore(exact_json.write_line(kept))
 
 
@@ -366,6 +369,8 @@ def _layout(document: Any, job: Job, source: Input, *, several: bool) -> Framing
         ways: list[Framing] = [LAYOUTS[framing] for framing in job.target.framings if framing in LAYOUTS]
         usual: Framing = source.layout if source.is_whole and source.layout in ways else next(iter(ways), "jsonl")
         return job.framing or (job.layout if job.layout in ways else usual)
+    if job.target.many and job.layout != "jsonl":
+        return "array"
     if job.layout == "json":
         return "array" if several else "json"
     return job.layout or (source.layout if several else "json")

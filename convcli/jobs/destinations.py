@@ -63,8 +63,8 @@ def stem(file: InputFile) -> str:
 class Joined:
     """One output for several inputs: what is written of each goes behind what was written of those before it."""
 
-    def __init__(self, output: Output, layout: Framing) -> None:
-        self._file = DocumentWriter(output, layout)
+    def __init__(self, output: Output, layout: Framing, many: str = "") -> None:
+        self._file = DocumentWriter(output, layout, many)
 
     def part(self, suffix: str) -> Output:
         """The output for one input, whose documents are lines of JSON."""

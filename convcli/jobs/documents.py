@@ -23,7 +23,8 @@ class Document(msgspec.Struct):
     """One document of an input. `line` is its line in a file of records and 0 elsewhere; `raw` is its JSON text,
     empty for `Rows`, whose lines are their own. `at` is the JSON Pointer to it in what stands there, and `begin` the
     place of the file where its text begins. `texts` are the columns of `given` that hold JSON in a text, and are
-    opened in `value`. What was picked out of a record has a `spot`, its place in `raw`, which is all of the record."""
+    opened in `value`. What was picked out of a record has a `spot`, its place in `raw`, which is all of the record; the
+    first of several that a document of the dialect holds has the `shell`, which is that document without them."""
 
     file: str
     line: int
@@ -35,6 +36,7 @@ class Document(msgspec.Struct):
     texts: tuple[str, ...] = ()
     given: Any = None
     spot: Callable[[], Position] | None = None
+    shell: Any = None
 
     @property
     def original(self) -> Any:

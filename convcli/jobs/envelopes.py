@@ -102,6 +102,14 @@ def _opened(at: str, value: Any) -> Picked:
     return Picked(at, value, False)
 
 
+def without_members(document: Any, pattern: Pattern) -> Any:
+    """A document without the members of the list that the pattern leads to."""
+    name, *rest = pattern
+    if not isinstance(document, dict) or name not in document:
+        return [] if isinstance(document, list) else document
+    return {**document, name: without_members(document[name], tuple(rest))}
+
+
 def located(raw: bytes, found: list[Picked]) -> Callable[[str], Position]:
     """Where values stand in the text that they were picked from: all are looked for when the first is asked for.
 
@@ -138,7 +146,10 @@ class Passed(msgspec.Struct):
 class Picker:
     """Picks the documents of one input, each in a dialect of its own; what is no transcript is counted in `passed`."""
 
-    def __init__(self, name: str, wanted: Sequence[Pattern], among: list[Dialect], *, is_named: bool) -> None:
+    def __init__(
+        self, name: str, wanted: Sequence[Pattern], among: list[Dialect], *, is_named: bool, keeps_shell: bool = False
+    ) -> None:
+        self._keeps_shell = keeps_shell
         self._name, self._wanted, self._is_named = name, wanted, is_named
         self._among = [each for each in among if {"document", "records"}.intersection(each.framings)]
         self.passed = Passed(foreign=Counter())
@@ -156,6 +167,7 @@ class Picker:
         begin = (record.line, record.column, record.start) if is_member else exact_json.BEGIN
         found = picks(record.value, wanted)
         place = located(record.raw, found)
+        shell = without_members(record.value, self._wanted[0]) if self._keeps_shell else None
         for pick in found:
             line, at = record.line if is_line else 0, prefix + pick.at
             try:
@@ -165,7 +177,8 @@ class Picker:
                 continue
             value, names = texts.read(pick.value, dialect)
             spot = partial(place, pick.at)
-            yield Document(self._name, line, value, record.raw, dialect, at, begin, names, pick.value, spot)
+            yield Document(self._name, line, value, record.raw, dialect, at, begin, names, pick.value, spot, shell)
+            shell = None
 
     def _dialect(self, value: Any) -> Dialect:
         """The dialect of a value. Raises ContentError for what is no transcript."""

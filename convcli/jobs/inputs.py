@@ -331,6 +331,20 @@ class Input:
         values = self._look_ahead()
         if not values:
             raise (self._head[0].error if self._head else None) or self._nothing()
+        reading = self._chosen(values, among, is_named)
+        if reading.dialect.many and not reading.is_whole:
+            self._hold_many(reading.dialect)
+        return reading
+
+    def _hold_many(self, dialect: Dialect) -> None:
+        """Each record is a document that holds several transcripts, and each of these is one of the input."""
+        pattern = tuple(dialect.many.split("/"))
+        self._picker = picker = Picker(self.name, [pattern], [dialect], is_named=True, keeps_shell=True)
+        records = chain(self._head, self._items)
+        self._picked = (item for record in records for item in picker.items(record, is_line=self._lines))
+        self.layout = self.layout if self._lines else "array"
+
+    def _chosen(self, values: list[Any], among: list[Dialect], is_named: bool) -> ChosenDialect:
         how = among, self._source.framing, self._is_one_line(), is_named
         try:
             return choose(values, *how)

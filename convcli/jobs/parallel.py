@@ -133,7 +133,7 @@ def _named(name: str, emit: Emit) -> Any:
 
 def _convert_range(source: Input, job: Job, wanted: tuple[bool, bool], place: Range, emit: Emit) -> Summary:
     part, output = source.part(place), _EmittedOutput(_named("output", emit))
-    run = InputConversion(part, job._replace(layout="jsonl"), lambda _: output, _sinks(*wanted, emit))
+    run = InputConversion(part, job._replace(layout="jsonl", is_joined=True), lambda _: output, _sinks(*wanted, emit))
     for step in converting.item_results(part, job.target, job.options, job.arguments):
         run.take(step)
     return run.summary

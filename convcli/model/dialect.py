@@ -183,6 +183,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """The programs that keep their sessions in it."""
     carries_all: bool = False
     """Its documents hold the extras of other dialects too; those of others hold only their own."""
+    many: str = ""
+    """Where the transcripts stand in a document that holds several: names with `/` between them, and `*` for the
+    members of a list at the end (`samples/*`). `detect` is asked about such a document, and all else about one of its
+    members."""
     keeps_form: bool = False
     """Its documents say how the document that they came from was spelled."""
 

@@ -7,12 +7,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from convcli.jobs import inputs
+from convcli import dialects
+from convcli.engine.restore import in_shells, restore
+from convcli.files.framing import open_source
+from convcli.jobs import converting, inputs
+from convcli.jobs.converting import Job, Sinks
 from convcli.jobs.envelopes import PRESETS, patterns, picks
 from convcli.jobs.inputs import Document, Input, Item, Skipped
+from convcli.model.dialect import Clue, Dialect
 from convcli.model.errors import ContentError, JobError, RefusedError
+from convcli.wire import exact_json
 from tests.cli_cases import OTHER, write
 
 CHAT = {"messages": [{"role": "user", "content": "hi"}]}
@@ -141,3 +148,88 @@ def test_that_nothing_can_be_read_is_an_error_that_says_why(
         opened(write(tmp_path / "a.json", document), "/observations/*/input")
     assert caught.value.code == code
     assert words in caught.value.message
+
+
+def holding_many(where: str = "samples/*") -> Dialect:
+    """A dialect whose files hold several transcripts in one document."""
+    clue = Clue(90, "samples")
+    changes: dict[str, Any] = {"many": where, "detect": lambda value: clue if "samples" in value else None}
+    return msgspec.structs.replace(dialects.get(OTHER), **changes)
+
+
+class Memory:
+    """An output in memory."""
+
+    name = "memory"
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def write(self, data: bytes) -> None:
+        self.data += data
+
+    def commit(self) -> None:
+        """It is all there."""
+
+    def discard(self) -> None:
+        """Nothing is kept."""
+
+
+def converted(path: Path, source: Dialect, job: Job) -> tuple[bytes, list[Any], converting.Summary, list[str]]:
+    """What is written, the restore records, the summary, and the places of losses and findings."""
+    output, kept, places = Memory(), list[bytes](), list[str]()
+    with open_source(str(path)) as file:
+        opened = Input(str(path), file, [source], is_named=True)
+        sinks = Sinks(lambda loss: places.append(loss.where), lambda found: places.append(found.where), kept.append)
+        summary = converting.convert(opened, job, lambda suffix: output, sinks)
+    return output.data, list(map(exact_json.parse, kept)), summary, places
+
+
+LOG = {"version": 2, "samples": [{"messages": [{"role": "user", "name": "x", "content": t}]} for t in "ab"], "end": []}
+
+
+def test_a_document_that_holds_several_transcripts_is_converted_one_by_one_and_restored(tmp_path: Path) -> None:
+    source, target = holding_many(), dialects.get("anthropic")
+    data, kept, summary, places = converted(write(tmp_path / "log.json", LOG), source, Job(target))
+    documents = exact_json.parse(data)
+    assert [document["messages"][0]["content"] for document in documents] == ["a", "b"]
+    assert summary.transcripts == 2
+    assert places
+    assert all(place.startswith("/samples/") for place in places)
+    assert in_shells([restore(*pair) for pair in zip(documents, kept, strict=True)], kept) == [LOG]
+    assert list(in_shells([restore(*pair) for pair in zip(documents, kept, strict=True)], kept)[0]) == list(LOG)
+
+
+def test_lines_that_hold_several_transcripts_each_are_restored_to_lines(tmp_path: Path) -> None:
+    rows = [LOG, {"samples": LOG["samples"][:1]}]
+    data, kept, summary, _ = converted(write(tmp_path / "log.jsonl", *rows), holding_many(), Job(dialects.get(OTHER)))
+    documents = [exact_json.parse(line) for line in data.splitlines()]
+    assert summary.transcripts == 3
+    assert in_shells([restore(*pair) for pair in zip(documents, kept, strict=True)], kept) == rows
+
+
+def test_a_bad_one_of_several_does_not_stop_the_others(tmp_path: Path) -> None:
+    wrong = {"messages": [{"role": "usr", "content": "hi"}]}
+    path = write(tmp_path / "log.json", {"samples": [CHAT, wrong, CHAT]})
+    _, _, summary, places = converted(path, holding_many(), Job(dialects.get(OTHER)))
+    assert (summary.refused, summary.outputs) == (1, 0)
+    assert "/samples/1/messages/0/role" in places
+    data, _, summary, _ = converted(path, holding_many(), Job(dialects.get(OTHER), keep_going=True))
+    assert exact_json.parse(data) == [CHAT, CHAT]
+    assert summary.outputs == 1
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [("samples/*", {"samples": [CHAT, CHAT]}), ("a/b/*", {"a": {"b": [CHAT, CHAT]}}), ("*", [CHAT, CHAT])],
+)
+def test_several_transcripts_are_collected_in_one_document(tmp_path: Path, where: str, expected: Any) -> None:
+    target = holding_many(where)
+    rows = write(tmp_path / "in.jsonl", CHAT, CHAT)
+    data, *_ = converted(rows, dialects.get(OTHER), Job(target))
+    assert exact_json.parse(data) == expected
+    data, *_ = converted(rows, dialects.get(OTHER), Job(target, layout="jsonl"))
+    assert len(data.splitlines()) == 2
+    one = write(tmp_path / "in.json", CHAT)
+    data, *_ = converted(one, dialects.get(OTHER), Job(target))
+    assert json.dumps(exact_json.parse(data)) == json.dumps(expected).replace(", " + json.dumps(CHAT), "")
