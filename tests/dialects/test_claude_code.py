@@ -319,6 +319,12 @@ def test_a_session_is_known_by_its_rows(rows: list[Any], strength: int) -> None:
     assert detection.detect(Rows(rows)).dialect == "claude-code"
 
 
+@pytest.mark.parametrize("row", [{"type": ["user"]}, {"type": {}, "message": []}, {"type": "user", "message": 1}, 7])
+def test_rows_of_no_kind_are_no_session(row: Any) -> None:
+    assert CODE.detect(Rows([row])) is None
+    assert CODE.detect({"loglines": row}) is None
+
+
 def test_rows_with_the_parts_of_another_program_are_not_taken_for_a_session() -> None:
     qwen = [{"type": "user", "parentUuid": None, "sessionId": "s", "message": {"role": "user", "parts": []}}]
     qwen.append({"type": "system", "subtype": "ui_telemetry", "parentUuid": "x"})

@@ -59,7 +59,8 @@ def detect(document: Any) -> Clue | None:
         return Clue(95, "rows with a message and a session")
     if any("content" in row["message"] for row in turns_):
         return Clue(85, "rows of a type that hold a message")
-    marked = any(row.keys() >= set(MARKS[row["type"]]) for row in natives if row.get("type") in MARKS)
+    kinds = [(row, MARKS.get(str(row.get("type")))) for row in natives]
+    marked = any(keys is not None and row.keys() >= set(keys) for row, keys in kinds)
     return Clue(80, "rows of kinds that only Claude Code has") if marked else None
 
 
