@@ -474,3 +474,8 @@ def test_a_response_holds_reasoning_of_others_and_a_request_does_not(name: str) 
     request = pipeline.convert(asked, dialects.get("anthropic"), DIALECT)
     assert [loss.field for loss in request.losses if loss.field == "reasoning"] == ["reasoning"]
     assert all(item["type"] == "message" for item in request.document["input"])
+
+
+@pytest.mark.parametrize("kind", [["input_text"], {"a": 1}, 1, None])
+def test_a_part_whose_type_is_no_text_is_no_mark(kind: Any) -> None:
+    assert DIALECT.detect([{"role": "user", "content": [{"type": kind}]}]) is None

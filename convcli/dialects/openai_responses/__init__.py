@@ -90,7 +90,7 @@ def _is_marked(item: Native) -> bool:
         return True
     content = item.get("content") if isinstance(role, str) and role in ROLES else None
     return isinstance(content, list) and any(
-        isinstance(part, dict) and part.get("type") in PART_TYPES for part in content
+        isinstance(part, dict) and str(part.get("type")) in PART_TYPES for part in content
     )
 
 
