@@ -221,7 +221,7 @@ class DiagnosticPrinter:
         self.screen, self._reading = screen, reading
         self._of_file, self._of_kind = Counter[str](), Counter[str]()
         self._alike = Counter[tuple[str, str]]()
-        self._hidden, self._files = Counter[str](), dict[str, None]()
+        self._hidden = dict[str, Counter[str]]()
 
     def finding(self, finding: Finding) -> None:
         """Print a finding."""
@@ -244,12 +244,13 @@ class DiagnosticPrinter:
         _selecting.tell_in_vain(self.screen, self._reading.selection)
         from convcli.report.text import count, cut, place, safe_text
 
-        if not self._hidden:
-            return
-        kinds = [f"{cut(safe_text(kind), 60)} ×{number:,}" for kind, number in self._hidden.most_common(MOST_KINDS)]
-        kinds += [f"{count(len(self._hidden) - MOST_KINDS, 'other kind')}"] if len(self._hidden) > MOST_KINDS else []
-        where = place(next(iter(self._files))) if len(self._files) == 1 else count(len(self._files), "file")
-        self.screen.tell(f"{where}: and {self._hidden.total():,} more: {', '.join(kinds)}\n")
+        for kind, files in list(self._hidden.items())[:MOST_KINDS]:
+            where = place(next(iter(files))) if len(files) == 1 else count(len(files), "file")
+            self.screen.tell(f"and {files.total():,} more {cut(safe_text(kind), 60)} in {where}\n")
+        if more := list(self._hidden.values())[MOST_KINDS:]:
+            number = sum(files.total() for files in more)
+            self.screen.tell(f"and {number:,} more of {count(len(more), 'other kind')}\n")
+        self._hidden.clear()
 
     def _may_tell(self, file: str, kind: str, alike: int = MOST_ALIKE) -> bool:
         self._of_file[file] += 1
@@ -258,8 +259,7 @@ class DiagnosticPrinter:
         told = self._of_file[file] <= MOST_TOLD and self._of_kind[kind] <= MOST_OF_A_KIND
         if told and self._alike[file, kind] <= alike:
             return True
-        self._hidden[kind] += 1
-        self._files[file] = None
+        self._hidden.setdefault(kind, Counter())[file] += 1
         return False
 
 

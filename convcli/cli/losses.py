@@ -94,16 +94,23 @@ class _Losses:
         """A row for each loss; with `summary` for each kind of loss, and for each name of what is kept."""
         if summary:
             outcomes = self._outcomes()
+            files = {loss.file for group in outcomes.groups for loss in group.first}
+            is_one = form == "table" and _shared.width() is not None and len(files) == 1
             losses = iter([group.first[0] for group in outcomes.groups])
-            rows: Iterator[dict[str, Any]] = chain(map(_of_group, outcomes.groups), _kept(outcomes))
+            rows: Iterator[dict[str, Any]] = chain(
+                (_of_group(group, is_one) for group in outcomes.groups), _kept(outcomes)
+            )
         else:
             losses = chain.from_iterable(result.losses for _, result in self._results())
             rows = map(_row, losses)
         head = list(islice(rows, 1))
         if not (outcomes.groups if summary else head) and self.codes.worst == DONE:
             self.screen.tell("nothing lost\n")
+        if summary:  # all is read: what more there is to say of findings stands beside them
+            self.printer.finish()
         _shared.show_table(self.screen, form, GROUPED if summary else COLUMNS, chain(head, rows))
-        self.printer.finish()
+        if not summary:
+            self.printer.finish()
         self.codes.finish()
         return self.codes.worst
 
@@ -112,9 +119,9 @@ class _Losses:
         from convcli.report import picture
 
         outcomes = self._outcomes()
+        self.printer.finish()  # beside the findings, which stand before the picture
         if outcomes.transcripts:
             self.screen.show(picture.drawn(outcomes, self.paths, self.target, width, self.screen.out))
-        self.printer.finish()
         self.codes.finish()
         return self.codes.worst
 
@@ -151,13 +158,13 @@ def _row(loss: Loss) -> dict[str, Any]:
     return {name: getattr(loss, name) for name in COLUMNS} | {"line": loss.line or None}
 
 
-def _of_group(group: LossGroup) -> dict[str, Any]:
-    """How often, and where first."""
-    from convcli.report.text import place
+def _of_group(group: LossGroup, is_one: bool) -> dict[str, Any]:
+    """How often, and where first; without the file where there `is_one`, as its name is known."""
+    from convcli.report.text import place, spot
 
     loss = group.first[0]
     row = {name: getattr(group, name) for name in GROUPED if name != "first"}
-    return row | {"first": place(loss.file, loss.line, 0, loss.where)}
+    return row | {"first": spot(loss.line, loss.where) if is_one else place(loss.file, loss.line, 0, loss.where)}
 
 
 def _kept(outcomes: OutcomeTable) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from convcli.jobs.converting import LossCount, Summary
@@ -24,10 +25,19 @@ def summary(result: Summary, paint: Paint, command: str = "convert", width: int 
     if not result.losses:
         return f"{head}\n" if result.refused else f"{head}, nothing lost\n"
     lossy = count(result.lossy, "transcript")
-    lead = f"{count(result.losses, 'field')} lost in {lossy}"
+    lead = f"{count(result.losses, 'field')} lost in {lossy} ({_subtotals(result)})"
     first, *more = _groups(result)
     told = filled([f"{lead}: {first}", *more], " · ", width)
     return f"{head}\n{told.replace(lead, paint.bold(lead), 1)}\n"
+
+
+def _subtotals(result: Summary) -> str:
+    """How many losses of each level, content first and always: what a model reads is what matters."""
+    counts = Counter[str]()
+    for group in result.groups.values():
+        counts[group.level] += group.count
+    levels = [level for level in LEVELS if counts[level] or level == "content"]
+    return ", ".join(f"{counts[level]:,} of {level}" if counts[level] else f"none of {level}" for level in levels)
 
 
 def _groups(result: Summary) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from convcli.model.dialect import Dialect
 from convcli.proof.reasons import LEVELS
 from convcli.report.tables.table import STYLES
-from convcli.report.text import Paint, cells, cut, place, safe_text
+from convcli.report.text import Paint, cells, cut, place, safe_text, spot
 from convcli.views.outcomes import (
     FROM_BEST_TO_WORST,
     OUTCOMES,
@@ -98,10 +98,12 @@ def grouped(groups: Iterable[LossGroup], width: int, paint: Paint) -> Iterator[s
 def _places(group: LossGroup, width: int) -> str:
     """The first places, as many as fit on a line, and how many more there are; without the file if all are in one."""
     one = len({loss.file for loss in group.first}) == 1
-    places = [place("" if one else loss.file, loss.line, 0, loss.where).lstrip() for loss in group.first]
+    places = [
+        spot(loss.line, loss.where) if one else place(loss.file, loss.line, 0, loss.where) for loss in group.first
+    ]
     for shown in range(len(places), 0, -1):
         more = group.count - shown
-        text = ", ".join(word or "the whole" for word in places[:shown]) + (f" and {more:,} more" if more else "")
+        text = ", ".join(places[:shown]) + (f" and {more:,} more" if more else "")
         if cells(text) <= width:
             break
     return text

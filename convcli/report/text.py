@@ -95,6 +95,11 @@ def place(file: str, line: int = 0, column: int = 0, where: str = "") -> str:
     return safe_text(f"{file}{numbers} {where}".rstrip() if where else f"{file}{numbers}")
 
 
+def spot(line: int, where: str) -> str:
+    """`line 40 /message`: a place in a file that is known, `the whole` where that is all that is known."""
+    return safe_text(" ".join(filter(None, [f"line {line}" if line else "", where]))) or "the whole"
+
+
 def count(number: int, unit: str) -> str:
     """`1 error`, `2 errors`."""
     return f"{number:,} {unit}{'s' * (number != 1)}"

@@ -190,6 +190,10 @@ PROBES: dict[str, Probe] = {
 }  # fmt: skip
 
 
+EVERY = "every transcript"
+"""What a conversation of plain texts loses besides its texts, as the parents of messages: it is no loss of a text."""
+
+
 class FeatureReport(NamedTuple):
     """What becomes of a feature, and the losses that say so."""
 
@@ -215,11 +219,14 @@ def shown() -> list[str]:
 
 def converted(source: Dialect, target: Dialect) -> Iterator[tuple[str, FeatureReport]]:
     """What becomes of each feature that `source` can say when it is converted to `target`."""
+    usual = [loss for loss in _losses(_as_document(PLAIN, source), target, source) if loss.level != "content"]
+    if usual:
+        yield EVERY, _report(usual, [])
     for feature, probe in PROBES.items():
         if source.is_written and written(feature, source.name).outcome not in ("kept", "encoded"):
             continue
         with_feature, without = (_as_document(transcript, source) for transcript in probe)
-        yield feature, _report(_losses(with_feature, target, source), _losses(without, target, source))
+        yield feature, _report(_losses(with_feature, target, source), usual + _losses(without, target, source))
 
 
 def _as_document(transcript: Transcript, source: Dialect) -> Transcript:

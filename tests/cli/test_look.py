@@ -95,7 +95,7 @@ def test_findings_and_losses_of_one_kind_are_told_a_few_times_and_then_counted(t
     source = write(tmp_path / "a.json", {"convcli": 1, "messages": [{"role": "assistant", "parts": calls}, GO_ON]})
     told = run("convert", source, "--to", OTHER).stderr.decode()
     assert told.count("warning[missing-tool-result]") == 5
-    assert f"{source}: and 4 more: missing-tool-result ×4\n" in told
+    assert f"and 4 more missing-tool-result in {source}\n" in told
 
 
 def test_what_is_told_of_many_files_is_counted_in_one_line(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_what_is_told_of_many_files_is_counted_in_one_line(tmp_path: Path) -> No
         write(tmp_path / f"{number}.json", {"convcli": 1, "messages": [{"role": "assistant", "parts": [call]}, GO_ON]})
     told = run("losses", tmp_path, "--to", OTHER).stderr.decode()
     assert told.count("warning[missing-tool-result]") == 50
-    assert told.endswith("10 files: and 10 more: missing-tool-result ×10\n")
+    assert told.endswith("and 10 more missing-tool-result in 10 files\n")
 
 
 def test_an_error_of_many_inputs_is_told_for_some_and_then_counted(tmp_path: Path) -> None:

@@ -305,9 +305,27 @@ def test_the_summary_reads_as_the_contract_shows_it() -> None:
     kind = Loss("changed", "/messages/2", "tool_result.kind", "content", "", "data", "text", line=9, file="chats.jsonl")
     assert summed(name, name, kind) == (
         "convert: 40 transcripts, openai-chat → anthropic\n"
-        "3 fields lost in 2 transcripts: dropped name ×2 (first: chats.jsonl:7 /messages/1/name)"
+        "3 fields lost in 2 transcripts (3 of content): dropped name ×2 (first: chats.jsonl:7 /messages/1/name)"
         " · changed data → text ×1\n"
     )
+
+
+def test_the_summary_has_a_subtotal_for_each_level_and_says_when_no_content_is_lost() -> None:
+    text, id_ = Loss("dropped", "", "text", "content", ""), Loss("dropped", "", "message.id", "context", "")
+    key = Loss("dropped", "", "extras.a.b", "envelope", "")
+    assert "4 fields lost in 2 transcripts (1 of content, 2 of context, 1 of envelope): " in summed(id_, text, key, id_)
+    assert "2 fields lost in 2 transcripts (none of content, 2 of context): " in summed(id_, id_)
+
+
+def test_a_narrow_table_keeps_names_of_fields_and_the_end_of_places() -> None:
+    row = {
+        "level": "context",
+        "field": "extras.gemini-cli.displayContent",
+        "first": "a/long/path/to.json /messages/7/x",
+    }
+    (_, line) = "".join(choice.renderer(tables, "table")(list(row), [row], tables.View(60))).splitlines()
+    assert "extras.gemini-cli.displayContent" in line
+    assert line.endswith("/messages/7/x")
 
 
 def test_content_leads_the_summary_however_few_it_is() -> None:

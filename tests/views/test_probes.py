@@ -34,6 +34,14 @@ def test_a_dialect_keeps_in_itself_what_it_can_say(name: str) -> None:
     assert [(feature, report) for feature, report in probes.converted(dialect, dialect) if report.losses] == []
 
 
+def test_what_every_transcript_of_a_dialect_loses_is_no_loss_of_a_text() -> None:
+    reports = dict(probes.converted(dialects.get("openclaw"), dialects.get(OTHER)))
+    assert "message.parentId" in {loss.field for loss in reports[probes.EVERY].losses}
+    assert reports["text"] == ("kept", [])
+    fields = [loss.field for feature, report in reports.items() if feature != probes.EVERY for loss in report.losses]
+    assert "message.parentId" not in fields
+
+
 def test_the_worst_loss_of_a_feature_decides_and_names_the_field() -> None:
     report = probes.written("result: error", OTHER)
     assert (report.outcome, {loss.field for loss in report.losses}) == ("encoded", {"tool_result.kind"})

@@ -32,6 +32,10 @@ LEAST = 12
 """Cells that a column keeps before the first one gives way too."""
 NARROW = 100
 """Below this many cells, columns stand closer together."""
+TAILED = frozenset(("file", "first"))
+"""Columns of places, of which the end tells more than the beginning."""
+FIRM = frozenset(("field",))
+"""Columns that give way after all others: half a name of a field is none."""
 WRAPPED = frozenset(("why",))
 """Columns that take several lines before they are cut: half a reason is none."""
 STYLED = frozenset(("role", "kind", "status", "level", "outcome", "severity"))
@@ -76,15 +80,15 @@ def _aligned(names: Sequence[str], rows: list[dict[str, Any]], view: View, width
     cells = [[_text(name, row.get(name), view, width) for name in names] for row in rows]
     columns = [
         _Column(room, view.whole or name in WRAPPED, all(isinstance(row.get(name), _NUMBER) for row in rows))
-        for name, room in zip(names, _widths(heads, cells, width, gap), strict=True)
+        for name, room in zip(names, _widths(names, heads, cells, width, gap), strict=True)
     ]
-    file = names.index("file") if "file" in names else None
+    tailed = [index for index, name in enumerate(names) if name in TAILED]
     short = [_cut(head, column.room) for head, column in zip(heads, columns, strict=True)]
     yield from _row(short, columns, ["1"] * len(heads), gap, view.paint)
     for row in cells:
         codes = [_code(name, text) for name, text in zip(names, row, strict=True)]
-        if file is not None:
-            row[file] = _tail(row[file], columns[file].room)
+        for index in tailed:
+            row[index] = _tail(row[index], columns[index].room)
         yield from _row(row, columns, codes, gap, view.paint)
 
 
@@ -100,16 +104,18 @@ def _code(name: str, text: str) -> str:
     return STYLES.get(text.partition(",")[0], "") if name in STYLED else ""
 
 
-def _widths(heads: list[str], cells: list[list[str]], width: int, gap: int) -> list[int]:
+def _widths(names: Sequence[str], heads: list[str], cells: list[list[str]], width: int, gap: int) -> list[int]:
     """The columns as wide as they want; while that is too much, the widest gives way.
 
-    The first column names its row, so it gives way last.
+    Those that are firm give way after the others, and the first one, which names its row, last.
     """
     widths = [max(len(head), *(_cells(row[index]) for row in cells)) for index, head in enumerate(heads)]
+    others = range(1, len(widths))
     for _ in range(max(0, sum(widths) + gap * (len(widths) - 1) - width)):
-        others = widths[1:]
-        weak = max(others, default=0) > LEAST or widths[0] <= LEAST
-        widest = 1 + others.index(max(others)) if others and weak else 0
+        wide = [index for index in others if widths[index] > LEAST]
+        giving = [index for index in wide if names[index] not in FIRM] or wide
+        giving = giving or ([0] if widths[0] > LEAST or not others else list(others))
+        widest = max(giving, key=lambda index: (widths[index], -index))
         widths[widest] = max(1, widths[widest] - 1)
     return widths
 
@@ -146,5 +152,5 @@ def _wrapped(text: str, room: int) -> list[str]:
 def _text(name: str, value: Any, view: View, width: int) -> str:
     text = f"{value:,}" if type(value) is int else _UNSURE.sub("", cell(value, lines=view.whole))
     if not view.whole and name not in WRAPPED:
-        text = text[-width:] if name == "file" else text[:width]
+        text = text[-width:] if name in TAILED else text[:width]
     return text

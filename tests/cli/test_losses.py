@@ -1,0 +1,31 @@
+"""convcli losses: rows that can be read, and findings beside the counts of what is not shown of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli_cases import LOSSY, OTHER, command, environment, on_terminal, run, write
+
+CALLS = [{"type": "tool_call", "id": f"c{number}", "name": "f", "arguments": {}} for number in range(9)]
+GO_ON = {"role": "user", "parts": [{"type": "text", "text": "Go on."}]}
+OPEN = {"convcli": 1, "messages": [{"role": "assistant", "parts": CALLS}, GO_ON]}
+
+
+def test_the_count_of_further_findings_stands_before_the_picture_and_before_the_table(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", OPEN)
+    for more, first in (((), "fields "), (("--summary",), "kept")):
+        words = command("losses", source, "--to", OTHER, *more)
+        _, told = on_terminal(words, 100, environment(TERM="dumb"))
+        assert 0 < told.index("and 4 more missing-tool-result in ") < told.index(first)
+
+
+def test_a_summary_on_80_columns_keeps_fields_and_shortens_places(tmp_path: Path) -> None:
+    long = tmp_path / ("deep" * 20)
+    long.mkdir()
+    source = write(long / "a.jsonl", LOSSY, LOSSY)
+    _, told = on_terminal(command("losses", source, "--to", OTHER, "--summary"), 80, environment(TERM="dumb"))
+    for loss in json.loads(run("losses", source, "--to", OTHER, "--summary", "--output-format", "json").stdout):
+        assert loss["field"] in told
+    assert "line 1 /messages/" in told
+    assert "deepdeep" not in told
