@@ -286,7 +286,7 @@ def is_one_answer(messages: list[Message]) -> bool:
     """Is there a last answer without alternatives, which both formats can say and both SDKs read?
 
     Its calls have names, their arguments are JSON objects, and a refusal follows the text: Chat Completions have a key
-    for each.
+    for each. The types of streams have no calls of custom tools.
     """
     answers = [message for message in messages if message.role == "assistant"]
     if not answers or 1 < len(answers) == len(messages):
@@ -294,7 +294,7 @@ def is_one_answer(messages: list[Message]) -> bool:
     parts = answers[-1].parts
     calls = [part for part in parts if isinstance(part, ToolCall)]
     declined_first = any(isinstance(a, Refusal) and isinstance(b, Text) for a, b in pairwise(parts))
-    return not declined_first and all(call.name and call.raw_arguments is None for call in calls)
+    return not declined_first and all(call.name and call.raw_arguments is None and not call.custom for call in calls)
 
 
 def last_answer(messages: list[Message]) -> Message:
