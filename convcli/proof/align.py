@@ -155,7 +155,7 @@ def _calls_by_content(before: list[Message], after: list[Message], part_of: dict
         for at, part in enumerate(message.parts):
             if isinstance(part, (ToolCall, ToolResult)) and (j, at) not in taken:
                 free.setdefault(_content_key(part), deque()).append((j, at))
-    new_ids: dict[str, str] = {}
+    new_ids: dict[str, deque[str]] = {}
     for i, message in enumerate(before) if free else ():
         for k, part in enumerate(message.parts):
             if not isinstance(part, (ToolCall, ToolResult)) or (i, k) in part_of:
@@ -165,13 +165,18 @@ def _calls_by_content(before: list[Message], after: list[Message], part_of: dict
                 j, at = part_of[i, k] = queue.popleft()
                 other = after[j].parts[at]
                 if isinstance(part, ToolCall) and isinstance(other, ToolCall):
-                    new_ids[part.id] = other.id
+                    new_ids.setdefault(part.id, deque()).append(other.id)
+                elif isinstance(part, ToolResult) and len(new_ids.get(part.tool_call_id, ())) > 1:
+                    new_ids[part.tool_call_id].popleft()  # the next result of this id is that of the next call
 
 
-def _content_key(part: ToolCall | ToolResult, new_ids: Mapping[str, str] = MappingProxyType({})) -> tuple[Any, ...]:
+def _content_key(
+    part: ToolCall | ToolResult, new_ids: Mapping[str, deque[str]] = MappingProxyType({})
+) -> tuple[Any, ...]:
     if isinstance(part, ToolCall):
         return (part.type, part.name, exact_json.key(part.arguments))
-    return (part.type, new_ids.get(part.tool_call_id, part.tool_call_id))
+    ids = new_ids.get(part.tool_call_id)
+    return (part.type, ids[0] if ids else part.tool_call_id)
 
 
 def _messages_by_parts(before: list[Message], part_of: dict[Spot, Spot]) -> list[int | None]:

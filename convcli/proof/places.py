@@ -70,6 +70,13 @@ class Places:
                 steps = there[-1:] if len(there) == len(self.routed((*place, name))) else ()
         return self.climb(place, steps)
 
+    def member(self, field: str, key: str, place: Path) -> Path:
+        """The path of a member of a field: where the table has it, else inside the field."""
+        name = f"{field}.{key}"
+        if self._source is None or self._origin is None or name in self._source.places:
+            return self.field(name, place)
+        return (*self.field(field, place), key)
+
     def climb(self, place: Path, steps: Path) -> Path:
         """`steps` from `place`, by the names that the source has for them."""
         return climb(place, tuple(self._named.get(step, step) if isinstance(step, str) else step for step in steps))
@@ -93,14 +100,30 @@ class Places:
         return len(self.existing(place)) < len(self.routed(place))
 
     def group(self, dialect: str, key: str, place: Path, members: Iterable[str]) -> Path | None:
-        """Where the members of the object stand that rides under a key of extras; None where it is no mere group."""
+        """Where the members of the object stand that rides under a key of extras; None where it is no mere group.
+
+        What is left of an object, whose other members are fields, is a group too.
+        """
         if self._source is None or self._document is None or not self._source.owns(dialect):
             return None
+        rest = self._rest(self.extras(dialect, key, place, present=True), list(members))
+        if rest is not None:
+            return rest
         steps = self._source.places.get(f"extras.{key}")
         if steps is None or not (set(steps) == {".."} or steps == place == ()):
             return None
         path = self.climb(place, steps)
         return None if all(self._lacks((*path, member)) for member in members) else path
+
+    def _rest(self, place: Path, members: list[str]) -> Path | None:
+        """The path, where an object stands there that has all of these members and others."""
+        there = self.existing(place)
+        if len(there) < len(self.routed(place)) or any(self._lacks((*place, member)) for member in members):
+            return None
+        node: Any = self._document
+        for step in there:
+            node = node[step]
+        return place if members and isinstance(node, dict) and len(node) > len(members) else None
 
     def routed(self, place: Path) -> Path:
         """The path in the document of what has this path in what was put together of it."""

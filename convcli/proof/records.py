@@ -94,7 +94,17 @@ class Differences:
             x, y = before.get(key, MISSING), after.get(key, MISSING)
             if x is MISSING or y is MISSING or not exact_json.exact(as_json(x), as_json(y)):
                 name = f"{field}.{key}"
-                self.add(_kind(x, y), self.places.field(name, place), name, x, y)
+                if field == "settings" and isinstance(x, dict) and isinstance(y, dict):
+                    self.members(x, y, name, place)
+                else:
+                    self.add(_kind(x, y), self.places.field(name, place), name, x, y)
+
+    def members(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
+        """The members of a setting that is an object; the order of its keys says nothing."""
+        for key in dict.fromkeys((*before, *after)):
+            x, y = before.get(key, MISSING), after.get(key, MISSING)
+            if x is MISSING or y is MISSING or not exact_json.exact(x, y):
+                self.add(_kind(x, y), self.places.member(field, key, place), f"{field}.{key}", x, y)
 
     def extras(self, before: Any, after: Any, place: Path) -> None:
         """Facts that only one dialect can say, by dialect and key."""

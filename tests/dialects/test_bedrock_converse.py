@@ -220,7 +220,7 @@ def test_settings_out_of_range_are_dropped_and_a_schema_is_written_as_text() -> 
     assert document["inferenceConfig"] == {"maxTokens": 9, "topP": 0.5}
     said = document["outputConfig"]["textFormat"]["structure"]["jsonSchema"]
     assert said == {"schema": '{"type":"object","properties":{}}', "name": "answer"}
-    assert fields(losses) == {("dropped", "settings.temperature"), ("changed", "settings.responseFormat")}
+    assert fields(losses) == {("dropped", "settings.temperature"), ("dropped", "settings.responseFormat.strict")}
 
 
 def test_an_answer_alone_is_written_as_a_response() -> None:

@@ -207,3 +207,87 @@ def test_what_sessions_and_training_say_of_a_message_is_a_fact(field: str, value
 def test_a_cost_is_compared_exactly() -> None:
     one, other = (Transcript([Message("assistant", [], cost=cost)]) for cost in (1, 1.0))
     assert [loss.field for loss in difference(one, other)] == ["message.cost"]
+
+
+ASKED: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Go."}]}
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+def lost(document: Any, source: str, target: str) -> list[tuple[str, str, str]]:
+    losses = pipeline.convert(document, dialects.get(source), dialects.get(target)).losses
+    return [(loss.kind, loss.field, loss.where) for loss in losses]
+
+
+def test_the_order_of_keys_in_a_setting_or_a_choice_is_no_loss() -> None:
+    format_ = {"name": "n", "schema": SCHEMA, "strict": True, "type": "json_schema"}
+    document = {"model": "m", "input": "Go.", "text": {"format": format_}}
+    assert lost(document, "openai-responses", "openai-chat") == []
+    function = {"type": "function", "function": {"name": "f", "parameters": SCHEMA}}
+    choice = {"function": {"name": "f"}, "type": "function"}
+    assert lost({**ASKED, "tools": [function], "tool_choice": choice}, "openai-chat", "openai-responses") == []
+
+
+def test_a_name_that_only_the_target_wants_is_invented_and_nothing_else_is_changed() -> None:
+    config = {"responseMimeType": "application/json", "responseSchema": {"type": "OBJECT"}}
+    document = {"contents": [{"role": "user", "parts": [{"text": "Go."}]}], "generationConfig": config}
+    for target in ("openai-chat", "openai-responses", "mistral"):
+        assert [loss[:2] for loss in lost(document, "gemini", target)] == [
+            ("invented", "settings.responseFormat.name")
+        ], target
+
+
+def called(id_: str, count: int) -> dict[str, Any]:
+    call = {"id": id_, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    return {"role": "assistant", "content": None, "tool_calls": [call] * count}
+
+
+def test_results_of_calls_that_share_an_id_are_paired_with_the_new_ids_of_their_calls() -> None:
+    results = [{"role": "tool", "tool_call_id": "x", "content": text} for text in ("zero", "one", "two")]
+    messages = [*ASKED["messages"], called("x", 1), results[0], called("x", 2), *results[1:]]
+    assert lost({**ASKED, "messages": messages}, "openai-chat", "anthropic") == [
+        ("changed", "tool_call.id", "/messages/3/tool_calls/0/id"),
+        ("changed", "tool_call.id", "/messages/3/tool_calls/1/id"),
+        ("changed", "tool_result.toolCallId", "/messages/4/tool_call_id"),
+        ("changed", "tool_result.toolCallId", "/messages/5/tool_call_id"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("document", "source", "target", "field", "where"),
+    [
+        ({**ASKED, "max_tokens": 5}, "openai-chat", "openclaw", "settings.maxOutputTokens", "/max_tokens"),
+        (
+            {**ASKED, "max_completion_tokens": 5},
+            "openai-chat",
+            "openclaw",
+            "settings.maxOutputTokens",
+            "/max_completion_tokens",
+        ),
+        (
+            {"model": "m", "input": "Go.", "reasoning": {"effort": "low", "summary": "auto"}},
+            "openai-responses",
+            "openai-chat",
+            "extras.openai-responses.reasoning.summary",
+            "/reasoning/summary",
+        ),
+        (
+            {
+                "contents": [{"role": "user", "parts": [{"text": "Go."}]}],
+                "generationConfig": {"temperature": 1, "mediaResolution": "MEDIA_RESOLUTION_LOW"},
+            },
+            "gemini",
+            "openai-chat",
+            "extras.google.generationConfig.mediaResolution",
+            "/generationConfig/mediaResolution",
+        ),
+        (
+            {"model": "m", "input": "Go.", "text": {"format": {"type": "json_schema", "name": "n", "schema": SCHEMA}}},
+            "openai-responses",
+            "gemini",
+            "settings.responseFormat.name",
+            "/text/format/name",
+        ),
+    ],
+)
+def test_a_loss_stands_at_the_leaf(document: Any, source: str, target: str, field: str, where: str) -> None:
+    assert [loss[2] for loss in lost(document, source, target) if loss[1] == field] == [where]

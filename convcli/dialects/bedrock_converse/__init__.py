@@ -263,7 +263,7 @@ DIALECT = Dialect(
         **{f"settings.{name}": f"{name} lies between 0 and 1" for name in ("temperature", "topP")},
         "settings.topK": "inferenceConfig has no topK; some models take it in additionalModelRequestFields",
         "settings.parallelToolCalls": "it cannot be said whether calls may be parallel",
-        "settings.responseFormat": "only JSON by a schema can be asked for",
+        "settings.responseFormat": "only JSON by a schema can be asked for, and strictness has no key",
         "settings.seed": "inferenceConfig has no seed",
         "settings.serviceTier": "Converse has no such tier",
         "settings.metadata": "metadata are texts of up to 256 characters of a few kinds",

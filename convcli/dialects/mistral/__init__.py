@@ -313,6 +313,7 @@ DIALECT = Dialect(
         "refusal": "Mistral has no field for a refusal: the words are written as text",
         "metadata": "what another provider bound to the part means nothing to Mistral",
         "settings.reasoningEffort": "Mistral does not know this effort",
+        "settings.responseFormat.name": "the schema of an answer must have a name",
         "settings.serviceTier": "the tiers of Mistral are auto and standard_only",
         "tool.parameters": "Mistral needs parameters: an empty object schema stands for none",
         "tool_call.id": "an id has exactly 9 letters or digits",

@@ -307,6 +307,7 @@ DIALECT = Dialect(
     reasons={
         **REASONS,
         "reasoning": "only requests of the form compatible take it back",
+        "settings.responseFormat.name": "the schema of an answer must have a name",
         "settings.modalities": "answers of Chat Completions are text or audio",
         "settings.serviceTier": "Chat Completions has no such tier",
         "message.stopReason": "only a response has a finish reason",

@@ -204,6 +204,7 @@ DIALECT = Dialect(
         "message.usage": "only a response has usage",
         "message.stopReason": "only a response says why it ended",
         "settings.topK": "the Responses API has no top_k",
+        "settings.responseFormat.name": "the schema of an answer must have a name",
         "settings.candidateCount": "the Responses API gives one answer",
         "settings.logprobs": "without this member of include there are none",
         "settings.serviceTier": "the Responses API has no such tier",

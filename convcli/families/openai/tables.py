@@ -20,6 +20,10 @@ CALLS: dict[str, Path] = paths(
 PLACES: dict[str, Path] = {
     **CALLS,
     **REQUEST_SETTINGS.places(),
+    **{
+        f"settings.responseFormat.{key}": ("response_format", "json_schema", key)
+        for key in ("name", "description", "schema", "strict")
+    },
     **paths(
         "createdAt=created extras.choice=.. "
         "tool.description=function/description tool.strict=function/strict image.detail=image_url/detail "
