@@ -13,6 +13,7 @@ import click
 from convcli import cli
 from convcli.cli._types import Near
 from convcli.model.version import __version__
+from convcli.report.screen import Screen
 
 EVERYWHERE = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
 
@@ -46,6 +47,12 @@ class Command(click.Command):
         write_examples(self.examples, formatter)
         formatter.write_paragraph()
         super().format_help(ctx, formatter)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        code = super().invoke(ctx)
+        if isinstance(ctx.obj, Screen):
+            ctx.obj.tell_speed()
+        return code
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         bare = {name: param for param in self.params for name in _bare(param)}

@@ -45,8 +45,20 @@ MOST_KINDS = 8
 def inputs(function: F) -> F:
     """The argument FILE… and the options that say how files are read, which come as one `reading`."""
     return click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")(
-        at_option(line_option(from_option(reading_options(function))))
+        at_option(line_option(from_option(reading_options(verbose_option(function)))))
     )
+
+
+def verbose_option(function: F) -> F:
+    """The option that asks for numbers about the work itself."""
+
+    def ask(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+        if isinstance(ctx.obj, Screen):
+            ctx.obj.verbose = is_asked
+
+    help_text = "Say at the end how many files and bytes were read, and how fast."
+    option = click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=ask, help=help_text)
+    return option(function)
 
 
 def line_option(function: F) -> F:

@@ -29,7 +29,7 @@ class Progress:
     being read; `passed` are those of the inputs before it."""
 
     def __init__(self, total: int, *, shown: bool | None = None) -> None:
-        self.total, self.passed = total, 0
+        self.total, self.passed, self.inputs = total, 0, 0
         self.reading: Callable[[], int] = lambda: 0
         self._begin, self._drawn = monotonic(), False
         self._shown = (is_wanted() if shown is None else shown) and total > 0
@@ -50,7 +50,15 @@ class Progress:
     def pass_by(self, size: int) -> None:
         """An input of this size is done."""
         self.passed += size
+        self.inputs += 1
         self.reading = lambda: 0
+
+    def summary(self) -> str:
+        """`12 files, 500 MB in 37.6 s, 13 MB/s`."""
+        seconds = monotonic() - self._begin
+        speed = size(int(self.passed / seconds)) if seconds else "0 bytes"
+        unit = "file" if self.inputs == 1 else "files"
+        return f"{self.inputs:,} {unit}, {size(self.passed)} in {seconds:.1f} s, {speed}/s"
 
     def clear(self) -> None:
         """Take the line away, until it is drawn anew."""

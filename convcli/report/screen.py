@@ -22,7 +22,7 @@ class Screen:
     """Where a command prints. `out` and `err` say whether colours are wanted there."""
 
     def __init__(self, colour: Colour = "auto", *, debug: bool = False) -> None:
-        self.debug = debug
+        self.debug, self.verbose = debug, False
         self.out = Paint(wants_colour(sys.stdout, colour, os.environ))
         self.err = Paint(wants_colour(sys.stderr, colour, os.environ))
         self._progress: Progress | None = None
@@ -49,6 +49,11 @@ class Screen:
             with suppress(OSError):
                 _write(sys.stderr, text)
                 sys.stderr.flush()
+
+    def tell_speed(self) -> None:
+        """Say how much was read and how fast, where that was asked for."""
+        if self.verbose and self._progress is not None:
+            self.tell(f"{self._progress.summary()}\n")
 
     def progress(self, total: int) -> Progress:
         """A line that says how much of a long job is done; what is printed takes it away."""

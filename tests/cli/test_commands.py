@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -95,3 +96,12 @@ def test_no_path_is_judged_before_it_is_opened(name: str) -> None:
     assert command is not None
     paths = [param.type for param in command.params if isinstance(param.type, click.Path)]
     assert not any(path.exists or path.readable or path.writable for path in paths)
+
+
+def test_verbose_says_last_how_many_files_and_bytes_were_read_and_how_fast(tmp_path: Path) -> None:
+    for name in ("a.json", "b.json"):
+        write(tmp_path / name, CLEAN)
+    for words in (("validate",), ("stats",), ("inspect",), ("convert", "--to", OWN, "--out-dir", tmp_path / "out")):
+        line = run(*words, tmp_path / "a.json", tmp_path / "b.json", "-v").stderr.decode().splitlines()[-1]
+        assert re.fullmatch(r"2 files, \d+ bytes in \d+\.\d s, [\d.]+ (bytes|kB|MB)/s", line), line
+        assert b" files, " not in run(*words, tmp_path / "a.json", "--force" if len(words) > 1 else "--isolated").stderr
