@@ -13,9 +13,11 @@ import convcli
 from convcli.jobs import lines as by_line
 from convcli.model.errors import ContentError, JobError, RefusedError
 from convcli.model.transcript import Transcript
+from convcli.wire import exact_json
 from tests.cli_cases import CLEAN, OTHER, WRONG, write
 
 GOOD = json.dumps(CLEAN).encode()
+CONVERTED = exact_json.write(convcli.convert(CLEAN, to="anthropic", source=OTHER).document)
 BAD = json.dumps(WRONG).encode()
 TORN = b'{"messages": [{"role": "us'
 
@@ -24,7 +26,7 @@ def test_each_line_has_an_outcome_and_a_bad_one_ends_nothing() -> None:
     lines = [GOOD + b"\n", TORN, b"\r\n", BAD, b"7", GOOD]
     outcomes = list(convcli.convert_lines(lines, to="anthropic"))
     assert [outcome.line for outcome in outcomes] == [1, 2, 3, 4, 5, 6]
-    assert [outcome.data for outcome in outcomes] == [GOOD.replace(b" ", b""), None, b"", None, None, outcomes[0].data]
+    assert [outcome.data for outcome in outcomes] == [CONVERTED, None, b"", None, None, CONVERTED]
     codes = [[finding.code for finding in outcome.findings if finding.severity == "error"] for outcome in outcomes]
     assert codes[1:5] == [["not-json"], [], ["unknown-value"], ["unknown-dialect"]]
     assert {finding.line for outcome in outcomes[1:5] for finding in outcome.findings} == {2, 4, 5}
