@@ -331,7 +331,7 @@ def test_a_narrow_table_keeps_names_of_fields_and_the_end_of_places() -> None:
 def test_content_leads_the_summary_however_few_it_is() -> None:
     id_ = Loss("dropped", "", "message.id", "context", "")
     text = Loss("dropped", "", "text", "content", "")
-    assert "transcripts: dropped text ×1" in summed(id_, id_, text)
+    assert "(1 of content, 2 of context): dropped text ×1" in summed(id_, id_, text)
 
 
 def test_the_list_of_losses_tells_kind_of_value_and_reason_and_no_value() -> None:
