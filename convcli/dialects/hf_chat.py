@@ -24,14 +24,13 @@ from convcli.families.openai.fitting import of_conversations
 from convcli.families.openai.parts import write_media
 from convcli.families.openai.request import AUDIO_FORMATS, AUDIO_TYPES, lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, LACKING, REASONS
-from convcli.kit import fitting, lacking
+from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Spots, ToolCall, Transcript
-from convcli.validation.rules import arguments, links, tools, turns
-from convcli.validation.survey import for_outputs
+from convcli.validation.rules import arguments, links, tools
 
 NAME = "hf-chat"
 PROMPT = "promptMessages"
@@ -206,6 +205,7 @@ CONVERSATION = fused(
     on_messages(lambda messages: [_weighed(_one_thought(message)) for message in messages]),
     fitting.ordered_parts("reasoning", "text image audio document opaque", "tool_call", kind=kind_in_turn),
     fitting.functions_only(NAME),
+    custom.as_functions,
 )
 FIT = {
     "messages": (*CONVERSATION, _without_prompt),
@@ -267,7 +267,6 @@ DIALECT = Dialect(
     rules=(
         links.paired(links.PairingRules()),
         arguments.not_filled(),
-        for_outputs(turns.some_message()),
         tools.unique("warning"),
         tools.schemas(tools.SchemaDemands()),
     ),

@@ -49,3 +49,5 @@ calls: Pass = on_parts(_call, "tool_call")
 """The call of a custom tool has a text and nothing else."""
 tools: Pass = on_tools(_tool)
 """A custom tool takes a text and nothing else."""
+as_functions: Pass = on_parts(lambda call, _: replace(call, custom=None) if call.custom else call, "tool_call")
+"""Calls of custom tools as those of functions, for formats that borrow a writer that knows both."""

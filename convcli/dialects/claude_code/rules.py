@@ -68,5 +68,5 @@ RULES = (
     for_requests(turns.signed()),
     for_requests(turns.not_blank()),
     for_requests(names.of_calls(IDS)),
-    trees.rooted(),
+    trees.rooted(mended=True),
 )

@@ -8,8 +8,9 @@ from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.survey import Survey
 
 
-def rooted() -> Rule:
-    """Every parent exists, nothing is its own ancestor, and no two messages share an id.
+def rooted(*, mended: bool = False) -> Rule:
+    """Every parent exists, nothing is its own ancestor, and no two messages share an id. `mended`: where a parent does
+    not exist, the program itself goes on behind the row before.
 
     Some programs name the session itself as the parent of its first message, and a call as that of its result.
     """
@@ -21,10 +22,11 @@ def rooted() -> Rule:
                 note = ("the first one", NodeRef(first[message.id]))
                 problem = "another message has this id too"
                 yield Breach("duplicate-message-id", NodeRef(i, field="message.id"), problem, notes=(note,))
-        yield from _parents(survey, first)
+        yield from () if mended else _parents(survey, first)
         yield from _cycles(survey, first)
 
-    return Rule(("duplicate-message-id", "missing-parent", "parent-cycle"), check, of_input=("parent-cycle",))
+    codes = ("duplicate-message-id", *(() if mended else ("missing-parent",)), "parent-cycle")
+    return Rule(codes, check, of_input=("parent-cycle",))
 
 
 def _parents(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
