@@ -10,7 +10,7 @@ import pytest
 from tests.cli_cases import CLEAN, OTHER, ROOT, run, write
 
 SAMPLES = ROOT / "samples"
-OTHER_TEXT = {"messages": [CLEAN["messages"][0], {"role": "assistant", "content": "good day"}]}
+OTHER_TEXT = {**CLEAN, "messages": [CLEAN["messages"][0], {"role": "assistant", "content": "good day"}]}
 
 
 def test_one_conversation_in_two_dialects_is_equal_with_exit_0() -> None:
@@ -51,7 +51,7 @@ def test_a_transcript_that_only_one_file_has_is_a_difference(tmp_path: Path) -> 
 
 
 def test_a_level_leaves_out_what_matters_less(tmp_path: Path) -> None:
-    named = {"messages": [{**CLEAN["messages"][0], "name": "ann"}, CLEAN["messages"][1]]}
+    named = {**CLEAN, "messages": [{**CLEAN["messages"][0], "name": "ann"}, CLEAN["messages"][1]]}
     words = "diff", write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", named)
     assert run(*words).returncode == 1
     assert run(*words, "--level", "content").returncode == 0
