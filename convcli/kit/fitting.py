@@ -21,6 +21,7 @@ from convcli.kit.passes import (
 from convcli.model.branches import active
 from convcli.model.dialect import Pass
 from convcli.model.transcript import (
+    Media,
     Message,
     Part,
     Refusal,
@@ -71,6 +72,11 @@ def last_answer(transcript: Transcript) -> Transcript:
     if len(transcript.messages) == len(spoken) == 1:
         return transcript
     return replace(transcript, messages=spoken[-1:] or [Message("assistant", [])], head=None)
+
+
+def known_detail(media: Media, known: Collection[str]) -> Media:
+    """An image without a detail that the service does not know: it looks as closely as it likes."""
+    return media if media.detail is None or media.detail in known else replace(media, detail=None)
 
 
 def named(message: Message) -> Message:

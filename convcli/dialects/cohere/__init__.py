@@ -29,6 +29,7 @@ from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
+    known_detail,
     known_finish,
     last_answer,
     only_own_opaque,
@@ -226,7 +227,8 @@ def _shown(part: Part, message: Message) -> Part | None:
     """Only users show images, by URL."""
     if not isinstance(part, Media):
         return part
-    return part if message.role == "user" and write_image(part) is not None else None
+    is_shown = message.role == "user" and write_image(part) is not None
+    return known_detail(part, turns.DETAILS) if is_shown else None
 
 
 def _not_empty(message: Message) -> Message | None:
@@ -321,6 +323,7 @@ RULES = (
     models.of("Cohere"),
     keys.complete("model", "id finish_reason"),
     for_outputs(turns.some_message()),
+    for_requests(turns.known_details()),
     turns.not_empty(("user", "assistant", "system")),
     turns.not_blank(),
     turns.system_first(),
@@ -388,6 +391,7 @@ DIALECT = Dialect(
         "tool_result.isError": "a result has no field for a failure",
     },
     places={
+        "image.detail": ("image_url", "detail"),
         **CALLS,
         "message.usage": ("..", "usage"),
         **{f"message.usage.{ours}": ("..", "usage", *theirs) for theirs, ours in COUNTS.items()},

@@ -36,6 +36,7 @@ from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
+    known_detail,
     one_choice,
     only_own_opaque,
     ordered_parts,
@@ -191,7 +192,8 @@ def _spoken_or_shown(part: Part, message: Message) -> Part | None:
     if isinstance(part, Refusal):
         return Text(part.text, extras=part.extras)
     if isinstance(part, Media):
-        return part if message.role == "user" and write_media(part) is not None else None
+        is_shown = message.role == "user" and write_media(part) is not None
+        return known_detail(part, turns.DETAILS) if is_shown else None
     return part
 
 
@@ -264,6 +266,7 @@ RULES = (
         "usage.prompt_tokens usage.completion_tokens usage.total_tokens",
     ),
     for_outputs(turns.some_message()),
+    for_requests(turns.known_details()),
     for_requests(turns.ends_with_user()),
     for_requests(turns.answered_first()),
     for_requests(turns.system_not_behind("assistant", "tool")),
@@ -324,6 +327,7 @@ DIALECT = Dialect(
         "video": "Mistral takes no video",
     },
     places={
+        "image.detail": ("image_url", "detail"),
         **CALLS,
         "message.usage": ("..", "..", "..", "usage"),
         **{f"message.usage.{ours}": ("..", "..", "..", "usage", *theirs) for theirs, ours in USAGE.items()},

@@ -10,6 +10,7 @@ from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import MEDIA_KINDS, ToolCall
 from convcli.validation.survey import Survey
+from convcli.validation.wording import listed
 
 RESPONSE = "response"
 """The form of a document that is only what a model answered."""
@@ -292,6 +293,23 @@ def decodable() -> Rule:
                     yield Breach("invalid-base64", NodeRef(i, k, field=f"{kind}.data"), problem)
 
     return Rule(("invalid-base64",), check)
+
+
+DETAILS = ("auto", "low", "high")
+"""How closely a model may look at an image, by the words that most services know."""
+
+
+def known_details() -> Rule:
+    """An image is looked at as closely as the service knows (`DETAILS`)."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i, k, part in survey.parts["image"]:
+            if part.detail is not None and part.detail not in DETAILS:
+                yield Breach(
+                    "unknown-value", NodeRef(i, k, field="image.detail"), f"detail is one of {listed(DETAILS)}"
+                )
+
+    return Rule(("unknown-value",), check)
 
 
 def is_base64(text: str) -> bool:
