@@ -195,6 +195,8 @@ def assert_losses_are_exact(before: Transcript, after: Transcript, losses: list[
     """L2 and L3, by counting: nothing vanishes or appears without a loss that holds it, and no loss is empty."""
     x, y = counted(facts(before)), counted(facts(after))
     conventions = {loss.before for loss in losses if loss.field == "tool_result.kind"}
+    if any(loss.field == "tool_result.value" and loss.kind == "encoded" for loss in losses):
+        conventions.add("multimodal")
     told_gone = counted([_value(loss.before) for loss in losses] + _results(before, conventions))
     told_come = counted([_value(loss.after) for loss in losses] + _results(after, KINDS if conventions else set()))
     hidden = _made_up(before) | _made_up(after)

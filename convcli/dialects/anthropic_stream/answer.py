@@ -89,7 +89,8 @@ class Answer:
         for j, block in enumerate(native.get("content") or ()):
             self._block(j, block, (at, "message", "content", j))
         outside = ("content", "usage")
-        facts = {"role": "assistant", **{key: value for key, value in native.items() if key not in outside}}
+        stated = {key: value for key, value in native.items() if key not in outside}
+        facts = {**stated, "role": native.get("role") or "assistant"}
         self._end(facts, native.get("usage"), home, (*home, "usage"))
 
     def _end(self, facts: Native, usage: Native | None, place: Path, counts: Path) -> None:

@@ -97,11 +97,12 @@ def _paired(survey: Survey) -> Iterator[Breach]:
 
 def _schemas(survey: Survey) -> Iterator[Breach]:
     """What is not said to be strict the service makes strict: it closes the schema."""
-    document: Any = survey.document
-    stated = [tool.get("strict") for tool in (document.get("tools") if isinstance(document, dict) else None) or ()]
+    natives = survey.document.get("tools") if isinstance(survey.document, dict) else None
+    listed = natives if isinstance(natives, list) else ()
+    stated = [tool.get("strict") if isinstance(tool, dict) else None for tool in listed]
     for breach in SCHEMAS.check(survey):
         tool = breach.at.tool
-        if breach.code != "open-strict-schema" or tool is None or stated[tool] is not None:
+        if breach.code != "open-strict-schema" or tool is None or tool >= len(stated) or stated[tool] is not None:
             yield breach
 
 

@@ -51,9 +51,11 @@ def lift_tool(native: Native, context: LiftContext, path: Path, *, free: bool = 
 def _is_custom(body: Any) -> bool:
     """A definition of which nothing but its format must be read."""
     format_ = body.get("format") or custom.TEXT if isinstance(body, dict) and "name" in body else None
-    kind = format_.get("type") if isinstance(format_, dict) else None
-    grammar = format_.get("grammar") if isinstance(format_, dict) else None
-    return (kind == "text" and grammar is None) or (kind == "grammar" and isinstance(grammar, dict))
+    if not isinstance(format_, dict) or not format_.keys() <= {"type", "grammar"}:
+        return False
+    kind, grammar = format_.get("type"), format_.get("grammar")
+    is_grammar = kind == "grammar" and isinstance(grammar, dict) and "type" not in grammar
+    return (kind == "text" and grammar is None) or is_grammar
 
 
 def _lift_custom(native: Native, body: Native, dialect: str) -> ToolDefinition:
