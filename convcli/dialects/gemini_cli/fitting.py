@@ -129,6 +129,8 @@ class _Frames:
         result = result_of(message)
         if result is None or result.tool_call_id not in self.calls or id(result) in self.twice:
             return False
+        if carried_by(message.extras, NAME):  # only a record of its own has a place for it
+            return False
         if self.has_content and (message.id is not None or self.is_user):
             return False
         self.calls.remove(result.tool_call_id)

@@ -81,7 +81,7 @@ def kind_of(row: Any) -> str:
 
 def is_header(row: Native) -> bool:
     """Does it begin a session? Forks and older versions leave the hash of the project out."""
-    if not isinstance(row.get("sessionId"), str) or "uuid" in row:
+    if not isinstance(row.get("sessionId"), str) or "uuid" in row or isinstance(row.get("history"), list):
         return False
     has_times = "type" not in row and not row.keys().isdisjoint(("startTime", "lastUpdated"))
     return isinstance(row.get("projectHash"), str) or has_times

@@ -22,6 +22,8 @@ RESPONSE = Keys(
 )
 CHOICE = Keys("index message logprobs finish_reason", carried="logprobs")
 OBJECT = "chat.completion"
+WITHOUT_ANSWER = "response"
+"""Under this name is carried what a response without any choice says in the words of a request."""
 
 
 class Answers(NamedTuple):
@@ -51,6 +53,8 @@ def lift_response(native: Native, context: LiftContext, answers: Answers) -> Tra
         common.lift_usage(native["usage"], context.messages[0], context.dialect, answers.usage)
     elif native.get("usage"):
         extras["usage"] = native["usage"]
+    if not context.messages and "service_tier" in extras:  # it looks like a request, which has a tier of its own
+        extras[WITHOUT_ANSWER] = {"service_tier": extras.pop("service_tier")}
     if native.get("object") not in (None, OBJECT):
         extras["object"] = native["object"]
     created = native.get("created")
@@ -107,7 +111,9 @@ def write_response(transcript: Transcript, answers: Answers) -> Native:
     counted = next((message for message in transcript.messages if _has_usage(message, answers)), None)
     if counted is not None:
         native["usage"] = common.write_usage(counted, answers.dialect, answers.usage)
-    return RESPONSE.put(native, carried_by(transcript.extras, answers.dialect))
+    carried = dict(carried_by(transcript.extras, answers.dialect))
+    carried |= carried.pop(WITHOUT_ANSWER, {})
+    return RESPONSE.put(native, carried)
 
 
 def _has_usage(message: Message, answers: Answers) -> bool:
