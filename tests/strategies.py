@@ -228,7 +228,8 @@ def _normal_part(part: Any) -> Any:
     if isinstance(part, Media):
         return replace(part, name=part.name or None)
     if isinstance(part, ToolResult) and part.kind == "multimodal":
-        return replace(part, value=[_normal_part(inner) for inner in part.value])
+        # a lift gives extras of its own dialect only; here, those of another decide whether a text is bare
+        return replace(part, value=[replace(_normal_part(inner), extras=None) for inner in part.value])
     return part
 
 

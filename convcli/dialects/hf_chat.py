@@ -198,8 +198,10 @@ def _own_parts(result: ToolResult) -> ToolResult:
     """What other dialects carry beside a text is not written, so the text is bare."""
     if result.kind != "multimodal" or all((part.extras or {NAME: 0}).keys() <= {NAME} for part in result.value):
         return result
-    own = (extras_of(NAME, carried_by(part.extras, NAME)) for part in result.value)
-    return replace(result, value=[replace(part, extras=extras) for part, extras in zip(result.value, own, strict=True)])
+    kept = (extras_of(NAME, carried_by(part.extras, NAME)) for part in result.value)
+    return replace(
+        result, value=[replace(part, extras=extras) for part, extras in zip(result.value, kept, strict=True)]
+    )
 
 
 CONVERSATION = fused(

@@ -187,13 +187,19 @@ def _known_effort(transcript: Transcript) -> Transcript:
     return replace(transcript, settings={key: settings[key] for key in settings if key != "reasoningEffort"} or None)
 
 
+def _as_written(media: Media) -> Media:
+    """Sounds by URL have no type."""
+    is_untyped = media.type == "audio" and media.data is None and media.media_type is not None
+    return replace(media, media_type=None) if is_untyped else media
+
+
 def _spoken_or_shown(part: Part, message: Message) -> Part | None:
     """Media that the API takes, from users only; a refusal is its words."""
     if isinstance(part, Refusal):
         return Text(part.text, extras=part.extras)
     if isinstance(part, Media):
         is_shown = message.role == "user" and write_media(part) is not None
-        return known_detail(part, turns.DETAILS) if is_shown else None
+        return known_detail(_as_written(part), turns.DETAILS) if is_shown else None
     return part
 
 

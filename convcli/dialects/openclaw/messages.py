@@ -248,6 +248,6 @@ def _write_content(parts: list[Part], role: str, form: str, api: Any) -> Any:
     if role in SUMMARIES:
         return "\n\n".join(part.text for part in parts if isinstance(part, Text))
     first = parts[0] if len(parts) == 1 else None
-    if role in ("system", "developer") and isinstance(first, Text) and first.extras is None:
+    if role in ("system", "developer") and isinstance(first, Text) and first.extras is None and first.text:
         return first.text
     return "" if not parts and role == "system" else write_blocks(parts, role, form, api)
