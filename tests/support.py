@@ -22,6 +22,24 @@ SAMPLES = Path(__file__).parent.parent / "samples"
 SUFFIXES = (".json", ".jsonl", ".sse")
 
 
+class Memory:
+    """An output in memory."""
+
+    name = "memory"
+
+    def __init__(self) -> None:
+        self.data, self.is_there = b"", False
+
+    def write(self, data: bytes) -> None:
+        self.data += data
+
+    def commit(self) -> None:
+        self.is_there = True
+
+    def discard(self) -> None:
+        pass
+
+
 class Sample(NamedTuple):
     """One document of a sample file."""
 

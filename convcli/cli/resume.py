@@ -27,7 +27,6 @@ convcli resume samples/cline/twin-weather.json --in codex --home home
 convcli resume samples/openclaw/twin-weather.jsonl --in gemini-cli --home home --dry-run
 """
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
-EPOCH = "1970-01-01T00:00:00.000Z"
 
 
 def _programs() -> list[str]:
@@ -109,6 +108,7 @@ def _document(screen: Screen, path: str, reading: ReadingOptions) -> Document:
 def _converted(document: Document, program: Program, cwd: str | None, view: Any) -> tuple[Conversion, SessionFacts]:
     from convcli.engine.resuming import resumed
     from convcli.jobs import programs
+    from convcli.kit.sessions import EPOCH
     from convcli.model.dialect import Options, SessionFacts
 
     transcript, target = document.lift(), programs.dialect_of(program.name)
@@ -148,9 +148,7 @@ def _tell_losses(screen: Screen, document: Document, conversion: Conversion, pro
     from convcli.jobs.converting import Summary
     from convcli.report.losses import summary
 
-    for loss in conversion.losses:
-        loss.file = document.file
-        loss.line, loss.where = document.place(loss.where)
+    document.locate(conversion.losses)
     total = Summary(
         [document.dialect.name],
         programs.dialect_of(program.name).name,

@@ -21,8 +21,8 @@ from msgspec.structs import replace
 from convcli.families.openai import messages as common
 from convcli.families.openai.calls import AS_TEXT, kind_in_turn
 from convcli.families.openai.fitting import of_conversations
-from convcli.families.openai.parts import write_media
-from convcli.families.openai.request import AUDIO_FORMATS, AUDIO_TYPES, lift_tools, write_tools
+from convcli.families.openai.parts import usual_audio, write_media
+from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, LACKING, REASONS
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
@@ -190,8 +190,7 @@ def _shown(part: Part, message: Message) -> Part | None:
         return part
     if message.role != "user" or not _is_written(part):
         return None
-    usual = AUDIO_FORMATS.get(AUDIO_TYPES.get(part.media_type or "", ""), part.media_type)
-    return part if usual == part.media_type else replace(part, media_type=usual)
+    return usual_audio(part)
 
 
 def _own_parts(result: ToolResult) -> ToolResult:

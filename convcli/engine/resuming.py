@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from msgspec.structs import replace
@@ -10,11 +9,10 @@ from msgspec.structs import replace
 from convcli.engine import conversion
 from convcli.engine.conversion import Conversion
 from convcli.kit.results import in_words
+from convcli.kit.sessions import UUID
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Part, Text, ToolCall, ToolResult, Transcript
 
-UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-"""Ids that all programs take, and that are safe in the name of a file; another one is made for any other."""
 INTERRUPTED = "interrupted: the session has no result of this call"
 
 

@@ -15,6 +15,7 @@ from convcli.model.document import Rows
 from convcli.model.errors import ContentError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
+from convcli.proof.reasons import Loss
 from convcli.wire import exact_json
 from convcli.wire.exact_json import BEGIN, Position
 
@@ -78,11 +79,15 @@ class Document(msgspec.Struct):
                 result = texts.with_arguments(result, self.dialect, target, arguments)
         if target is self.dialect and self.texts:
             result.document = texts.rewritten(result.document, self.value, self.original, self.texts)
-        for loss in result.losses:
-            loss.file = self.file
-            loss.line, loss.where = self.place(loss.where)
+        self.locate(result.losses)
         result.findings = self.located(result.findings)
         return result
+
+    def locate(self, losses: Iterable[Loss]) -> None:
+        """Losses whose places are of the document get its file and their lines."""
+        for loss in losses:
+            loss.file = self.file
+            loss.line, loss.where = self.place(loss.where)
 
     @contextmanager
     def _locating(self) -> Iterator[None]:

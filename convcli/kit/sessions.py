@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
@@ -30,6 +31,8 @@ from convcli.model.transcript import Message, Opaque, Path, Transcript
 from convcli.wire import exact_json
 
 EPOCH = "1970-01-01T00:00:00.000Z"
+UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+"""Ids that all programs take, and that are safe in the name of a file."""
 
 # ---------------------------------------------------------------- the envelope of a header or a row
 

@@ -200,9 +200,17 @@ def _pair(asked: Any, answer: Any, pairs: CallPairs, longest: int | None) -> Row
 
 
 def _seconds(asked: Any, answer: Any) -> float | None:
+    if asked is None or answer is None:
+        return None
+    seconds = seconds_between(asked[1].created_at, answer[1].created_at)
+    return None if seconds is None else round(seconds, 3)
+
+
+def seconds_between(begin: str | None, end: str | None) -> float | None:
+    """The seconds between two times; None where one of them is missing or no time."""
     try:
-        begin, end = (datetime.fromisoformat(spot[1].created_at) for spot in (asked, answer))
-        return round((end - begin).total_seconds(), 3)
+        first, last = (datetime.fromisoformat(str(time)) for time in (begin, end))
+        return (last - first).total_seconds()
     except (TypeError, ValueError):
         return None
 

@@ -9,24 +9,7 @@ import pytest
 from convcli.files.framing import Framing
 from convcli.files.layouts import DocumentWriter, layout
 from convcli.model.document import Rows
-
-
-class Memory:
-    """An output in memory."""
-
-    name = "memory"
-
-    def __init__(self) -> None:
-        self.data, self.is_there = b"", False
-
-    def write(self, data: bytes) -> None:
-        self.data += data
-
-    def commit(self) -> None:
-        self.is_there = True
-
-    def discard(self) -> None:
-        pass
+from tests.support import Memory
 
 
 @pytest.mark.parametrize(

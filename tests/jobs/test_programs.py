@@ -12,7 +12,7 @@ from convcli.model.dialect import SessionFacts
 from convcli.model.errors import JobError
 
 ID = "0c0ffee0-0000-4000-8000-000000000001"
-FACTS = SessionFacts(ID, "/work/a project", "2026-02-15T10:01:02.345Z")
+FACTS = SessionFacts(ID, "/projects/one of mine", "2026-02-15T10:01:02.345Z")
 
 
 @pytest.mark.parametrize("name", programs.resumable())

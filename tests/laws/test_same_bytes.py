@@ -22,28 +22,10 @@ from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import JobError
 from convcli.wire.decimals import builtins
-from tests.support import dumped, names, sample_files, samples_of
+from tests.support import Memory, dumped, names, sample_files, samples_of
 
 WRITTEN = [dialect for dialect in dialects.builtin() if dialect.is_written]
 PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
-
-
-class Memory:
-    """An output that is looked at, and not stored."""
-
-    name = "memory"
-
-    def __init__(self) -> None:
-        self.data, self.is_there = b"", False
-
-    def write(self, data: bytes) -> None:
-        self.data += data
-
-    def commit(self) -> None:
-        self.is_there = True
-
-    def discard(self) -> None:
-        pass
 
 
 class Done(NamedTuple):

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 import convcli.dialects.claude_code.rows as form
 from convcli.dialects.claude_code.rows import BLOCKS, NAME
-from convcli.dialects.claude_code.rules import UUID
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import policy
 from convcli.families.anthropic.response import IDS, NAMES
@@ -130,7 +129,7 @@ def _linked(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=shared(messages, fitted), head=head)
 
 
-WITH_ID = sessions.with_session_id(write_session, lambda id_: UUID.fullmatch(id_) is not None)
+WITH_ID = sessions.with_session_id(write_session, lambda id_: sessions.UUID.fullmatch(id_) is not None)
 
 
 def _identified(transcript: Transcript) -> Transcript:

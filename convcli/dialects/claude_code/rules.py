@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.claude_code.rows import LINKS, NAME, ROLES, is_turn, row_of
 from convcli.families.anthropic.response import IDS
 from convcli.kit.objects import Native, carried_by
+from convcli.kit.sessions import UUID
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules import links, names, trees, turns
 from convcli.validation.survey import Survey, for_requests
-
-UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def _unread(survey: Survey) -> Iterator[Breach]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from msgspec.structs import replace
@@ -20,8 +19,6 @@ from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.results import has_failed, separate_results
 from convcli.kit.values import read_arguments
 from convcli.model.transcript import Media, Message, Text, ToolCall, ToolDefinition, ToolResult, Transcript
-
-UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def _sound_events(messages: list[Message]) -> list[Message]:
@@ -189,5 +186,5 @@ FIT = (
     sessions.timed,
     _instructions_in_header,
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, rows.ROW)),
-    sessions.with_session_id(_content, lambda id_: UUID.fullmatch(id_) is not None),
+    sessions.with_session_id(_content, lambda id_: sessions.UUID.fullmatch(id_) is not None),
 )

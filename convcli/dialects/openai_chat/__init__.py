@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from convcli.dialects.openai_chat.shortcut import PLAIN
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import AS_TEXT, kind_in_turn
@@ -32,7 +30,7 @@ from convcli.families.openai.messages import (
     without_empty_text,
     write_message,
 )
-from convcli.families.openai.parts import IDS, NAMES, write_answer_audio, write_media
+from convcli.families.openai.parts import IDS, NAMES, usual_audio, write_answer_audio, write_media
 from convcli.families.openai.response import Answers, lift_response, write_response
 from convcli.families.openai.tables import LACKING, PLACES, REASONS, lacks
 from convcli.kit import custom
@@ -205,8 +203,7 @@ def _spoken_or_shown(part: Part, message: Message) -> Part | None:
         return part if part.type == "audio" and write_answer_audio(part, NAME) is not None else None
     if message.role != "user" or not _is_written(part):
         return None
-    usual = common.AUDIO_FORMATS.get(common.AUDIO_TYPES.get(part.media_type or "", ""), part.media_type)
-    return part if usual == part.media_type else replace(part, media_type=usual)
+    return usual_audio(part)
 
 
 RESPONSE, COMPATIBLE = "response", "compatible"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.families.openai import request as common
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.renaming import Alphabet, identifiers
@@ -102,6 +104,12 @@ def _write_image(media: Media) -> tuple[str, Native] | None:
 def _write_audio(media: Media) -> tuple[str, Native] | None:
     format_ = common.AUDIO_TYPES.get(media.media_type or "")
     return None if media.data is None or format_ is None else ("input_audio", {"data": media.data, "format": format_})
+
+
+def usual_audio(media: Media) -> Media:
+    """A sound has the usual name of its type (`audio/mpeg` for `audio/mp3`)."""
+    usual = common.AUDIO_FORMATS.get(common.AUDIO_TYPES.get(media.media_type or "", ""), media.media_type)
+    return media if usual == media.media_type else replace(media, media_type=usual)
 
 
 def _write_file(media: Media) -> tuple[str, Native] | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -21,7 +20,7 @@ from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Te
 from convcli.report.page import markdown, plot
 from convcli.report.page.calls import call_card, medium, result_block
 from convcli.report.text import count, safe_text
-from convcli.views.rows import UNWELL, CallPairs, part_text
+from convcli.views.rows import UNWELL, CallPairs, part_text, seconds_between
 
 ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "event"))
 STATUSES = frozenset(("ok", "error", "open", "orphan", "lost"))
@@ -195,7 +194,7 @@ class _View:
         if found is not None:
             at, by, result = found
             answer = result_block(result, at, self.pairs.status(result) or "")
-            seconds = _seconds(asked.created_at, by.created_at)
+            seconds = seconds_between(asked.created_at, by.created_at)
             marks += self.marks.get(at, ())
         return call_card(call, self.pairs.mark(call), self._status(call), seconds, answer)
 
@@ -233,17 +232,9 @@ def _link(address: str, text: str) -> str:
 def _time(time: str | None, before: str | None) -> str:
     if not time:
         return ""
-    seconds = _seconds(before, time)
+    seconds = seconds_between(before, time)
     later = f" +{_duration(seconds)}" if seconds is not None and seconds >= 1 else ""
     return f' <time datetime="{escape(safe_text(time))}">{escape(safe_text(time[:19].replace("T", " ")))}{later}</time>'
-
-
-def _seconds(begin: str | None, end: str | None) -> float | None:
-    try:
-        times = [datetime.fromisoformat(str(time)) for time in (begin, end)]
-        return (times[1] - times[0]).total_seconds()
-    except (TypeError, ValueError):
-        return None
 
 
 def _duration(seconds: float) -> str:
