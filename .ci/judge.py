@@ -73,7 +73,6 @@ TOLERATED = {
     "delta.tool_calls[0].type": "the type of a stream lacks the custom tools that requests have",
     "lacks id or function.name": "a call to which its source gives no name",
     "'encrypted_content' is not one of": "relatives exchange what both know: a part of a result of a hosted tool",
-    "'item_reference' is not one of": "relatives exchange what both know: an item that only a request refers to",
     "response.tool_choice.type: 'web_search'": "the same: the choice of a hosted tool, as an older model had it",
     "expires_at: pydantic: Field required": "a stream that broke off before it told when its audio ends",
     "missing required field of ChatCompletionAudio": "a stream that broke off before it told when its audio ends",

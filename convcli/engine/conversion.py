@@ -13,11 +13,12 @@ from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
-from convcli.model.transcript import Transcript
+from convcli.model.transcript import Origin, Transcript
 from convcli.proof.difference import difference
 from convcli.proof.reasons import Loss
 from convcli.validation import schemas, verdict
 from convcli.validation.survey import Purpose
+from convcli.wire.pointers import pointer
 
 BY_DEFAULT = Options()
 
@@ -66,11 +67,20 @@ def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> F
     """
     if not transcript.messages or any(message.role != "event" for message in transcript.messages):
         return None
+    if transcript.origin is not None and transcript.origin.taken_back:
+        return _all_taken_back(len(transcript.origin.taken_back), transcript.origin)
     count = len(transcript.messages)
     message = (
         f"{f'none of {count:,} records is a' if count > 1 else 'the only record is no'} message of {dialect.title}"
     )
     return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
+
+
+def _all_taken_back(count: int, origin: Origin) -> Finding:
+    """What is wrong with a session that went back behind all that was said: its last record is where that shows."""
+    what = f"all {count:,} messages of this session were" if count > 1 else "the only message of this session was"
+    message = f"{what} taken back, and nothing was said after that"
+    return Finding("no-messages", "error", message, where=pointer(origin.places[-1][0]))
 
 
 def nothing_said(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:

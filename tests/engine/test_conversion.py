@@ -35,6 +35,14 @@ def test_records_of_another_program_are_refused_and_shown_by_their_keys_alone(co
     assert refused.value.findings[0].notes == ('the first of them is an object with the keys "timestamp", "type"',)
 
 
+def test_a_session_that_went_back_behind_all_that_was_said_is_refused_at_its_last_record() -> None:
+    said = {"id": "m", "timestamp": "2026-01-01T00:00:00Z", "type": "user", "content": "Hi."}
+    rows = Rows([{"sessionId": "s", "projectHash": "p", "startTime": "t"}, said, {"$rewindTo": "nobody"}])
+    with pytest.raises(RefusedError, match="the only message of this session was taken back") as refused:
+        conversion.lift(rows, dialects.get("gemini-cli"))
+    assert [(finding.code, finding.where) for finding in refused.value.findings] == [("no-messages", "/2")]
+
+
 INFO = {"id": "i", "timestamp": "2026-01-01T00:00:00Z", "type": "info", "content": "Updated."}
 EVENTS_ONLY = [
     ("gemini-cli", {"sessionId": "s", "projectHash": "p", "messages": [INFO]}),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.families.responses.fitting import IDS, LONGEST_ID, NAMES, PREFIXES
+from convcli.families.responses.rules import NO_REFERENCES
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
@@ -131,4 +132,5 @@ RULES = (
     Rule(("misplaced-part",), _own_parts),
     for_requests(Rule(("misplaced-part",), _no_audio)),
     Rule(("not-persisted",), _persisted),
+    NO_REFERENCES,
 )

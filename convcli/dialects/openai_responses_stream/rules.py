@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from convcli.families.responses.rules import NO_REFERENCES
 from convcli.kit.objects import Native
 from convcli.validation.rules import arguments, events
 from convcli.validation.survey import for_outputs
@@ -51,6 +52,7 @@ RULES = (
     events.ended(),
     events.in_order(_out_of_order),
     arguments.readable(),
+    NO_REFERENCES,
     for_outputs(
         events.complete(
             "response.id response.created_at response.model",
