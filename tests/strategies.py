@@ -234,8 +234,12 @@ def _normal_part(part: Any) -> Any:
 
 
 def _plant_tree(draw: st.DrawFn, transcript: Transcript) -> None:
-    """Branches: every message gets an id, and a parent among those before it."""
+    """Branches: every message gets an id, and a parent among those before it. Some are pairs of preference."""
     for i, message in enumerate(transcript.messages):
         message.id = f"m{i}"
         message.parent_id = f"m{draw(st.integers(0, i - 1))}" if i else None
-    transcript.head = f"m{draw(st.integers(0, len(transcript.messages) - 1))}"
+    head = draw(st.integers(0, len(transcript.messages) - 1))
+    transcript.head = f"m{head}"
+    if draw(st.booleans()):
+        transcript.messages[-1].label = "rejected"
+        transcript.messages[head].label = "chosen"

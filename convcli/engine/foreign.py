@@ -193,7 +193,11 @@ FORMATS = (
         ("messages/*/role=tool_call|tool_response", "messages rejected_response", "query:str response:str"),
     ),
     Foreign("a set of preference pairs for OpenAI", ("input/messages preferred_output",), PREFERENCES),
-    Foreign("a set of preference pairs (chosen, rejected)", ("chosen rejected !messages",), PREFERENCES),
+    Foreign(
+        "a set of preference pairs with a question",
+        ("question:str chosen:str rejected:str",),
+        "call the question prompt, and convert that",
+    ),
 )
 
 

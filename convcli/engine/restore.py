@@ -23,6 +23,8 @@ from convcli.wire.pointers import resolve
 RestoreRecord = dict[str, Any]
 
 SCHEMA = "restore"
+WITHOUT_DOCUMENT = ("no-messages", "no-pair")
+"""Codes of what says too little for a document, or for one of a form."""
 
 
 def record(original: Any, converted: Any, source: Dialect, target: Dialect) -> RestoreRecord:
@@ -92,14 +94,14 @@ def _does_not_fit(message: str) -> ContentError:
 
 
 def _back(converted: Any, source: Dialect, target: Dialect, form: str | None) -> Any:
-    """The converted document in its old dialect again, as far as it goes; null where the source is only read, and
-    where nothing was said, of which no conversion comes."""
+    """The converted document in its old dialect again, as far as it goes; null where the source is only read, where
+    nothing was said, of which no conversion comes, and where it cannot have this form."""
     if not source.is_written:
         return None
     try:
         return convert(converted, target, source, Options(form=form)).document
     except RefusedError as error:
-        if error.code != "no-messages":
+        if error.code not in WITHOUT_DOCUMENT:
             raise
         return None
 

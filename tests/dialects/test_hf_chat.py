@@ -10,6 +10,7 @@ from convcli import dialects
 from convcli.dialects.hf_chat import DIALECT
 from convcli.engine import detection, pipeline
 from convcli.model.dialect import Options
+from convcli.model.errors import RefusedError
 from convcli.model.transcript import Message, Reasoning, Refusal, Text, ToolCall, ToolResult, Transcript
 
 USER, ANSWER = {"role": "user", "content": "Sky?"}, {"role": "assistant", "content": "Blue."}
@@ -98,3 +99,91 @@ def test_what_templates_do_not_know_is_written_as_what_they_do() -> None:
 )
 def test_a_row_is_known_by_what_only_trainers_take(document: Any, name: str) -> None:
     assert detection.detect(document).dialect == name
+
+
+WORSE = {"role": "assistant", "content": "Green."}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"prompt": [USER], "chosen": [ANSWER], "rejected": [WORSE]},
+        {"chosen": [USER, ANSWER], "rejected": [USER, WORSE]},
+        {"prompt": "Sky?", "chosen": [USER, ANSWER], "rejected": [USER, WORSE]},
+        {"prompt": "Sky?", "chosen": "Blue.", "rejected": "Green."},
+        {"chosen": "Sky? Blue.", "rejected": "Sky? Green."},
+    ],
+)
+def test_a_pair_is_a_tree_whose_leaves_share_their_prompt(row: Any) -> None:
+    transcript = DIALECT.lift(row)
+    said = [(one.role, one.parts[0].text.strip(), one.label) for one in transcript.messages]  # type: ignore[union-attr]
+    assert said == [("user", "Sky?", None), ("assistant", "Blue.", "chosen"), ("assistant", "Green.", "rejected")]
+    assert [one.parent_id for one in transcript.messages] == [None, "message_1", "message_1"]
+    assert transcript.head == "message_2"
+    assert detection.detect(row).dialect == "hf-chat"
+
+
+def test_a_text_beside_answers_that_begin_with_it_is_kept_and_not_asked_twice() -> None:
+    row = {"chosen": [USER, ANSWER], "rejected": [USER, WORSE], "prompt": "Sky?"}
+    transcript = DIALECT.lift(row)
+    assert pipeline.lower(transcript, DIALECT).document == row
+
+
+def test_an_answer_of_several_turns_keeps_them_in_its_line() -> None:
+    calling = {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]}
+    result = {"role": "tool", "content": "2"}
+    row = {"prompt": [USER], "chosen": [calling, result, ANSWER], "rejected": [calling, result, WORSE]}
+    transcript = DIALECT.lift(row)
+    assert [one.role for one in transcript.messages] == ["user", "assistant", "tool", "assistant", "assistant"]
+    written_again = pipeline.lower(transcript, DIALECT).document
+    assert [len(written_again[key]) for key in ("prompt", "chosen", "rejected")] == [3, 1, 1]
+
+
+def test_two_equal_answers_are_two_answers() -> None:
+    row = {"prompt": [USER], "chosen": [ANSWER], "rejected": [ANSWER]}
+    assert [one.label for one in DIALECT.lift(row).messages] == [None, "chosen", "rejected"]
+
+
+def test_a_linear_dialect_gets_the_chosen_answer_and_says_so() -> None:
+    row = {"prompt": [USER], "chosen": [ANSWER], "rejected": [WORSE]}
+    conversion = pipeline.convert(row, DIALECT, dialects.get("openai-chat"))
+    assert [message["content"] for message in conversion.document["messages"]] == ["Sky?", "Blue."]
+    assert ("dropped", "branch", "/rejected/0") in {(one.kind, one.field, one.where) for one in conversion.losses}
+
+
+def test_a_tree_with_labels_becomes_a_pair() -> None:
+    messages = [
+        Message("user", [Text("Sky?")], id="a"),
+        Message("assistant", [Text("Green.")], id="b", parent_id="a", label="rejected"),
+        Message("assistant", [Text("Grey.")], id="c", parent_id="a"),
+        Message("assistant", [Text("Blue.")], id="d", parent_id="a", label="chosen"),
+    ]
+    conversion = pipeline.lower(Transcript(messages, head="d"), DIALECT)
+    assert conversion.document == {"prompt": [USER], "chosen": [ANSWER], "rejected": [WORSE]}
+    assert [loss.where for loss in conversion.losses if loss.field == "branch"] == ["/messages/2"]
+
+
+def test_nobody_makes_up_an_answer_that_was_rejected() -> None:
+    with pytest.raises(RefusedError) as caught:
+        written(Message("user", [Text("Sky?")]), Message("assistant", [Text("Blue.")]), form="preference")
+    assert caught.value.code == "no-pair"
+
+
+@pytest.mark.parametrize("form", ["messages", "prompt-completion"])
+def test_a_column_of_another_form_does_not_stand_in_for_what_is_written(form: str) -> None:
+    row = {"prompt": "Sky?", "chosen": [USER, ANSWER], "rejected": [USER, WORSE], "messages": [USER, WORSE]}
+    again = pipeline.convert(row, DIALECT, DIALECT, Options(form=form))
+    assert [one.parts for one in DIALECT.lift(again.document).messages] == [[Text("Sky?")], [Text("Blue.")]]
+
+
+@pytest.mark.parametrize(("label", "name"), [(True, "chosen"), (False, "rejected")])
+def test_the_label_of_a_conversation_is_that_of_its_last_turn(label: bool, name: str) -> None:
+    row = {"messages": [USER, ANSWER], "label": label}
+    assert [message.label for message in DIALECT.lift(row).messages] == [None, name]
+    assert detection.detect(row).dialect == "hf-chat"
+
+
+def test_calls_that_share_an_id_keep_their_own_arguments() -> None:
+    twice = Message("assistant", [ToolCall("call_1", "f", {"n": 1}), ToolCall("call_1", "f", {"n": 2})])
+    calls = written(twice)[0]["messages"][0]["tool_calls"]
+    assert [call["function"]["arguments"] for call in calls] == [{"n": 1}, {"n": 2}]

@@ -1,4 +1,4 @@
-"""Rows for Hugging Face's trainers (TRL, axolotl, Unsloth): conversations, and prompts with their completions.
+"""Rows for Hugging Face's trainers (TRL, axolotl, Unsloth): conversations, prompts with completions, preferences.
 
 Specification: "Dataset formats and types" of TRL 1.16 and the chat templates that it ships, "chat_template" of axolotl
 0.19; read 2026-11-22.
@@ -8,8 +8,9 @@ Quirks
 - `content` beside calls is an empty text: several templates cannot print null.
 - Nothing but the conversation is trained: a row has no settings and no model.
 - Reasoning is `reasoning_content` (Qwen, GLM), `thinking` (gpt-oss) or `reasoning`.
-- `training` of axolotl says whether a turn counts. `label` of KTO says it of the completion.
-- Pairs of preference (`chosen`, `rejected`) are not read.
+- `training` of axolotl says whether a turn counts. `label` of KTO says how good the end of a conversation is.
+- Pairs of preference have their prompt apart, or twice: `chosen` and `rejected` then begin with it.
+- A prompt, a completion or an answer may be a text instead of messages: that of a user, and of the assistant.
 """
 
 from __future__ import annotations
@@ -18,30 +19,41 @@ from typing import Any, TypeGuard
 
 from msgspec.structs import replace
 
+from convcli.dialects.hf_chat import columns
+from convcli.dialects.hf_chat.columns import (
+    COMPLETION,
+    COUNT,
+    MESSAGES,
+    PREFERENCE,
+    Columns,
+    counted,
+    is_counted,
+    last_labelled,
+    without_columns,
+)
 from convcli.families.openai import messages as common
 from convcli.families.openai.calls import AS_TEXT, kind_in_turn
 from convcli.families.openai.fitting import of_conversations
 from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, LACKING, REASONS
+from convcli.families.rows.pairs import CHOSEN, REJECTED, is_pair, on_both, pair_of
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
+from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Spots, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, tools
 
 NAME = "hf-chat"
-PROMPT = "promptMessages"
-"""How many messages of a row are its prompt, where it has one."""
-ROW = Keys("messages prompt completion label tools")
+ROW = Keys("messages prompt completion chosen rejected label tools")
 MESSAGE = Keys("role tool_call_id name content reasoning_content tool_calls training training_detail")
 THOUGHTS = ("reasoning_content", "thinking", "reasoning")
 FOREIGN = ("refusal", "audio", "function_call", "annotations")
 """Keys of Chat Completions that mean nothing to trainers."""
 APART = frozenset(("training", *THOUGHTS, *FOREIGN))
-LABELS = {True: "chosen", False: "rejected"}
 WEIGHTS = {True: 1, False: 0}
 JOINT = "\n\n"
 RESULTS = Convention(
@@ -51,22 +63,34 @@ RESULTS = Convention(
 
 
 def detect(document: Any) -> Clue | None:
-    """By prompts of messages, by flags of training, or by arguments that are objects."""
+    """By prompts and answers, by flags of training, by labels, or by arguments that are objects."""
     if not isinstance(document, dict) or "model" in document:
         return None
-    if _is_messages(document.get("prompt")) and _is_messages(document.get("completion")):
-        return Clue(90, "a prompt and a completion of messages")
     messages = document.get("messages")
-    if not _is_messages(messages):
-        return None
+    if not _is_messages(messages) or all(_is_messages(document.get(key)) for key in (CHOSEN, REJECTED)):
+        return _of_answers(document)
     if any(isinstance(message.get("training"), bool) or "training_detail" in message for message in messages):
         return Clue(96, "messages with flags of training")
     listed = (message.get("tool_calls") for message in messages)
     calls = [call for some in listed if isinstance(some, list) for call in some]
     if any(map(_has_object, calls)):
         return Clue(94, "calls with a type and object arguments")
+    if isinstance(document.get("label"), bool) and messages and messages[-1]["role"] == "assistant":
+        return Clue(92, "messages with a label")
     has_thoughts = any(isinstance(message.get("reasoning_content"), str) for message in messages)
     return Clue(70, "messages with reasoning_content") if has_thoughts else None
+
+
+def _of_answers(document: Native) -> Clue | None:
+    """By a prompt with its completion, or by two answers; of texts there may be nothing else."""
+    if all(_is_messages(document.get(key)) for key in (CHOSEN, REJECTED)):
+        return Clue(92, "messages that were chosen and rejected")
+    if _is_messages(document.get("prompt")) and _is_messages(document.get("completion")):
+        return Clue(90, "a prompt and a completion of messages")
+    texts = {key for key, value in document.items() if isinstance(value, str)}
+    if texts >= {CHOSEN, REJECTED} and ("prompt" in texts or document.keys() == {CHOSEN, REJECTED}):
+        return Clue(75, "a text that was chosen and one that was rejected")
+    return Clue(50, "a prompt and a completion") if texts >= {"prompt", "completion"} else None
 
 
 def _is_messages(value: Any) -> TypeGuard[list[Native]]:
@@ -82,24 +106,12 @@ def _has_object(call: Any) -> bool:
 
 
 def lift(document: Any) -> Transcript:
-    """The conversation of a row."""
+    """The conversation of a row; that of a pair of preference is a tree."""
     context = LiftContext(NAME, document)
-    carried = ROW.carried(document) or {}
-    if "messages" in document:
-        context.origin.form = "messages"
-        context.each(document["messages"], ("messages",), lift_message)
-    else:
-        context.origin.form = "prompt-completion"
-        context.each(document["prompt"], ("prompt",), lift_message)
-        carried = {PROMPT: len(context.messages), **carried}
-        context.each(document["completion"], ("completion",), lift_message)
-    label = document.get("label")
-    if isinstance(label, bool) and context.messages and context.origin.form != "messages":
-        context.messages[-1].label = LABELS[label]
-    elif label is not None:
-        carried = {**carried, "label": label}
+    row = Columns(document, context, lift_message)
+    carried = {**row.carried, **(ROW.carried(document) or {})}
     offered = lift_tools({"tools": document.get("tools")}, context)
-    return context.transcript(tools=offered, extras=extras_of(NAME, carried))
+    return context.transcript(tools=offered, head=row.head, extras=extras_of(NAME, carried))
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
@@ -124,13 +136,16 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
 
 
 def form_of(transcript: Transcript) -> str:
-    """A prompt with its completion where a row said how long the prompt is, or how good the last turn."""
-    is_told = PROMPT in carried_by(transcript.extras, NAME)
-    return "prompt-completion" if is_told or _label(transcript.messages) is not None else "messages"
+    """A pair where there is one; a prompt with its completion where a row said how long the prompt is, or how good the
+    last turn."""
+    if is_pair(transcript):
+        return PREFERENCE
+    is_judged = _label(active(transcript)) is not None
+    return COMPLETION if is_judged or is_counted(transcript, NAME) else MESSAGES
 
 
 def _label(messages: list[Message]) -> str | None:
-    return messages[-1].label if messages and messages[-1].role != "event" else None
+    return messages[-1].label if messages else None
 
 
 def _one_thought(message: Message) -> Message:
@@ -150,34 +165,6 @@ def _weighed(message: Message) -> Message:
     is_known = message.role == "assistant" and message.weight in WEIGHTS.values()
     weight = int(message.weight) if is_known else None
     return message if type(message.weight) is type(weight) else replace(message, weight=weight)
-
-
-def _with_prompt(transcript: Transcript) -> Transcript:
-    """The completion is what the assistant said last, with what belongs to it; the last turn alone has a label."""
-    messages = transcript.messages
-    last = len(messages) - 1
-    labelled = [one if one.label is None or at == last else replace(one, label=None) for at, one in enumerate(messages)]
-    if any(one is not other for one, other in zip(labelled, messages, strict=True)):
-        transcript = replace(transcript, messages=labelled)
-    carried = carried_by(transcript.extras, NAME)
-    count = carried.get(PROMPT)
-    if isinstance(count, int) and 0 <= count <= len(messages):
-        return transcript
-    asked = [at for at, one in enumerate(messages) if one.role == "user"]
-    count = asked[-1] + 1 if asked else 0
-    return replace(transcript, extras={**(transcript.extras or {}), NAME: {**carried, PROMPT: count}})
-
-
-def _without_prompt(transcript: Transcript) -> Transcript:
-    """All turns stand in one list, and none is labelled."""
-    carried = carried_by(transcript.extras, NAME)
-    if PROMPT in carried:
-        kept = {key: value for key, value in carried.items() if key != PROMPT}
-        others = {name: value for name, value in (transcript.extras or {}).items() if name != NAME}
-        transcript = replace(transcript, extras={**others, **({NAME: kept} if kept else {})} or None)
-    messages = [one if one.label is None else replace(one, label=None) for one in transcript.messages]
-    same = all(one is other for one, other in zip(messages, transcript.messages, strict=True))
-    return transcript if same else replace(transcript, messages=messages)
 
 
 def _is_written(media: Media) -> bool:
@@ -218,8 +205,9 @@ CONVERSATION = fused(
     custom.as_functions,
 )
 FIT = {
-    "messages": (*CONVERSATION, _without_prompt),
-    "prompt-completion": (*CONVERSATION, _with_prompt),
+    MESSAGES: (*CONVERSATION, last_labelled, without_columns(MESSAGES, NAME)),
+    COMPLETION: (*CONVERSATION, last_labelled, without_columns(COMPLETION, NAME), counted(NAME)),
+    PREFERENCE: (on_both(*CONVERSATION), without_columns(PREFERENCE, NAME)),
 }
 
 
@@ -227,25 +215,24 @@ FIT = {
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A row with its messages, or with a prompt and a completion."""
+    """A row with its messages, with a prompt and a completion, or with two answers."""
+    form = options.form or MESSAGES
     messages = [write_message(message) for message in transcript.messages]
     carried = dict(carried_by(transcript.extras, NAME))
-    count = carried.pop(PROMPT, 0)
-    native: Native = {"messages": messages}
-    if options.form == "prompt-completion":
-        native = {"prompt": messages[:count], "completion": messages[count:]}
-        label = _label(transcript.messages)
-        native |= {} if label is None else {"label": label == LABELS[True]}
-    return ROW.put({**native, **write_tools(transcript, NAME)}, carried)
+    native = columns.written(form, messages, pair_of(transcript), carried)
+    label = _label(transcript.messages) if form != PREFERENCE else None
+    native |= {} if label is None else {"label": label == CHOSEN}
+    rest = {key: value for key, value in carried.items() if key != COUNT}
+    return ROW.put({**native, **write_tools(transcript, NAME)}, rest)
 
 
 def write_message(message: Message) -> Native:
     """A turn or a result: arguments are an object, and a turn without a text has an empty one."""
     native = common.write_message(message, NAME)
-    calls = {part.id: part for part in message.parts if isinstance(part, ToolCall) and part.raw_arguments is None}
-    for call in native.get("tool_calls", ()):
-        if call.get("id") in calls and "function" in call:
-            call["function"] = {**call["function"], "arguments": calls[call["id"]].arguments}
+    calls = [part for part in message.parts if kind_in_turn(part) == ToolCall.type]
+    for call, part in zip(native.get("tool_calls", ()), calls, strict=False):  # one more may be carried
+        if isinstance(part, ToolCall) and part.raw_arguments is None:
+            call["function"] = {**call["function"], "arguments": part.arguments}
     if native["content"] is None:
         native["content"] = ""
     weight = {} if message.weight is None else {"training": message.weight == WEIGHTS[True]}
@@ -268,7 +255,7 @@ DIALECT = Dialect(
     aliases=("trl", "hf", "huggingface", "transformers", "datasets", "axolotl", "unsloth"),
     specification="dataset formats of TRL 1.16, chat_template of axolotl 0.19; read 2026-11-22",
     framings=("document", "records"),
-    forms=("messages", "prompt-completion"),
+    forms=(MESSAGES, COMPLETION, PREFERENCE),
     detect=detect,
     lift=lift,
     fit=FIT,
@@ -276,18 +263,19 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(
         links.paired(links.PairingRules()),
+        arguments.as_object("function", "arguments"),
         arguments.not_filled(),
         tools.unique("warning"),
         tools.schemas(tools.SchemaDemands()),
     ),
     conventions=(RESULTS,),
-    lacks={"messages": LACKS | {"message.label"}, "prompt-completion": LACKS},
+    lacks=LACKS,
     has=lacking.fields("message.weight message.label"),
     reasons={
         **REASONS,
         "message.role": "templates know the roles system, user, assistant and tool",
         "message.weight": "only a turn of the assistant is trained or not",
-        "message.label": "a completion is good or bad as a whole",
+        "message.label": "a conversation is good or bad as a whole",
         "reasoning": "a turn has one reasoning: several are joined by a blank line",
         "refusal": "a row has no field for a refusal: the words are written as text",
         "settings": "a row has no settings of a request",

@@ -1,0 +1,174 @@
+"""The columns of a row that hold its conversation: which of them are read, and which are written in which form.
+
+    chosen, rejected      two answers, with their prompt before them in the same column, or apart
+    messages              a conversation
+    prompt, completion    the same in two pieces
+
+A column that holds a text instead of messages says what the user wrote (`prompt`) or what the assistant answers.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from msgspec.structs import replace
+
+from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, lift_pair
+from convcli.kit.contexts import LiftContext, LiftOne
+from convcli.kit.objects import Native, carried_by, says_something, without_keys
+from convcli.model.dialect import Pass
+from convcli.model.transcript import Message, Text, Transcript
+
+MESSAGES, COMPLETION, PREFERENCE = "messages", "prompt-completion", "preference"
+"""The forms of a row."""
+COUNT = "promptMessages"
+"""Under this name is carried how many messages of a row are its prompt, where it has one."""
+PROMPT, ANSWER = "prompt", "completion"
+COLUMNS = (MESSAGES, PROMPT, ANSWER, CHOSEN, REJECTED)
+LABELS = {True: CHOSEN, False: REJECTED}
+
+
+# ---------------------------------------------------------------- lift
+
+
+def form_in(row: Native) -> str:
+    """The form that a row has: the one that says most of those for which it has columns."""
+    if row.get(CHOSEN) is not None and row.get(REJECTED) is not None:
+        return PREFERENCE
+    return MESSAGES if MESSAGES in row else COMPLETION
+
+
+class Columns:
+    """A row while its columns are lifted in the name of its dialect, message by message with `lift_one`.
+
+    `carried` is what must be carried of the columns, `head` the id of the answer that was chosen.
+    """
+
+    def __init__(self, row: Native, context: LiftContext, lift_one: LiftOne) -> None:
+        self.row, self.context, self.lift_one = row, context, lift_one
+        self.head: str | None = None
+        self.carried: Native = {}
+        form = context.origin.form = form_in(row)
+        if form == PREFERENCE:
+            read = self._pair()
+        elif form == MESSAGES:
+            read = self._add(context, MESSAGES, "")
+        else:
+            read = self._add(context, PROMPT, "user")
+            self.carried[COUNT] = len(context.messages)
+            read |= self._add(context, ANSWER, "assistant")
+        self.carried |= {key: row[key] for key in COLUMNS if key not in read and says_something(row.get(key))}
+        self._label(form)
+
+    def _add(self, context: LiftContext, column: str, role: str) -> set[str]:
+        """The messages of a column."""
+        value = self.row[column]
+        if isinstance(value, list):
+            context.each(value, (column,), self.lift_one)
+        elif value or role != "user":
+            self._add_text(context, column, role, value)
+        return {column}
+
+    def _add_text(self, context: LiftContext, column: str, role: str, text: str) -> None:
+        context.add(Message(role, [Text(text)] if text else []), (column,), [()])
+
+    def _pair(self) -> set[str]:
+        """Both lines, of which the second has ids of calls of its own."""
+        other = LiftContext(self.context.origin.dialect, self.row, owner=self.context.dialect)
+        are_texts = all(isinstance(self.row[column], str) for column in (CHOSEN, REJECTED))
+        prompt = self.row.get(PROMPT)
+        is_apart = prompt is not None and (isinstance(prompt, list) or are_texts)
+        for context, column in ((self.context, CHOSEN), (other, REJECTED)):
+            if is_apart:
+                self._add(context, PROMPT, "user")
+            if is_apart or not are_texts:
+                self._add(context, column, "assistant")
+            else:
+                self._split(context, column)
+        self.head = lift_pair(self.context, other)
+        return {CHOSEN, REJECTED, *([PROMPT] if is_apart else [])}
+
+    def _split(self, context: LiftContext, column: str) -> None:
+        """A text that begins like the other one does: up to there it is the prompt."""
+        both = zip(self.row[CHOSEN], self.row[REJECTED], strict=False)
+        common = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], both)).removesuffix(" ")
+        if common:
+            self._add_text(context, column, "user", common)
+        self._add_text(context, column, "assistant", self.row[column][len(common) :])
+
+    def _label(self, form: str) -> None:
+        """KTO says of a conversation how good its end is."""
+        label, messages = self.row.get("label"), self.context.messages
+        if isinstance(label, bool) and messages and form != PREFERENCE:
+            messages[-1].label = LABELS[label]
+        elif label is not None:
+            self.carried["label"] = label
+
+
+# ---------------------------------------------------------------- fit
+
+
+def is_counted(transcript: Transcript, owner: str) -> bool:
+    """Did a row say how long its prompt is?"""
+    return COUNT in carried_by(transcript.extras, owner)
+
+
+def without_columns(form: str, owner: str) -> Pass:
+    """No column of another form that would be read in place of what is written, or is written itself."""
+    written = {MESSAGES: (MESSAGES,), COMPLETION: (MESSAGES, PROMPT, ANSWER), PREFERENCE: (CHOSEN, REJECTED)}[form]
+
+    def fits(transcript: Transcript) -> Transcript:
+        carried = carried_by(transcript.extras, owner)
+        gone = {*written, *(() if form == COMPLETION else (COUNT,))}
+        if CHOSEN in carried and REJECTED in carried:
+            gone |= {CHOSEN, REJECTED}
+        if form == PREFERENCE and not isinstance(carried.get(PROMPT), str):
+            gone.add(PROMPT)
+        if form != PREFERENCE and transcript.messages:
+            gone.add("label")
+        extras = without_keys(transcript.extras, owner, *gone)
+        return transcript if extras is transcript.extras else replace(transcript, extras=extras)
+
+    return fits
+
+
+def last_labelled(transcript: Transcript) -> Transcript:
+    """The last message alone has a label: a conversation is good or bad as a whole."""
+    last = len(transcript.messages) - 1
+    messages = [
+        one if one.label is None or at == last else replace(one, label=None)
+        for at, one in enumerate(transcript.messages)
+    ]
+    same = all(one is other for one, other in zip(messages, transcript.messages, strict=True))
+    return transcript if same else replace(transcript, messages=messages)
+
+
+def counted(owner: str) -> Pass:
+    """The completion is what the assistant said last, with what belongs to it, unless a row said how long the prompt
+    is."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        carried = carried_by(transcript.extras, owner)
+        count = carried.get(COUNT)
+        if isinstance(count, int) and 0 <= count <= len(transcript.messages):
+            return transcript
+        asked = [at for at, one in enumerate(transcript.messages) if one.role == "user"]
+        count = asked[-1] + 1 if asked else 0
+        return replace(transcript, extras={**(transcript.extras or {}), owner: {**carried, COUNT: count}})
+
+    return fits
+
+
+# ---------------------------------------------------------------- write
+
+
+def written(form: str, messages: list[Native], pair: Preference | None, carried: Native) -> Native:
+    """The columns of a row in this form, of its messages as they are written and of what is carried of it."""
+    if form == PREFERENCE and pair is not None:
+        fork, end = len(pair.prompt), len(pair.prompt) + len(pair.chosen)
+        prompt, chosen, rejected = messages[:fork], messages[fork:end], messages[end:]
+        if PROMPT in carried:  # a text beside answers that begin with it
+            return {CHOSEN: prompt + chosen, REJECTED: prompt + rejected}
+        return {PROMPT: prompt, CHOSEN: chosen, REJECTED: rejected}
+    count = carried.get(COUNT, 0)
+    return {MESSAGES: messages} if form == MESSAGES else {PROMPT: messages[:count], ANSWER: messages[count:]}

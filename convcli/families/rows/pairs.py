@@ -1,0 +1,136 @@
+"""Pairs of preference: two lines with a common prompt, of which one was chosen and the other rejected.
+
+A pair is a tree with two leaves. What both lines begin with is their prompt, wherever a format draws the border; the
+head is the chosen leaf. Messages of rows have no ids, so those of a pair are made up: `message_1`, `message_2`, …
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from convcli.kit.contexts import LiftContext
+from convcli.model.branches import active
+from convcli.model.dialect import Pass
+from convcli.model.errors import RefusedError
+from convcli.model.findings import Finding
+from convcli.model.transcript import Message, Transcript
+from convcli.wire import exact_json
+from convcli.wire.decimals import builtins
+
+CHOSEN, REJECTED = "chosen", "rejected"
+
+
+class Preference(NamedTuple):
+    """The messages of a pair: what was asked, and both answers to it."""
+
+    prompt: list[Message]
+    chosen: list[Message]
+    rejected: list[Message]
+
+    @property
+    def messages(self) -> list[Message]:
+        """All of them as a tree: with ids and parents, and a label at the end of each line."""
+        *before, last = self.chosen
+        *others, worse = self.rejected
+        ends = [*before, replace(last, label=CHOSEN), *others, replace(worse, label=REJECTED)]
+        fork, second = len(self.prompt), len(self.prompt) + len(self.chosen)
+        line = [*self.prompt, *ends]
+        return [_linked(message, i, fork if i == second else i) for i, message in enumerate(line)]
+
+    @property
+    def head(self) -> str:
+        """The id of the end of the chosen line."""
+        return _id(len(self.prompt) + len(self.chosen))
+
+
+def _linked(message: Message, index: int, parent: int) -> Message:
+    """The message with its id, and that of the one before it in its line: the `parent`-th of all."""
+    return replace(message, id=_id(index + 1), parent_id=_id(parent) if parent else None)
+
+
+def _id(number: int) -> str:
+    return f"message_{number}"
+
+
+def between(chosen: list[Message], rejected: list[Message]) -> Preference:
+    """The pair of two lines that begin alike; each has an answer of its own, though it may say the same."""
+    longest = max(0, min(len(chosen), len(rejected)) - 1)
+    both = zip(chosen[:longest], rejected[:longest], strict=True)
+    fork = next((i for i, (one, other) in enumerate(both) if not _same(one, other)), longest)
+    return Preference(chosen[:fork], chosen[fork:], rejected[fork:])
+
+
+def _same(one: Message, other: Message) -> bool:
+    return one == other and exact_json.exact(builtins(one), builtins(other))
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_pair(chosen: LiftContext, rejected: LiftContext) -> str:
+    """Both lines, each lifted in a context of its own, as a tree in the context of the first; the id of its head."""
+    pair = between(chosen.messages, rejected.messages)
+    fork = len(pair.prompt)
+    chosen.origin.places += rejected.origin.places[fork:]
+    chosen.messages = pair.messages
+    chosen.origin.invented |= rejected.origin.invented
+    chosen.origin.invented |= {message.id for message in chosen.messages if message.id is not None}
+    return pair.head
+
+
+# ---------------------------------------------------------------- fit, write
+
+
+def pair_of(transcript: Transcript) -> Preference | None:
+    """The pair that a tree holds: its active branch, which was chosen, and the first that was rejected."""
+    line = active(transcript) if transcript.head is not None else []
+    if not line or line[-1].label != CHOSEN:
+        return None
+    kept = set(map(id, line))
+    worse = [one for one in transcript.messages if one.label == REJECTED and id(one) not in kept and one.id is not None]
+    other = active(replace(transcript, head=worse[0].id)) if worse else []
+    if not other or other[-1] is not worse[0]:
+        return None
+    both = zip(line, other, strict=False)
+    fork = next((i for i, (one, two) in enumerate(both) if one is not two), len(line))
+    return Preference(line[:fork], line[fork:], other[fork:]) if fork < len(line) else None
+
+
+def is_pair(transcript: Transcript) -> bool:
+    """Does it hold a pair of preference?"""
+    return transcript.head is not None and pair_of(transcript) is not None
+
+
+def on_both(*passes: Pass) -> Pass:
+    """A pass that fits both lines of a pair by these passes, each as a line of its own, and nothing beside them.
+
+    Raises RefusedError where there is no pair: nobody can make up an answer that was rejected.
+    """
+
+    def line_of(transcript: Transcript, messages: list[Message]) -> Transcript:
+        bare = [replace(message, id=None, parent_id=None, label=None) for message in messages]
+        line = replace(transcript, messages=bare, head=None)
+        for fits in passes:
+            line = fits(line)
+        return line if line.messages else replace(line, messages=[Message("assistant", [])])
+
+    def fitted(transcript: Transcript) -> Transcript:
+        pair = pair_of(transcript)
+        if pair is None:
+            raise RefusedError([NO_PAIR])
+        chosen = line_of(transcript, [*pair.prompt, *pair.chosen])
+        rejected = line_of(transcript, [*pair.prompt, *pair.rejected])
+        both = between(chosen.messages, rejected.messages)
+        return replace(chosen, messages=both.messages, head=both.head)
+
+    return fitted
+
+
+NO_PAIR = Finding(
+    "no-pair",
+    "error",
+    "this is no pair of preference: two answers to one prompt, one chosen and one rejected",
+    help="leave the form away: a conversation is written as messages",
+)
