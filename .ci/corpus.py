@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -64,7 +65,7 @@ def _output(wish: argparse.Namespace, command: str, files: list[Path], form: str
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
-FOLDERS = ("claude_code", "openclaw", "pi")
+FOLDERS = ("chatgpt_export", "claude_ai_export", "claude_code", "openclaw", "pi")
 """Folders of real files of which every count must be that of the corpus."""
 COUNTS = {"calls": "tool_calls", "results": "tool_results", "errors": "tool_errors", "reasoning": "reasoning"}
 """What the rows of `inspect --summary` count, and what the corpus calls it."""
@@ -75,9 +76,12 @@ def miscounts(wish: argparse.Namespace) -> set[tuple[str, str]]:
     expected = json.loads((wish.corpus / REAL / "expected.json").read_text("utf-8"))
     whole = {name: counts for name, counts in expected.items() if not counts.get("bad_lines")}
     files = {str(wish.corpus / REAL / name): name for name in whole if name.split("/")[0] in FOLDERS}
-    command = [wish.tool, "inspect", "--summary", *files, "--output-format", "jsonl"]
+    options = ["--duplicate-keys", "last", "--output-format", "jsonl"]
+    command = [wish.tool, "inspect", "--summary", *files, *options]
     told = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True).stdout
-    rows = {files[row["file"]]: row for row in map(json.loads, told.splitlines())}
+    rows: dict[str, Counter[str]] = {}
+    for row in map(json.loads, told.splitlines()):
+        rows.setdefault(files[row["file"]], Counter()).update({name: row[name] for name in COUNTS})
     found = {(name, "is not read") for name in files.values() if name not in rows}
     for name, row in rows.items():
         wrong = [ours for ours, theirs in COUNTS.items() if row[ours] != whole[name].get(theirs, 0)]

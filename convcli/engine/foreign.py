@@ -174,10 +174,6 @@ FORMATS = (
         "the requests and responses inside are read with --at gemini-batch",
     ),
     # exports
-    Foreign(
-        "an export of ChatGPT", ("mapping:dict create_time", "mapping:dict current_node", "current_node safe_urls")
-    ),
-    Foreign("an export of Claude.ai", ("chat_messages",)),
     Foreign("a prompt of Google AI Studio", ("chunkedPrompt",)),
     # rows of training sets
     Foreign("a training set in ShareGPT form", ("conversations/*/from conversations/*/value", "conversation/*/human")),

@@ -135,6 +135,14 @@ def head_of(links: Sequence[tuple[Any, Any]]) -> str | None:
     return None
 
 
+def head_at(current: Any, links: Sequence[tuple[Any, Any]]) -> str | None:
+    """The id of the row that a session says is its last, else that of the last row if the rows branch; None where they
+    are a line that ends with it."""
+    last = head_of(links)
+    known = current if isinstance(current, str) and any(id_ == current for id_, _ in links) else None
+    return None if last is None and known in (None, *(id_ for id_, _ in links[-1:])) else known or last
+
+
 def joined(keys: Iterable[Hashable | None]) -> list[list[int]]:
     """The rows of each message, by their indexes: those with the same key are one, those without a key are alone."""
     groups: list[list[int]] = []

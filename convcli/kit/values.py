@@ -105,6 +105,18 @@ def milliseconds_of_time(time: str | None) -> int | None:
     return None if moment.tzinfo is None else round(moment.timestamp() * 1000)
 
 
+def time_of_seconds(seconds: Any) -> str | None:
+    """RFC 3339 of seconds since 1970 with a fraction, to the microsecond; None outside the years 1 to 9999 and for what
+    is no number."""
+    if type(seconds) is bool or not isinstance(seconds, (int, float)):
+        return None
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=round(seconds * 1_000_000))
+    except (OverflowError, ValueError):
+        return None
+    return moment.isoformat().replace("+00:00", "Z")
+
+
 def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[dict[str, int], Native]:
     """Counts of tokens by their path in the vendor's object, and the rest of that object without nulls.
 

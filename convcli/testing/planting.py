@@ -96,6 +96,8 @@ def is_in(text: str, word: str, value: Any) -> bool:
 
 
 def _times(value: Any) -> list[str]:
+    if isinstance(value, float) and value > 70_000_000:
+        return [f"{datetime.fromtimestamp(value, UTC):%Y-%m-%dT%H:%M:%S.%f}"]
     if isinstance(value, int) and value > 70_000_000:
         return [f"{datetime.fromtimestamp(value / unit, UTC):%Y-%m-%dT%H:%M:%S}" for unit in (1, 1000)]
     try:

@@ -138,7 +138,7 @@ def test_a_line_of_which_nothing_can_be_read_is_told(tmp_path: Path) -> None:
     [
         ({"a": 1}, "empty-input", "there is no /observations/*/input"),
         ({"observations": [{"input": "hi"}, {"input": 3}]}, "unknown-dialect", "none of 2 values"),
-        ({"observations": [{"input": {"mapping": {}, "create_time": 1}}]}, "unknown-dialect", "an export of ChatGPT"),
+        ({"observations": [{"input": {"chunkedPrompt": {}}}]}, "unknown-dialect", "a prompt of Google AI Studio"),
     ],
 )
 def test_that_nothing_can_be_read_is_an_error_that_says_why(

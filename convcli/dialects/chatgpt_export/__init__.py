@@ -1,0 +1,243 @@
+"""ChatGPT: the conversations of an export (`conversations.json` and its parts), and single ones as browsers keep them.
+
+Specification: none is published. Exports and captures of 2023 to 2026, counted; read 2026-11-22.
+
+Quirks
+- A file is an array of conversations. Each is a tree of nodes under `mapping`; `current_node` is the last one of the
+  active branch. Nodes without a message, as the root, are none.
+- A call is an answer whose `recipient` is a tool: JSON, or the free text that the tool takes. Calls have no ids; the
+  messages of a tool answer the last call to it above them, or to one with the same name up to a dot.
+- Pointers to assets stay pointers (`fileId`), and so do files that are attached.
+- What is hidden from the user has `weight` 0, and was or was not sent to the model; only that weight is a field.
+- `reasoning_recap` is what is shown in place of reasoning, so it is a summary without a text.
+- It is only read: nothing imports it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.chatgpt_export import contents
+from convcli.dialects.chatgpt_export.contents import NAME, Content
+from convcli.dialects.chatgpt_export.tree import Tree, rest_of
+from convcli.kit.contexts import LiftContext
+from convcli.kit.lacking import fields
+from convcli.kit.objects import Keys, Native, extras_of, says_something
+from convcli.kit.values import paths, read_arguments, time_of_seconds
+from convcli.model.dialect import Clue, Dialect
+from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.validation.rules import trees
+
+CONVERSATION = "title create_time update_time mapping current_node conversation_id default_model_slug id"
+MESSAGE = Keys("id author create_time content weight metadata recipient status")
+NODES, NODE = "nodes", "node"
+"""Under which nodes without a message, and what a node says beside its message, are carried."""
+TO_NOBODY = frozenset((None, "", "all", "assistant"))
+DONE = "finished_successfully"
+FINISHED = {"stop": "stop", "max_tokens": "length", "interrupted": "aborted"}
+BROKEN_OFF = "finished_partial_completion"
+
+
+def detect(document: Any) -> Clue | None:
+    """By the tree, or by what else a conversation says where it has lost its tree."""
+    if not isinstance(document, dict):
+        return None
+    mapping = document.get("mapping")
+    if isinstance(mapping, dict) and any(map(_is_node, mapping.values())):
+        return Clue(98, "a mapping of nodes with parents and messages")
+    if isinstance(mapping, dict) and not document.keys().isdisjoint(("current_node", "create_time")):
+        return Clue(90, "a mapping and the time or the node of a conversation")
+    about = document.keys() & {"conversation_id", "default_model_slug", "current_node", "safe_urls"}
+    return Clue(70, "keys of a conversation") if "create_time" in document and about else None
+
+
+def _is_node(node: Any) -> bool:
+    return isinstance(node, dict) and "message" in node and not node.keys().isdisjoint(("parent", "children"))
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a conversation, with all of its branches."""
+    context, tree = LiftContext(NAME, document, spot=()), Tree(document["mapping"])
+    called: dict[str, dict[str, str]] = {}
+    for id_ in tree.order:
+        node, parent = document["mapping"][id_], tree.parent(id_)
+        before = called.get(parent or "", {})
+        message, spots = _lift_message(node["message"], before, context)
+        message.id, message.parent_id = id_, parent
+        _carry_node(message, id_, node)
+        context.add(message, ("mapping", id_, "message"), spots)
+        calls = {tool: part.id for part in message.parts if isinstance(part, ToolCall) for tool in _names(part.name)}
+        called[id_] = {**before, **calls} if calls else before
+    transcript = context.transcript(head=tree.head(document.get("current_node")))
+    return _lift_facts(document, tree, transcript)
+
+
+def _lift_facts(native: Native, tree: Tree, transcript: Transcript) -> Transcript:
+    """What is said of the whole."""
+    rest = {key: value for key, value in native.items() if key != "mapping" and says_something(value)}
+    ids = [key for key in ("conversation_id", "id") if isinstance(rest.get(key), str)]
+    transcript.id = rest.pop(ids[0]) if ids else None
+    transcript.title, transcript.model = _taken(rest, "title"), _taken(rest, "default_model_slug")
+    transcript.created_at, transcript.updated_at = _time(rest, "create_time"), _time(rest, "update_time")
+    for key, said in (("id", transcript.id), ("current_node", _shown_head(native, tree))):
+        if rest.get(key) == said:
+            rest.pop(key, None)
+    nodes = tree.carried()
+    transcript.extras = extras_of(NAME, {**rest, **({NODES: nodes} if nodes else {})})
+    if ids and transcript.origin is not None:
+        transcript.origin.renamed = {"conversation_id": ids[0]}
+    return transcript
+
+
+def _shown_head(native: Native, tree: Tree) -> Any:
+    """The current node, where that is one of the tree."""
+    current = native.get("current_node")
+    return current if isinstance(current, str) and current in native["mapping"] else None
+
+
+def _taken(rest: Native, key: str) -> str | None:
+    return rest.pop(key) if isinstance(rest.get(key), str) else None
+
+
+def _time(rest: Native, key: str) -> str | None:
+    """A time, which is carried too where it is not given back by its text."""
+    time = time_of_seconds(rest.get(key))
+    if time is not None and round(rest[key], 6) == rest[key]:
+        del rest[key]
+    return time
+
+
+# ---------------------------------------------------------------- messages
+
+
+def _lift_message(native: Native, called: dict[str, str], context: LiftContext) -> tuple[Message, list[Path]]:
+    author = native["author"]
+    content = contents.lift(native.get("content"))
+    message = Message(author["role"], [])
+    rest = {key: value for key, value in native.items() if key != "content" and says_something(value)}
+    rest |= {"content": content.rest} if content.rest else {}
+    pairs = list(zip(content.parts, (("content", *spot) for spot in content.spots), strict=True))
+    pairs += _attached(rest, content)
+    if message.role == "tool":
+        pairs = [(_result(author.get("name"), pairs, native, called, context), ())]
+    elif message.role == "assistant" and native.get("recipient") not in TO_NOBODY:
+        pairs = _with_call(rest.pop("recipient"), pairs, context)
+    message.parts = [part for part, _ in pairs]
+    _lift_beside(message, rest)
+    return message, [spot for _, spot in pairs]
+
+
+def _attached(rest: Native, content: Content) -> list[tuple[Part, Path]]:
+    """The files that are attached, of which nothing is left to be carried."""
+    metadata = rest.get("metadata")
+    files = metadata.get("attachments") if isinstance(metadata, dict) else None
+    more = contents.attach(files, content) if isinstance(files, list) else None
+    if more is None:
+        return []
+    rest["metadata"] = {key: value for key, value in rest["metadata"].items() if key != "attachments"}
+    return more
+
+
+def _with_call(tool: str, pairs: list[tuple[Part, Path]], context: LiftContext) -> list[tuple[Part, Path]]:
+    """The parts with the texts as the arguments of a call: a JSON object, or the free text that the tool takes."""
+    text = "\n".join(part.text for part, _ in pairs if isinstance(part, Text))
+    others = [pair for pair in pairs if not isinstance(pair[0], Text)]
+    call = ToolCall(context.pairing.call(None, tool), tool, {})
+    arguments, raw = read_arguments(text)
+    if raw is None or text.lstrip().startswith("{"):
+        call.arguments, call.raw_arguments = arguments, raw
+    elif text:
+        call.arguments, call.custom = {"input": text}, True
+    return [*others, (call, ())]
+
+
+def _result(
+    tool: Any, pairs: list[tuple[Part, Path]], native: Native, called: dict[str, str], context: LiftContext
+) -> ToolResult:
+    """What a tool said: the answer to the last call to it that stands above."""
+    name = tool if isinstance(tool, str) and tool else None
+    known = next((called[one] for one in _names(name or "") if one in called), None)
+    # a result without a call gets an id that no call has
+    id_ = known or context.pairing.call(None, name or "")
+    id_, name = context.pairing.result(id_, name)
+    parts = [part for part, _ in pairs]
+    if not all(isinstance(part, (Text, Media)) for part in parts):
+        return ToolResult(id_, name, "data", native["content"])
+    if len(parts) > 1 or not all(isinstance(part, Text) and part.extras is None for part in parts):
+        return ToolResult(id_, name, "multimodal", parts)
+    text = "".join(part.text for part in parts if isinstance(part, Text))
+    is_error = (native.get("content") or {}).get("content_type") == "system_error"
+    return ToolResult(id_, name, "error" if is_error else "text", text)
+
+
+def _names(tool: str) -> tuple[str, ...]:
+    """The name of a tool, and what stands before its first dot."""
+    return (tool, tool.partition(".")[0])
+
+
+def _lift_beside(message: Message, rest: Native) -> None:
+    """What stands beside the content: fields, and what is carried."""
+    metadata = dict(rest.pop("metadata", {}) or {})
+    author = {key: value for key, value in rest.pop("author").items() if key != "role" and says_something(value)}
+    if message.role == "tool" or isinstance(author.get("name"), str):
+        name = author.pop("name", None)
+        message.name = name if message.role != "tool" else None
+    message.model = _taken(metadata, "model_slug")
+    message.created_at = _time(rest, "create_time")
+    status = rest.pop("status", None) if rest.get("status") == DONE else rest.get("status")
+    finish = metadata.get("finish_details")
+    if message.role == "assistant":
+        kind = finish.get("type") if isinstance(finish, dict) else None
+        message.stop_reason = FINISHED.get(kind) if isinstance(kind, str) else None
+        message.stop_reason = message.stop_reason or ("aborted" if status == BROKEN_OFF else None)
+    weight = rest.pop("weight", None)
+    if weight == 0:
+        message.weight = 0
+    elif weight not in (None, 1):
+        rest["weight"] = weight
+    if rest.get("recipient") == "all":
+        del rest["recipient"]
+    metadata = {key: value for key, value in metadata.items() if says_something(value)}
+    beside = {"author": author, "metadata": metadata}
+    message.extras = extras_of(NAME, {**rest, **{key: value for key, value in beside.items() if value}})
+
+
+def _carry_node(message: Message, id_: str, node: Native) -> None:
+    """What the node says beside its message; the id of the message where that is another one."""
+    carried = dict((message.extras or {}).get(NAME, {}))
+    if carried.get("id") == id_:
+        del carried["id"]
+    beside = rest_of(id_, node)
+    message.extras = extras_of(NAME, {**carried, **({NODE: beside} if beside else {})})
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="ChatGPT export",
+    aliases=("chatgpt-conversations", "conversations-json"),
+    specification="exports and captures of 2023 to 2026, counted; read 2026-11-22",
+    framings=("document", "records"),
+    forms=("conversation",),
+    detect=detect,
+    lift=lift,
+    rules=(trees.rooted(),),
+    has=fields("message.weight tool_call.custom"),
+    repeats=frozenset(("/mapping/*/children/*",)),
+    places=paths(
+        f"id=conversation_id createdAt=create_time updatedAt=update_time model=default_model_slug head=current_node "
+        f"extras.{NODES}=mapping extras.{NODE}=.. message.id=../id message.parentId=../parent message.role=author/role "
+        "message.createdAt=create_time message.model=metadata/model_slug message.name=author/name "
+        "message.weight=weight message.stopReason=metadata/finish_details tool_call.name=recipient "
+        "tool_call.arguments=content tool_call.rawArguments=content tool_result.name=author/name "
+        "tool_result.value=content"
+    ),
+    envelope=fields(
+        "metadata status end_turn recipient channel node nodes update_time author id moderation_results plugin_ids "
+        "conversation_template_id gizmo_id gizmo_type is_archived is_starred safe_urls blocked_urls voice "
+        "async_status disabled_tool_ids conversation_origin is_do_not_remember memory_scope is_study_mode "
+        "sugar_item_visible owner"
+    ),
+)

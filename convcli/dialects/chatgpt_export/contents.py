@@ -1,0 +1,209 @@
+"""ChatGPT: the content of a message by its `content_type`, and the files that are attached to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from convcli.kit.objects import Native, carried_by, extras_of, says_something
+from convcli.model.transcript import MEDIA_KINDS, Media, MediaKind, Opaque, Part, Path, Reasoning, Text
+
+NAME = "chatgpt-export"
+POINTER = "asset_pointer"
+TEXTS = {
+    "code": "text",
+    "execution_output": "text",
+    "system_error": "text",
+    "tether_quote": "text",
+    "sonic_webpage": "text",
+    "tether_browsing_display": "result",
+    "citable_code_output": "output_str",
+    "model_editable_context": "model_set_context",
+}
+"""Where contents have their text, by their type."""
+ASSETS: dict[str, MediaKind] = {
+    "image_asset_pointer": "image",
+    "audio_asset_pointer": "audio",
+    "video_container_asset_pointer": "video",
+}
+PLAIN = frozenset(("text", "multimodal_text", "code", "execution_output", "thoughts", "reasoning_recap"))
+"""Types that role and parts of a message tell."""
+
+
+class Content(NamedTuple):
+    """The parts of a content, where they stand in it, and what it says beside them."""
+
+    parts: list[Part]
+    spots: list[Path]
+    rest: Native
+
+
+def lift(content: Any) -> Content:
+    """The parts of a content; one of an unknown type, or that has not the shape of its type, is opaque."""
+    if not isinstance(content, dict):
+        return Content([], [], {} if content is None else {"content": content})
+    kind = content.get("content_type")
+    read = READERS.get(kind) if isinstance(kind, str) else None
+    known = read(content) if read is not None else None
+    if known is None:
+        return Content([Opaque(NAME, content)], [()], {})
+    pairs, used = known
+    used |= {"content_type"} if kind in PLAIN else set()
+    rest = {key: value for key, value in content.items() if key not in used and says_something(value)}
+    rest = {key: value for key, value in rest.items() if (key, value) != ("language", "unknown")}
+    return Content([part for part, _ in pairs], [spot for _, spot in pairs], rest)
+
+
+Known = tuple[list[tuple[Part, Path]], set[str]]
+"""The parts with their places, and the keys that they say."""
+
+
+def _pieces(content: Native) -> Known | None:
+    """Texts and pointers to assets."""
+    pieces = content.get("parts")
+    if not isinstance(pieces, list):
+        return None
+    pairs = [(_piece(piece), ("parts", k)) for k, piece in enumerate(pieces) if says_something(piece)]
+    return [*pairs], {"parts"}
+
+
+def _piece(piece: Any) -> Part:
+    if isinstance(piece, str):
+        return Text(piece)
+    return (_asset(piece) if isinstance(piece, dict) else None) or Opaque(NAME, piece)
+
+
+def _asset(piece: Native) -> Part | None:
+    """What a pointer points to, or the words of a sound; None for anything else."""
+    kind = piece.get("content_type")
+    if kind == "audio_transcription" and isinstance(piece.get("text"), str):
+        return Text(piece["text"], extras=_carried(piece, "content_type", "text"))
+    if kind == "real_time_user_audio_video_asset_pointer" and isinstance(piece.get("audio_asset_pointer"), dict):
+        sound = piece["audio_asset_pointer"]
+        beside = {**piece, "audio_asset_pointer": {key: sound[key] for key in sound if key != POINTER}}
+        return _pointed("audio", sound.get(POINTER), beside)
+    return _pointed(ASSETS[kind], piece.get(POINTER), piece) if isinstance(kind, str) and kind in ASSETS else None
+
+
+def _pointed(kind: MediaKind, pointer: Any, beside: Native) -> Media | None:
+    if not isinstance(pointer, str) or not pointer:
+        return None
+    return Media(kind, file_id=pointer, extras=_carried(beside, "content_type", POINTER))
+
+
+def _carried(native: Native, *used: str) -> dict[str, Native] | None:
+    kept = {key: value for key, value in native.items() if key not in used and says_something(value)}
+    return extras_of(NAME, kept)
+
+
+def _thoughts(content: Native) -> Known | None:
+    """Reasoning, thought by thought."""
+    thoughts = content.get("thoughts")
+    if not isinstance(thoughts, list) or not all(isinstance(thought, dict) for thought in thoughts):
+        return _reasoned(content)
+    return [(_thought(thought), ("thoughts", k)) for k, thought in enumerate(thoughts)], {"thoughts"}
+
+
+def _thought(thought: Native) -> Reasoning:
+    words, summary = thought.get("content"), thought.get("summary")
+    used = [key for key in ("content", "summary") if isinstance(thought.get(key), str)]
+    return Reasoning(
+        words if isinstance(words, str) else "",
+        summary=[summary] if isinstance(summary, str) and summary else None,
+        extras=_carried(thought, *used),
+    )
+
+
+def _reasoned(content: Native) -> Known | None:
+    """Reasoning in texts."""
+    pieces = content.get("parts")
+    if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
+        return None
+    return [(Reasoning(piece), ("parts", k)) for k, piece in enumerate(pieces) if piece], {"parts"}
+
+
+def _recap(content: Native) -> Known | None:
+    """What is shown in place of the reasoning."""
+    for key in ("content", "parts"):
+        words = content.get(key)
+        lines: list[Any] = words if isinstance(words, list) else [words]
+        if lines and all(isinstance(line, str) and line for line in lines):
+            return [(Reasoning("", summary=lines), (key,))], {key}
+    return None
+
+
+def _instructions(content: Native) -> Known | None:
+    """What the user says of himself, and how he wants to be answered."""
+    keys = ("user_profile", "user_instructions")
+    if not all(isinstance(content.get(key, ""), str) for key in keys):
+        return None
+    return [(Text(content[key]), (key,)) for key in keys if content.get(key)], set(keys)
+
+
+def _screen(content: Native) -> Known | None:
+    """What the screen of a computer shows."""
+    screenshot = content.get("screenshot")
+    shown = _asset(screenshot) if isinstance(screenshot, dict) else None
+    return None if shown is None else ([(shown, ("screenshot",))], {"screenshot"})
+
+
+def _under(key: str) -> Callable[[Native], Known | None]:
+    """One text."""
+
+    def read(content: Native) -> Known | None:
+        text = content.get(key)
+        if text is not None and not isinstance(text, str):
+            return None
+        return [(Text(text), (key,))] if text else [], {key}
+
+    return read
+
+
+READERS: dict[str, Callable[[Native], Known | None]] = {
+    "text": _pieces,
+    "multimodal_text": _pieces,
+    "thoughts": _thoughts,
+    "reasoning_recap": _recap,
+    "user_editable_context": _instructions,
+    "computer_output": _screen,
+    **{kind: _under(key) for kind, key in TEXTS.items()},
+}
+
+
+# ---------------------------------------------------------------- files
+
+
+def attach(files: list[Any], content: Content) -> list[tuple[Part, Path]] | None:
+    """The files beside a content to which no part points; those to which one does get their names and types. None for
+    a list that holds anything but files."""
+    if not all(isinstance(file, dict) and isinstance(file.get("id"), str) and file["id"] for file in files):
+        return None
+    media = [part for part in content.parts if isinstance(part, Media)]
+    pointed = {(part.file_id or "").partition("://")[2]: part for part in media}
+    more: list[tuple[Part, Path]] = []
+    for k, file in enumerate(files):
+        kind = _text(file, "mime_type")
+        if file["id"] not in pointed:
+            pointed[file["id"]] = Media(_kind(kind or ""), file_id=file["id"])
+            more.append((pointed[file["id"]], ("metadata", "attachments", k)))
+        _name(pointed[file["id"]], file)
+    return more
+
+
+def _name(media: Media, file: Native) -> None:
+    """What is said of a file that is attached, and not of the pointer to it."""
+    media.name, media.media_type = _text(file, "name"), _text(file, "mime_type")
+    known = {"id", *(["name"] if media.name else []), *(["mime_type"] if media.media_type else [])}
+    carried = carried_by(media.extras, NAME)
+    rest = {key: value for key, value in file.items() if key not in known and says_something(value)}
+    rest = {key: value for key, value in rest.items() if key not in carried or carried[key] != value}
+    media.extras = extras_of(NAME, {**carried, **({"attachment": rest} if rest else {})})
+
+
+def _text(native: Native, key: str) -> str | None:
+    value = native.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _kind(media_type: str) -> MediaKind:
+    return next((kind for kind in MEDIA_KINDS if media_type.startswith(f"{kind}/")), "document")

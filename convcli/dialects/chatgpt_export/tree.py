@@ -1,0 +1,79 @@
+"""ChatGPT: the nodes of a conversation, which are a tree, as messages in order with their parents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.kit.objects import Native, says_something
+from convcli.kit.sessions import head_at
+
+
+class Tree:
+    """The nodes under `mapping`. Those without a message (the root) are gone through.
+
+    `order` are the ids of the nodes with a message, parents before their children and else as they stand.
+    """
+
+    def __init__(self, mapping: dict[str, Native]) -> None:
+        self._mapping = mapping
+        listed = {child: id_ for id_, node in mapping.items() for child in _children(node)}
+        self._parents = {id_: _parent(node) or listed.get(id_) for id_, node in mapping.items()}
+        nodes = self._sorted()
+        self._above: dict[str, str | None] = {}
+        for id_ in nodes:
+            self._above[id_] = id_ if self._is_said(id_) else self._nearest(self._parents[id_])
+        self.order = [id_ for id_ in nodes if self._is_said(id_)]
+
+    def _sorted(self) -> list[str]:
+        done: dict[str, None] = {}
+        for start in self._mapping:
+            line: dict[str, None] = {}
+            at: str | None = start
+            while at in self._mapping and at not in done and at not in line:
+                line[at] = None
+                at = self._parents[at]
+            done |= dict.fromkeys(reversed(line))
+        return list(done)
+
+    def _is_said(self, id_: str) -> bool:
+        return isinstance(self._mapping[id_].get("message"), dict)
+
+    def _nearest(self, id_: str | None) -> str | None:
+        """The message of a node, or that above it; of a node that is not there its id."""
+        if id_ is None or id_ not in self._mapping or self._is_said(id_):
+            return id_
+        return self._above.get(id_)
+
+    def parent(self, id_: str) -> str | None:
+        """The message before that of a node."""
+        return self._nearest(self._parents[id_])
+
+    def head(self, current: Any) -> str | None:
+        """The last message of the active branch: that of the current node. None where there is only one branch."""
+        known = self._nearest(current) if isinstance(current, str) else None
+        return head_at(known, [(id_, self.parent(id_)) for id_ in self.order])
+
+    def carried(self) -> Native:
+        """By its id, what a node without a message says beside its place in the tree."""
+        rests = {id_: rest_of(id_, node) for id_, node in self._mapping.items() if not self._is_said(id_)}
+        inner = {id_ for id_ in self._parents.values() if id_ is not None}
+        for id_, rest in rests.items():
+            if id_ not in inner and self._parents[id_] is not None:
+                rest["parent"] = self._parents[id_]
+        return {id_: rest for id_, rest in rests.items() if rest}
+
+
+def rest_of(id_: str, node: Native) -> Native:
+    """What a node says beside its message and its place in the tree."""
+    rest = {key: value for key, value in node.items() if key not in ("parent", "children", "message")}
+    return {key: value for key, value in rest.items() if says_something(value) and (key, value) != ("id", id_)}
+
+
+def _parent(node: Native) -> str | None:
+    parent = node.get("parent")
+    return parent if isinstance(parent, str) and parent else None
+
+
+def _children(node: Native) -> list[str]:
+    children = node.get("children")
+    return [child for child in children if isinstance(child, str)] if isinstance(children, list) else []

@@ -1,0 +1,248 @@
+"""Claude.ai: the conversations of an export (`conversations.json`), and single ones as browsers keep them.
+
+Specification: none is published. Exports and captures of 2023 to 2026, counted; read 2026-11-22.
+
+Quirks
+- A file is an array of conversations. In captures messages name their parents, and `current_leaf_message_uuid` is the
+  last one of the active branch; in exports they are a line.
+- `text` is a flattened copy of `content`, and the message where that says nothing.
+- Calls and results stand in one message and have no ids: a result answers the first open call of its name there.
+- The text of an attachment is in the file; of other files there is only a pointer.
+- A block may have a media type as its type: an artifact of old exports, which is kept as it is.
+- It is only read: Claude Desktop imports archives, and no single file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.families.anthropic.blocks import READERS, Blocks, lift_thinking
+from convcli.families.anthropic.messages import FINISH, FINISH_OF
+from convcli.kit import lacking
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, extras_of, says_something
+from convcli.kit.sessions import Envelope, head_at
+from convcli.kit.settings import Setting
+from convcli.kit.values import paths
+from convcli.model.dialect import Clue, Dialect
+from convcli.model.transcript import (
+    MEDIA_KINDS,
+    Media,
+    MediaKind,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+from convcli.validation.rules import trees
+
+NAME = "claude-ai-export"
+ROOT = "00000000-0000-4000-8000-000000000000"
+"""What the first messages of captures name as their parent."""
+ROLES = {"human": "user", "assistant": "assistant"}
+CONTENT = "content text attachments files sender updated_at parent_message_uuid"
+CONVERSATION = Envelope(
+    "uuid name summary model created_at updated_at settings is_starred current_leaf_message_uuid account chat_messages",
+    {"uuid": "id", "name": "title", "model": "model", "created_at": "created_at", "updated_at": "updated_at"},
+    content="chat_messages current_leaf_message_uuid",
+)
+MESSAGE = Envelope(
+    f"uuid {CONTENT} index truncated created_at stop_reason",
+    {"uuid": "id", "created_at": "created_at", "stop_reason": Setting("stop_reason", FINISH.get, FINISH_OF.get)},
+    content=CONTENT,
+)
+RESULT = Keys("type tool_use_id name content is_error")
+
+
+def detect(document: Any) -> Clue | None:
+    """By messages with a sender."""
+    messages = document.get("chat_messages") if isinstance(document, dict) else None
+    if not isinstance(messages, list):
+        return None
+    if any(isinstance(message, dict) and "sender" in message for message in messages):
+        return Clue(98, "chat_messages with a sender")
+    return Clue(80, "chat_messages")
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a conversation, with all of its branches."""
+    context = LiftContext(NAME, document)
+    links: list[tuple[str | None, str | None]] = []
+    for i, native in enumerate(document["chat_messages"]):
+        first = len(context.messages)
+        _lift_message(native, ("chat_messages", i), context)
+        links.append((context.messages[first].id, context.messages[first].parent_id))
+    transcript, leaf = context.transcript(), document.get("current_leaf_message_uuid")
+    is_tree = any(native.get("parent_message_uuid") for native in document["chat_messages"])
+    transcript.head = head_at(leaf, links) if is_tree else None
+    carried = CONVERSATION.lift(document, transcript) or {}
+    known = transcript.head or next((id_ for id_, _ in links[-1:]), None)
+    beside = {"current_leaf_message_uuid": leaf} if leaf and leaf != known else {}
+    transcript.extras = extras_of(NAME, {**carried, **beside})
+    return transcript
+
+
+def _lift_message(native: Native, path: Path, context: LiftContext) -> None:
+    """A message for each result and for each run of other parts; the first has what is said of the whole."""
+    pieces: list[tuple[Message, list[Path]]] = []
+    pairs, flat = _parts(native, context)
+    for part, spot in pairs:
+        is_result = isinstance(part, ToolResult)
+        if is_result or not pieces or pieces[-1][0].role == "tool":
+            pieces.append((Message("tool" if is_result else ROLES[native["sender"]], []), []))
+        pieces[-1][0].parts.append(part)
+        pieces[-1][1].append(spot)
+    pieces = pieces or [(Message(ROLES[native["sender"]], []), [])]
+    first = pieces[0][0]
+    carried = {**(MESSAGE.lift(native, first) or {}), **flat}
+    parent, updated = native.get("parent_message_uuid"), native.get("updated_at")
+    first.parent_id = parent if parent and parent != ROOT else None
+    beside = {"updated_at": updated} if updated and updated != first.created_at else {}
+    first.extras = extras_of(NAME, {**carried, **beside})
+    for message, spots in pieces:
+        context.add(message, path, spots)
+
+
+Placed = tuple[Part, Path]
+
+
+def _parts(native: Native, context: LiftContext) -> tuple[list[Placed], Native]:
+    """The parts of a message with their places, and the flattened text where it is another one."""
+    blocks, flat = native.get("content") or [], native.get("text") or ""
+    lifted = _Blocks(context).lift(blocks)
+    texts = [part.text for part, _ in lifted if isinstance(part, Text)]
+    is_bare = not any(texts) and len(texts) == len(lifted)
+    if is_bare and flat and not any(part.extras for part, _ in lifted):
+        lifted, texts = [(Text(flat), ("text",))], [flat]
+    files = [(_attachment(one), ("attachments", k)) for k, one in enumerate(native.get("attachments") or ())]
+    files += [(_file(one), ("files", k)) for k, one in enumerate(native.get("files") or ())]
+    is_known = flat in ("", "".join(texts), "\n".join(texts), "\n\n".join(texts))
+    return [*lifted, *files], {} if is_known else {"text": flat}
+
+
+class _Blocks:
+    """The blocks of one message, in which results follow their calls."""
+
+    def __init__(self, context: LiftContext) -> None:
+        self._context = context
+        self._open: dict[str, list[str]] = {}
+
+    def lift(self, natives: list[Native]) -> list[Placed]:
+        """The parts with their places; an empty text is none."""
+        parts = [self._lift(native) for native in natives]
+        placed = [(part, ("content", k)) for k, part in enumerate(parts)]
+        return [(part, spot) for part, spot in placed if part != Text("")]
+
+    def _lift(self, native: Native) -> Part:
+        if native["type"] == "tool_result":
+            return self._result(native)
+        part = BLOCKS.lift(native, self._context)
+        if isinstance(part, ToolCall):
+            self._open.setdefault(part.name, []).append(part.id)
+        return part
+
+    def _result(self, native: Native) -> ToolResult:
+        """The answer to the call that it names, or to the first open one of its name; else to one that nobody made."""
+        name, pairing = native.get("name") or "", self._context.pairing
+        waiting = self._open.get(name, [])
+        id_ = native.get("tool_use_id") or (waiting[0] if waiting else pairing.call(None, name))
+        if id_ in waiting:
+            waiting.remove(id_)
+        kind, value, rest = _value(native.get("content"))
+        carried = {**(RESULT.carried(native) or {}), **({"content": rest} if rest else {})}
+        id_, name = pairing.result(id_, name or None)
+        result = ToolResult(id_, name, kind, value, extras=extras_of(NAME, carried))  # type: ignore[arg-type]
+        if native.get("is_error"):
+            result.kind, result.is_error = ("error", None) if kind == "text" else (result.kind, True)
+        return result
+
+
+def _value(content: Any) -> tuple[str, Any, Native]:
+    """Kind and value of a result, and what its only text says beside its words."""
+    if not content or isinstance(content, str):
+        return "text", content or "", {}
+    if not isinstance(content, list) or not all(_is_text(block) for block in content):
+        return "data", content, {}
+    texts = [BLOCKS.readers["text"](BLOCKS, block, LiftContext(NAME, None)) for block in content]
+    if len(content) > 1:
+        return "multimodal", texts, {}
+    rest = {key: value for key, value in content[0].items() if key not in ("type", "text") and says_something(value)}
+    return "text", content[0]["text"], rest
+
+
+def _is_text(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+
+
+def _thinking(blocks: Blocks, native: Native, context: LiftContext) -> Reasoning:
+    """Thinking, with what is shown in its place."""
+    shown = native.get("summaries")
+    lines = [one.get("summary") if isinstance(one, dict) and len(one) == 1 else None for one in shown or ()]
+    if not lines or not all(isinstance(line, str) for line in lines):
+        return lift_thinking(blocks, native, context)
+    part = lift_thinking(blocks, {key: value for key, value in native.items() if key != "summaries"}, context)
+    part.summary = [line for line in lines if isinstance(line, str)]
+    return part
+
+
+BLOCKS = Blocks(NAME, {"text": READERS["text"], "tool_use": READERS["tool_use"], "thinking": _thinking}, {})
+
+
+# ---------------------------------------------------------------- files
+
+
+def _attachment(native: Native) -> Part:
+    """A file whose text is known; one without a text is as it stands."""
+    text = native.get("extracted_content")
+    kind = native.get("file_type") if "/" in (native.get("file_type") or "") else None
+    used = ["extracted_content", "file_name", *(["file_type"] if kind else [])]
+    if not text:
+        return Opaque(NAME, native)
+    return Media(
+        "document", text=text, media_type=kind, name=native.get("file_name") or None, extras=_rest(native, used)
+    )
+
+
+def _file(native: Native) -> Part:
+    """A pointer to a file; one that has only a name is as it stands."""
+    id_, kind = native.get("file_uuid"), native.get("file_kind")
+    if not id_:
+        return Opaque(NAME, native)
+    known: MediaKind | None = next((one for one in MEDIA_KINDS if one == kind), None)
+    used = ["file_uuid", "file_name", *(["file_kind"] if known else [])]
+    return Media(known or "document", file_id=id_, name=native.get("file_name") or None, extras=_rest(native, used))
+
+
+def _rest(native: Native, used: list[str]) -> dict[str, Native] | None:
+    return extras_of(NAME, {key: native[key] for key in native if key not in used and says_something(native[key])})
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Claude.ai export",
+    aliases=("claude-export", "claude-ai", "claude-web"),
+    specification="exports and captures of 2023 to 2026, counted; read 2026-11-22",
+    framings=("document", "records"),
+    forms=("conversation",),
+    detect=detect,
+    lift=lift,
+    rules=(trees.rooted(),),
+    places=paths(
+        "id=uuid title=name createdAt=created_at updatedAt=updated_at head=current_leaf_message_uuid message.id=uuid "
+        "message.parentId=parent_message_uuid message.createdAt=created_at message.stopReason=stop_reason "
+        "message.role=sender tool_call.arguments=input tool_result.toolCallId=tool_use_id tool_result.value=content "
+        "reasoning.summary=summaries document.text=extracted_content document.name=file_name image.name=file_name"
+    ),
+    envelope=lacking.fields(
+        "account settings is_starred current_leaf_message_uuid updated_at index truncated start_timestamp "
+        "stop_timestamp flags text integration_icon_url preview_url preview_asset thumbnail_url thumbnail_asset"
+    ),
+)
