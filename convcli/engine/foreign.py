@@ -102,16 +102,8 @@ FORMATS = (
         ("type=start-step|finish-step|text-delta|reasoning-delta|tool-input-start|tool-input-available",),
     ),
     Foreign(
-        "a list of messages of LangChain",
-        (
-            "lc type=constructor kwargs",
-            "type=human|ai content",
-            "type=human|ai data/content",
-            "additional_kwargs role",
-            "messages/*/type=human|ai",
-            "messages/*/lc",
-            "messages/*/additional_kwargs",
-        ),
+        "a log of messages of LangChain",
+        ("additional_kwargs role !type", "messages/*/additional_kwargs messages/*/role !messages/*/type"),
     ),
     Foreign("a list of messages of PydanticAI", ("kind=request|response parts/*/part_kind",)),
     Foreign(

@@ -19,7 +19,7 @@ from convcli.kit.passes import (
     on_tools,
 )
 from convcli.model.branches import active
-from convcli.model.dialect import Pass
+from convcli.model.dialect import Options, Pass
 from convcli.model.transcript import (
     Media,
     Message,
@@ -238,3 +238,13 @@ def response_if_answered(form: str = "response", *, single: bool = False) -> Cal
         return form if is_answer else "request"
 
     return form_of
+
+
+def as_read_back(lift: Callable[[Any], Transcript], write: Callable[[Transcript, Options], Any], form: str) -> Pass:
+    """What comes of a transcript when it is written and read again, for formats without rules of their own about what
+    stands where: what they have no place for is left out, and what they have one place for stands there."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        return replace(lift(write(transcript, Options(form=form))), origin=transcript.origin)
+
+    return fits

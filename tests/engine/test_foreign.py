@@ -75,7 +75,7 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
             "the output of codex exec --json",
         ),
         ({"conversations": [{"from": "human", "value": "Hi."}]}, "a training set in ShareGPT form"),
-        ([{"type": "human", "content": "Hi."}], "a list of messages of LangChain"),
+        ([{"role": "user", "content": "Hi.", "additional_kwargs": {}}], "a log of messages of LangChain"),
     ],
 )
 def test_what_only_looks_like_a_dialect_is_told_by_its_name(document: Any, name: str) -> None:

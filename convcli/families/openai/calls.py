@@ -94,7 +94,8 @@ def write_parts(
 
 def content_of(parts: list[Native]) -> Any:
     """The content of a message: a text that says nothing else stands for itself."""
-    return parts[0]["text"] if len(parts) == 1 and tuple(parts[0]) == ("type", "text") else parts or ""
+    is_text = len(parts) == 1 and tuple(parts[0]) == ("type", "text") and parts[0]["type"] == "text"
+    return parts[0]["text"] if is_text else parts or ""
 
 
 def write_function(call: ToolCall, dialect: str) -> Native:

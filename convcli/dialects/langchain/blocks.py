@@ -1,0 +1,102 @@
+"""The blocks of LangChain's messages: its own, and those of services that it passes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.families.frameworks.blocks import Block, BlockRows, in_metadata, whole
+from convcli.families.openai.parts import lift_part, write_media
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by
+from convcli.kit.settings import Setting
+from convcli.model.transcript import Media, MediaKind, Part, Reasoning, Refusal, Text
+
+NAME = "langchain"
+ROWS = BlockRows(NAME, "type")
+
+
+def _summary(natives: list[Any]) -> list[Any] | None:
+    texts = [one.get("text") if isinstance(one, dict) else None for one in natives]
+    is_known = all(isinstance(text, str) for text in texts) and natives == _summaries(texts)
+    return texts if is_known else None
+
+
+def _summaries(texts: list[Any]) -> list[Native]:
+    return [{"type": "summary_text", "text": text} for text in texts]
+
+
+SUMMARY = Setting("summary", _summary, _summaries)
+SOURCES: dict[str, str | Setting] = {"url": "url", "base64": "data", "file_id": "file_id", "mime_type": "media_type"}
+FILE = {**SOURCES, "filename": "name"}
+PLAIN: dict[str, str | Setting] = {"text": whole("text"), "mime_type": "media_type"}
+IN_BLOCK = "type url base64 file_id mime_type"
+CALL = ("id", "name", "args")
+OPENAI = frozenset(("image_url", "input_audio", "file"))
+
+
+def _openai(tag: str, kind: str) -> Block:
+    """Media as Chat Completions has them: written where they say what LangChain's own blocks cannot."""
+
+    def read(native: Native, _: LiftContext) -> Part | None:
+        body = native.get(tag)
+        part = lift_part({**native, tag: {"url": body}} if isinstance(body, str) else native, NAME)
+        return part if isinstance(part, Media) else None
+
+    def write(part: Media) -> Native | None:
+        is_theirs = not OPENAI.isdisjoint(carried_by(part.extras, NAME)) or part.detail is not None
+        return write_media(part, NAME) if is_theirs else None
+
+    return Block(tag, kind, read, write)
+
+
+def _anthropic(kind: MediaKind) -> Block:
+    """Media as Anthropic's API has them, which are read where they say no more than their data."""
+
+    def read(native: Native, _: LiftContext) -> Part | None:
+        source = native.get("source")
+        if not isinstance(source, dict) or source.keys() != {"type", "media_type", "data"} or len(native) != 2:
+            return None
+        part = Media(kind, data=source["data"], media_type=source["media_type"])
+        is_plain = source["type"] == "base64" and isinstance(part.data, str) and isinstance(part.media_type, str)
+        return part if is_plain else None
+
+    return Block(kind, kind, read, lambda _: None)
+
+
+def _is_named(part: Reasoning, *names: str) -> bool:
+    return bool(part.metadata) and not set(names).isdisjoint(part.metadata or ())
+
+
+BLOCKS = ROWS.table(
+    ROWS.record("text", Text(""), "type text annotations", {"text": whole("text")}),
+    ROWS.record("refusal", Refusal(""), "type refusal", {"refusal": whole("text")}),
+    ROWS.record(
+        *("redacted_thinking", Reasoning(""), "type data", {"data": in_metadata("redactedData")}),
+        when=lambda part: _is_named(part, "redactedData") and not part.text,
+    ),
+    ROWS.record(
+        *("thinking", Reasoning(""), "type thinking signature"),
+        {"thinking": whole("text"), "signature": in_metadata("signature")},
+        when=lambda part: _is_named(part, "signature"),
+    ),
+    ROWS.record(
+        *("reasoning", Reasoning(""), "type id reasoning summary"), {"reasoning": whole("text"), "summary": SUMMARY}
+    ),
+    _openai("image_url", "image"),
+    _openai("input_audio", "audio"),
+    _openai("file", "document"),
+    _anthropic("image"),
+    _anthropic("document"),
+    ROWS.media("text-plain", "document", "type text mime_type", PLAIN),
+    ROWS.media("file", "document", f"{IN_BLOCK} filename", FILE),
+    ROWS.media("image", "image", IN_BLOCK, SOURCES),
+    ROWS.media("audio", "audio", IN_BLOCK, SOURCES),
+    ROWS.media("video", "video", IN_BLOCK, SOURCES),
+)
+CALLS = ROWS.table(
+    ROWS.call(
+        *("tool_call", "name args id type", CALL),
+        when=lambda one: one.raw_arguments is None and "error" not in carried_by(one.extras, NAME),
+    ),
+    ROWS.call("invalid_tool_call", "type id name args error", CALL),
+)

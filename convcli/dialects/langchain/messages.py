@@ -1,0 +1,245 @@
+"""One message of LangChain: its turn or result, whatever shape it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from convcli.dialects.langchain.blocks import BLOCKS, CALLS, NAME
+from convcli.families.anthropic.messages import FINISH as ANTHROPIC
+from convcli.families.openai import calls as openai
+from convcli.kit import results, sessions
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope
+from convcli.kit.values import put_counts, take_counts
+from convcli.model.transcript import Message, Part, Path, Refusal, Text, ToolCall, ToolResult
+from convcli.wire import exact_json
+
+ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
+TYPES = {role: kind for kind, role in reversed(ROLES.items())}
+CLASSES = {"human": "HumanMessage", "ai": "AIMessage", "system": "SystemMessage", "tool": "ToolMessage"}
+CLASSES |= {"function": "FunctionMessage", "chat": "ChatMessage", "remove": "RemoveMessage"}
+KINDS = {word: kind for kind, name in CLASSES.items() for word in (kind, name, f"{name}Chunk")}
+"""What a message is, by its type or by the name of its class."""
+SPEAKERS = ("user", "assistant", "system", "developer")
+"""Roles that a message of a chat may name and that are known."""
+USAGE = {
+    ("input_tokens",): "inputTokens",
+    ("output_tokens",): "outputTokens",
+    ("total_tokens",): "totalTokens",
+    ("input_token_details", "cache_read"): "cacheReadTokens",
+    ("input_token_details", "cache_creation"): "cacheWriteTokens",
+    ("output_token_details", "reasoning"): "reasoningTokens",
+}
+ABOUT = (("stop_reason", ("finish_reason", "stop_reason")), ("model", ("model_name", "model")))
+"""What `response_metadata` says of a message, by the names that services have for it; the first is written."""
+CALL_KEYS = ("tool_calls", "invalid_tool_calls")
+ORDER = (
+    "content additional_kwargs response_metadata type role name id tool_calls invalid_tool_calls usage_metadata "
+    "tool_call_id artifact status"
+)
+TURN = Envelope(
+    ORDER,
+    {"name": "name", "id": "id"},
+    content="content additional_kwargs response_metadata type role tool_calls invalid_tool_calls usage_metadata",
+)
+RESULT = Envelope(ORDER, {"id": "id"}, content="content type role name tool_call_id status")
+
+Placed = tuple[Part, Path]
+"""A part, and where it stands in its message."""
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_item(native: Native, path: Path, context: LiftContext) -> None:
+    """A message in any of its shapes; what removes another one, or is none, is an event."""
+    inner = inner_key(native)
+    body = native[inner] if inner else native
+    word = native["type"] if "lc" not in native else next((name for name in native["id"] if name in KINDS), "remove")
+    kind = KINDS[word]
+    if kind == "remove":
+        sessions.add_event(context, native, path)
+        return
+    message, spots = (_lift_result if kind in ("tool", "function") else _lift_turn)(body, context)
+    role = body.get("role")
+    is_known = kind != "chat" or role in SPEAKERS
+    message.role = ROLES.get(kind) or (role if role in SPEAKERS else "user")
+    beside: Native = {} if kind in ROLES or role == "developer" else {"type": kind}
+    beside |= {"role": role} if role and (kind != "chat" or not is_known) else {}
+    around = _around(native, inner, kind, word)
+    beside |= {"around": around} if around else {}
+    if beside:
+        message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **beside})
+    context.add(message, (*path, inner) if inner else path, spots)
+
+
+def inner_key(native: Native) -> str:
+    """The key under which those of the message stand; none where they stand beside its type."""
+    return "kwargs" if "lc" in native else "data" if "data" in native and "content" not in native else ""
+
+
+def _around(native: Native, inner: str, kind: str, word: str) -> Native:
+    """What stands around the keys of a message and is not as always."""
+    usual = {"type": word, **wrapped({}, kind, inner)} if inner else native
+    return {key: value for key, value in native.items() if key != inner and value not in (None, usual.get(key))}
+
+
+def _lift_turn(body: Native, context: LiftContext) -> tuple[Message, list[Path]]:
+    message = Message("user", [])
+    carried = TURN.lift(body, message) or {}
+    if carried.get("example") is False:
+        del carried["example"]
+    more = {key: value for key, value in (body.get("additional_kwargs") or {}).items() if value is not None}
+    calls = list(_lift_calls(body, more, context))
+    content = list(_lift_content(body.get("content"), [part for part, _ in calls], context))
+    if isinstance(more.get("refusal"), str):
+        content.append((Refusal(more.pop("refusal")), ("additional_kwargs", "refusal")))
+    about = _lift_about(body.get("response_metadata") or {}, message)
+    usage, counts = take_counts(body.get("usage_metadata") or {}, USAGE)
+    message.usage = usage or None
+    for key, rest in (("additional_kwargs", more), ("response_metadata", about), ("usage_metadata", counts)):
+        carried |= {key: rest} if rest else {}
+    message.parts = [part for part, _ in (*content, *calls)]
+    message.extras = extras_of(NAME, carried)
+    return message, [spot for _, spot in (*content, *calls)]
+
+
+def _lift_calls(body: Native, more: Native, context: LiftContext) -> Iterator[Placed]:
+    """The calls; those of the older key are taken out of it where they are the only ones, or only repeat others."""
+    listed = [(key, j, native) for key in CALL_KEYS for j, native in enumerate(body.get(key) or ())]
+    calls: list[Placed] = [(_lift_call(native, key, context), (key, j)) for key, j, native in listed]
+    older = more.get("tool_calls") or ()
+    if not listed:
+        calls = [
+            (openai.lift_call(one, context), ("additional_kwargs", "tool_calls", j)) for j, one in enumerate(older)
+        ]
+    if not listed or all(_repeats(native, [part for part, _ in calls]) for native in older):
+        more.pop("tool_calls", None)
+    yield from calls
+
+
+def _lift_call(native: Native, key: str, context: LiftContext) -> Part:
+    """A call in LangChain's own shape; some logs have OpenAI's there."""
+    if isinstance(native.get("function"), dict):
+        return openai.lift_call(native, context)
+    kind = "invalid_tool_call" if key == "invalid_tool_calls" else "tool_call"
+    return CALLS.lift({**native, "type": kind, "name": native.get("name") or ""}, context)
+
+
+def _lift_content(content: Any, calls: list[Part], context: LiftContext) -> Iterator[Placed]:
+    """The parts of a content, without calls that only repeat those beside it."""
+    if isinstance(content, str):
+        if content:
+            yield Text(content), ("content",)
+        return
+    for j, block in enumerate(content or ()):
+        if isinstance(block, str):
+            yield Text(block), ("content", j)
+        elif not (block["type"] in ("tool_use", "tool_call") and _repeats(block, calls)):
+            yield BLOCKS.lift(block, context), ("content", j)
+
+
+def _repeats(native: Native, calls: Iterable[Part]) -> bool:
+    """Does a call, in the shape of any service, say nothing but what one of the calls says?"""
+    alone = LiftContext(NAME, None)
+    if isinstance(native.get("function"), dict):
+        part = openai.lift_call(native, alone)
+    else:
+        input_ = native.get("input", native.get("args"))
+        others = {key: value for key, value in native.items() if key != "input"}
+        part = _lift_call({**others, "args": input_}, "tool_calls", alone)
+    return any(part == call and exact_json.exact(_arguments(part), _arguments(call)) for call in calls)
+
+
+def _arguments(part: Part) -> Any:
+    return part.arguments if isinstance(part, ToolCall) else None
+
+
+def _lift_about(native: Native, message: Message) -> Native:
+    """Set what the service said of its answer; the rest."""
+    rest = {key: value for key, value in native.items() if value is not None}
+    for field, keys in ABOUT:
+        key = next((key for key in keys if rest.get(key) and isinstance(rest[key], str)), None)
+        if key is not None:
+            value = rest.pop(key)
+            setattr(message, field, ANTHROPIC.get(value, value) if field == "stop_reason" else value)
+    return rest
+
+
+def _lift_result(body: Native, context: LiftContext) -> tuple[Message, list[Path]]:
+    message = Message("tool", [])
+    carried = RESULT.lift(body, message)
+    kind, value = _lift_value(body.get("content"), context)
+    id_, name = context.pairing.result(body.get("tool_call_id") or None, body.get("name") or None)
+    result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
+    if body.get("status") == "error":
+        result.kind, result.is_error = ("error", None) if kind == "text" else (result.kind, True)
+    message.parts, message.extras = [result], extras_of(NAME, carried)
+    return message, [()]
+
+
+def _lift_value(content: Any, context: LiftContext) -> tuple[str, Any]:
+    """Kind and value: a text, or blocks; any other value is what LangChain takes as a text."""
+    if content is None or isinstance(content, str):
+        return "text", content or ""
+    if not isinstance(content, list):
+        return "text", exact_json.write_text(content)
+    parts = [Text(block) if isinstance(block, str) else BLOCKS.lift_inside(block, context) for block in content]
+    text = bare_text(parts)
+    return ("multimodal", parts) if text is None else ("text", text)
+
+
+def bare_text(parts: list[Part]) -> str | None:
+    """The text of a content that is nothing but one text."""
+    part = parts[0] if len(parts) == 1 else None
+    return part.text if isinstance(part, Text) and part == Text(part.text) else None
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_item(message: Message, inner: str) -> Any:
+    """A message with its keys under `inner`."""
+    if message.role == "event":
+        return sessions.row_of_event(message, NAME)
+    carried = dict(carried_by(message.extras, NAME))
+    around, kind = carried.pop("around", {}), carried.pop("type", TYPES.get(message.role, "chat"))
+    role = {"role": carried.pop("role", message.role)} if kind == "chat" else {}
+    body = _write_result(message, carried) if kind == "tool" else _write_turn(message, {"type": kind, **role}, carried)
+    return {**wrapped(body, kind, inner), **around} if inner else body
+
+
+def wrapped(body: Native, kind: str, inner: str) -> Native:
+    """The keys of a message in the object that holds them."""
+    if inner == "data":
+        return {"type": kind, "data": body}
+    return {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", CLASSES[kind]], "kwargs": body}
+
+
+def _write_turn(message: Message, kind: Native, carried: Native) -> Native:
+    calls = [native for part in message.parts if isinstance(part, ToolCall) and (native := CALLS.write(part))]
+    blocks = [native for part in message.parts if (native := BLOCKS.write(part))]
+    about = {keys[0]: getattr(message, field) for field, keys in ABOUT if getattr(message, field) is not None}
+    content: Native = {
+        "additional_kwargs": carried.pop("additional_kwargs", None),
+        "response_metadata": {**about, **carried.pop("response_metadata", {})},
+        "tool_calls": [native for native in calls if native["type"] == "tool_call"],
+        "invalid_tool_calls": [native for native in calls if native["type"] != "tool_call"],
+        "usage_metadata": put_counts(message.usage or {}, carried.pop("usage_metadata", {}), USAGE),
+    }
+    content = {key: value for key, value in content.items() if value}
+    return TURN.write(message, carried, **kind, content=openai.content_of(blocks), **content)
+
+
+def _write_result(message: Message, carried: Native) -> Native:
+    result = next(part for part in message.parts if isinstance(part, ToolResult))
+    content = result.value
+    if result.kind == "data":
+        content = exact_json.write_text(content)
+    elif result.kind == "multimodal":
+        content = [native for part in content if (native := BLOCKS.write_inside(part)) is not None]
+    status = "error" if results.has_failed(result) else "success"
+    told = {"type": "tool", "name": result.name, "tool_call_id": result.tool_call_id, "status": status}
+    return RESULT.write(message, carried, content=content, **told)

@@ -1,0 +1,191 @@
+"""Messages that are made of tagged blocks, as frameworks and logs keep them: for each kind of block a row of a table.
+
+A row says which part a block is and under which keys it has the fields of that part; what has no field is carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope
+from convcli.kit.settings import Setting
+from convcli.kit.values import read_arguments, split_data_url, write_arguments
+from convcli.model.transcript import MEDIA_SOURCES, Media, MediaKind, Opaque, Part, Text, ToolCall
+from convcli.wire import exact_json
+
+Read = Callable[[Native, LiftContext], Part | None]
+Write = Callable[[Any], Native | None]
+Fields = Mapping[str, str | Setting]
+"""The field of each key, as an Envelope has them."""
+CallKeys = tuple[str, str, str]
+"""The keys of the id, the name and the arguments of a call."""
+
+
+class Block(NamedTuple):
+    """A kind of block: its tag, the type of the parts that are written as it, and both directions.
+
+    `read` gives None for a block that is no such part, `write` for a part that is written as another kind, or not.
+    """
+
+    tag: str
+    part: str
+    read: Read
+    write: Write
+
+
+class BlockTable:
+    """The blocks of one dialect. What no row reads is opaque; a part is written by the first row that writes it."""
+
+    __slots__ = ("_by_part", "_by_tag", "_key", "_owner")
+
+    def __init__(self, owner: str, key: str, *blocks: Block) -> None:
+        self._owner, self._key = owner, key
+        self._by_tag: dict[str, list[Read]] = {}
+        self._by_part: dict[str, list[Write]] = {}
+        for block in blocks:
+            self._by_tag.setdefault(block.tag, []).append(block.read)
+            self._by_part.setdefault(block.part, []).append(block.write)
+
+    def lift(self, native: Native, context: LiftContext) -> Part:
+        """The part that a block is."""
+        for read in self._by_tag.get(native[self._key], ()):
+            part = read(native, context)
+            if part is not None:
+                return part
+        return Opaque(self._owner, native)
+
+    def lift_inside(self, native: Native, context: LiftContext) -> Part:
+        """The same for a block of a result, where texts and media stand; any other is there as JSON."""
+        part = self.lift(native, context)
+        if isinstance(part, (Text, Media)):
+            return part
+        return Text(exact_json.write_text(native), extras={self._owner: {"block": native}})
+
+    def write_inside(self, part: Part) -> Native | None:
+        """The block of a part of a result."""
+        block: Native | None = carried_by(part.extras, self._owner).get("block")
+        same = isinstance(part, Text) and block is not None and part.text == exact_json.write_text(block)
+        return block if same else self.write(part)
+
+    def write(self, part: Part) -> Native | None:
+        """The block of a part; None for what there is no block for."""
+        if isinstance(part, Opaque):
+            return part.value if part.dialect == self._owner and self._is_block(part.value) else None
+        natives = (write(part) for write in self._by_part.get(part.type, ()))
+        return next((native for native in natives if native is not None), None)
+
+    def _is_block(self, value: Any) -> bool:
+        return isinstance(value, dict) and isinstance(value.get(self._key), str)
+
+
+# ---------------------------------------------------------------- fields
+
+
+def whole(name: str) -> Setting:
+    """A field that may be empty, as texts are."""
+    return Setting(name, _same, _same)
+
+
+def in_metadata(name: str) -> Setting:
+    """A text that stands in metadata under this name."""
+    return Setting("metadata", lambda text: {name: text}, lambda metadata: _text(metadata.get(name)))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+# ---------------------------------------------------------------- rows of the table
+
+
+def _any(_: Any) -> bool:
+    return True
+
+
+class BlockRows(NamedTuple):
+    """Makes the rows of one dialect, whose blocks have their tag under `key`.
+
+    Of each kind of block `order` are all keys, the tag among them, and `when` says of which parts it is written.
+    """
+
+    owner: str
+    key: str
+
+    def table(self, *blocks: Block) -> BlockTable:
+        """All kinds of blocks."""
+        return BlockTable(self.owner, self.key, *blocks)
+
+    def record(self, tag: str, blank: Part, order: str, fields: Fields, when: Callable[[Any], bool] = _any) -> Block:
+        """A block whose keys are fields of its part; `blank` is the part of one that says nothing."""
+        envelope, made = Envelope(order, fields, content=self.key), type(blank)
+        attributes = {name: getattr(blank, name) for name in blank.__struct_fields__}
+
+        def read(native: Native, _: LiftContext) -> Part:
+            part = made(**attributes)
+            part.extras = extras_of(self.owner, envelope.lift(native, part))  # type: ignore[arg-type]
+            return part
+
+        def write(part: Any) -> Native | None:
+            written = envelope.write(part, carried_by(part.extras, self.owner), **{self.key: tag})
+            return written if when(part) else None
+
+        return Block(tag, blank.type, read, write)
+
+    def media(
+        self, tag: str, kind: MediaKind, order: str, fields: Fields, when: Callable[[Media], bool] = _any
+    ) -> Block:
+        """A block with one of the sources of media, each under a key of its own. A data URL is its data."""
+        names = {field.name if isinstance(field, Setting) else field for field in fields.values()}
+        sources = [name for name in MEDIA_SOURCES if name in names]
+
+        def is_written(part: Media) -> bool:
+            return part.type == kind and any(getattr(part, name) is not None for name in sources) and when(part)
+
+        block = self.record(tag, Media(kind), order, fields, is_written)
+
+        def read(native: Native, context: LiftContext) -> Part | None:
+            part = block.read(native, context)
+            assert isinstance(part, Media)
+            if sum(getattr(part, name) is not None for name in sources) != 1:
+                return None
+            split = split_data_url(part.url) if part.url is not None else None
+            if split is not None and part.media_type in (None, split[0]):
+                part.url, (part.media_type, part.data) = None, split
+            return part
+
+        return Block(tag, kind, read, block.write)
+
+    def call(self, tag: str, order: str, keys: CallKeys, when: Callable[[ToolCall], bool] = _any) -> Block:
+        """A call. Its arguments are an object, or JSON in a string; what is no object is written as its text."""
+        id_key, name_key, arguments_key = keys
+        envelope = Envelope(order, {}, content=f"{self.key} {id_key} {name_key} {arguments_key}")
+
+        def read(native: Native, context: LiftContext) -> Part:
+            name = native[name_key]
+            arguments, raw = arguments_of(native.get(arguments_key))
+            part = ToolCall(context.pairing.call(native.get(id_key) or None, name), name, arguments, raw)
+            part.extras = extras_of(self.owner, envelope.lift(native, part))  # type: ignore[arg-type]
+            return part
+
+        def write(part: ToolCall) -> Native | None:
+            if not when(part):
+                return None
+            arguments = part.arguments if part.raw_arguments is None else part.raw_arguments
+            content = {self.key: tag, id_key: part.id, name_key: part.name, arguments_key: arguments}
+            return envelope.write(part, carried_by(part.extras, self.owner), **content)  # type: ignore[arg-type]
+
+        return Block(tag, ToolCall.type, read, write)
+
+
+def arguments_of(native: Any) -> tuple[Native, str | None]:
+    """Arguments that are an object, JSON in a string, or any other value; null is no arguments."""
+    if native is None or isinstance(native, dict):
+        return native or {}, None
+    return read_arguments(native if isinstance(native, str) else write_arguments(native, None))
