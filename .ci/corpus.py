@@ -29,6 +29,7 @@ DIALECTS = {
     "claude_code_malformed": "claude-code",
     "hf_chat": "openai-chat hf-chat",
     "openai_ft": "openai-chat openai-ft mistral",
+    "sharegpt_tools": "sharegpt",
     "openai_agents": "openai-responses",
 }
 """What the files of a folder may be taken for, where that is not the name of the folder."""

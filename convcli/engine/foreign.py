@@ -168,7 +168,6 @@ FORMATS = (
     # exports
     Foreign("a prompt of Google AI Studio", ("chunkedPrompt",)),
     # rows of training sets
-    Foreign("a training set in ShareGPT form", ("conversations/*/from conversations/*/value", "conversation/*/human")),
     Foreign("a chat data set with the column conversation", ("conversation/*/role conversation/*/content",)),
     Foreign("a chat data set with the column conversations", ("conversations/*/role conversations/*/content",)),
     Foreign("a training set in Alpaca form", ("instruction:str output:str",)),

@@ -74,7 +74,7 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
             Rows([{"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}]),
             "the output of codex exec --json",
         ),
-        ({"conversations": [{"from": "human", "value": "Hi."}]}, "a training set in ShareGPT form"),
+        ({"instruction": "Hi.", "output": "Ho."}, "a training set in Alpaca form"),
         ([{"role": "user", "content": "Hi.", "additional_kwargs": {}}], "a log of messages of LangChain"),
     ],
 )

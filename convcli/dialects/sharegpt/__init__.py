@@ -1,0 +1,246 @@
+"""ShareGPT rows, with tools as LLaMA-Factory has them: turns of `from` and `value`.
+
+Specification: data/README.md and src/llamafactory/data/converter.py of LLaMA-Factory 0.9.5; the spellings of FastChat,
+axolotl and ms-swift 4.6; read 2026-11-22.
+
+Quirks
+- Turns stand in a strict order: the user or results, then the assistant, and so on to an assistant at the end; an
+  instruction before all of them. LLaMA-Factory takes a row that breaks it for empty, and only a warning tells.
+- Calls have a turn of their own (`function_call`), the JSON of an object or a list, with room for a thought before it
+  and for no other text. Arguments are objects: a string is quoted once more in training.
+- There are no ids. The results of one turn stand in one `observation`, with `</tool_response>` and `<tool_response>`
+  between them: they are told apart where they are as many as the calls.
+- `tools` is JSON in a string. Files stand in columns of their own, and a mark (`<image>`) in the text.
+- The older `conversation` holds pairs of `human` and `assistant`. Other tags name the same roles; they are set outside
+  of the file, so one role has one tag in a row.
+- `kto_tag` (or `label`) says whether the last turn is a good one. `chosen` and `rejected` are two answers, of one turn
+  each, to turns that end with the user or with results.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.sharegpt.lifting import CONVERSATIONS, KTO, NAME, PREFERENCE, ROW, TAGS, TURN, lift
+from convcli.dialects.sharegpt.rules import RULES
+from convcli.families.openai.calls import AS_TEXT, text_of_result
+from convcli.families.rows import calls, media, order
+from convcli.families.rows.order import calls_of
+from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, is_pair, on_both, pair_of
+from convcli.families.rows.thoughts import write_thought
+from convcli.kit import custom, fitting, lacking, results
+from convcli.kit.objects import Native, carried_by, without_keys
+from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results, shared
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.transcript import Message, Reasoning, Text, ToolResult, Transcript
+
+
+def detect(document: Any) -> Clue | None:
+    """By turns of `from` and `value`, or by pairs of `human` and `assistant`."""
+    if not isinstance(document, dict):
+        return None
+    if _is_list_of(document.get("conversations"), {"from", "value"}):
+        return Clue(95, "conversations of from and value")
+    if _is_list_of(document.get("conversation"), {"human", "assistant"}):
+        return Clue(95, "a conversation of pairs of human and assistant")
+    return None
+
+
+def _is_list_of(value: Any, keys: set[str]) -> bool:
+    items = value if isinstance(value, list) else []
+    return bool(items) and all(isinstance(one, dict) and keys <= one.keys() for one in items)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _express(result: ToolResult) -> tuple[str, Any] | None:
+    return ("text", text_of_result(result)) if result.kind not in ("text", "multimodal") else None
+
+
+RESULTS = Convention(_express, AS_TEXT)
+
+
+def _one_value(result: ToolResult) -> ToolResult:
+    """What a result says in a text with files."""
+    if result.kind != "multimodal":
+        return result
+    shown = (media.known(part, SOURCES) if not isinstance(part, Text) else Text(part.text) for part in result.value)
+    fitted = order.valued(replace(result, is_error=None), [part for part in shown if part is not None])
+    return result if fitted == result else fitted
+
+
+SOURCES = ("path", "url", "data")
+
+
+def _labelled(transcript: Transcript) -> Transcript:
+    """The last turn alone has a label, and only one of the assistant; nothing else says how good it is."""
+    messages, last = transcript.messages, len(transcript.messages) - 1
+    fitted = [
+        one if one.label is None or (i == last and one.role == "assistant") else replace(one, label=None)
+        for i, one in enumerate(messages)
+    ]
+    transcript = replace(transcript, messages=shared(messages, fitted))
+    is_labelled = bool(messages) and messages[last].label is not None
+    return transcript if is_labelled else _without_columns(transcript, *KTO)
+
+
+def _without_columns(transcript: Transcript, *columns: str) -> Transcript:
+    """Nothing is carried under the name of a column that would be read."""
+    carried = carried_by(transcript.extras, NAME)
+    read = [key for key in columns if isinstance(carried.get(key), (bool, dict))]
+    return replace(transcript, extras=without_keys(transcript.extras, NAME, *read)) if read else transcript
+
+
+def _not_paired(transcript: Transcript) -> Transcript:
+    return _without_columns(transcript, CHOSEN, REJECTED)
+
+
+def _one_turn_each(transcript: Transcript) -> Transcript:
+    """Both answers are one turn of the assistant: the first in which the lines differ, or else the last."""
+    pair = pair_of(transcript)
+    assert pair is not None, "the lines of a pair were fitted before"
+    prompt, chosen, rejected = pair.prompt, pair.chosen[0], pair.rejected[0]
+    if chosen.role == rejected.role == "assistant":
+        if len(pair.chosen) == len(pair.rejected) == 1:
+            return transcript
+    else:
+        chosen, rejected = _last_answer(pair.chosen), _last_answer(pair.rejected)
+        prompt = [*prompt, *(message for message in pair.chosen if message is not chosen)]
+    fitted = Preference([replace(message, label=None) for message in prompt], [chosen], [rejected])
+    return replace(transcript, messages=fitted.messages, head=fitted.head)
+
+
+def _last_answer(messages: list[Message]) -> Message:
+    return messages[-1] if messages[-1].role == "assistant" else Message("assistant", [])
+
+
+LINE = fused(
+    fitting.linear,
+    results.results_behind_calls,
+    on_messages(results.single_results),
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    fitting.parts_in_roles(
+        {"tool_call": ("assistant",), "reasoning": ("assistant",), **dict.fromkeys(MEDIA, ("user", "assistant"))}
+    ),
+    on_parts(media.named_alone(*SOURCES), *MEDIA),
+    on_parts(lambda part, _: None, "opaque"),
+    on_results(_one_value),
+    results.expressed(RESULTS),
+    custom.as_functions,
+    on_parts(lambda call, _: replace(call, raw_arguments=None) if call.raw_arguments else call, "tool_call"),
+    on_messages(order.in_order),
+    media.unmarked,
+    fitting.functions_only(NAME),
+    fitting.with_parameters(),
+    calls.described,
+)
+FIT = {CONVERSATIONS: (*LINE, _labelled, _not_paired), PREFERENCE: (on_both(*LINE), _one_turn_each, _not_paired)}
+
+
+def form_of(transcript: Transcript) -> str:
+    """A pair where there is one."""
+    return PREFERENCE if is_pair(transcript) else CONVERSATIONS
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A row, in the tags that LLaMA-Factory knows without being told."""
+    columns: Native = {}
+    turns = [_write_turn(turn, columns) for turn in order.turns_of(transcript.messages)]
+    native: Native = {} if transcript.id is None else {"id": transcript.id}
+    label = transcript.messages[-1].label if transcript.messages else None
+    if options.form == PREFERENCE:
+        native |= {"conversations": turns[:-2], CHOSEN: turns[-2], REJECTED: turns[-1]}
+    else:
+        native |= {"conversations": turns, **({} if label is None else {"kto_tag": label == CHOSEN})}
+    if transcript.tools is not None:
+        written = [calls.write_tool(tool, NAME) for tool in transcript.tools]
+        native["tools"] = calls.write_json(written)
+    carried = {key: value for key, value in carried_by(transcript.extras, NAME).items() if key not in native}
+    return ROW.put({**native, **columns}, {**carried, **columns}, sort=True)
+
+
+def _write_turn(turn: list[Message], columns: Native) -> Native:
+    message = turn[0]
+    called = calls_of(message)
+    if message.role == "tool":
+        value = order.join_results([_write_result(one, columns) for one in turn])
+    else:
+        thought = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
+        value = media.write_parts(message.parts, columns)
+        if called:
+            natives = [calls.write_call(call, NAME) for call in called]
+            value = calls.write_json(natives if len(natives) > 1 else natives[0])
+        value = write_thought(thought, value)
+    tag = TAGS["call" if called else message.role]
+    return TURN.put({"from": tag, "value": value}, carried_by(message.extras, NAME))
+
+
+def _write_result(message: Message, columns: Native) -> str:
+    result = message.parts[0] if message.parts else None
+    if not isinstance(result, ToolResult):
+        return media.write_parts(message.parts, columns)
+    return media.write_parts(result.value, columns) if result.kind == "multimodal" else str(result.value)
+
+
+LACKS = (
+    (lacking.SESSION - {"id"})
+    | lacking.REQUEST
+    | lacking.MESSAGE
+    | lacking.METADATA
+    | lacking.FUNCTION_ONLY
+    | lacking.fields(
+        "message.model document opaque refusal reasoning.summary tool_call.id tool_result.toolCallId tool_result.status"
+    )
+    | {f"{kind}.{name}" for kind in ("image", "video", "audio") for name in ("name", "detail", "fileId")}
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title="ShareGPT rows",
+    aliases=("llamafactory", "llama-factory", "fastchat", "vicuna"),
+    specification="the sharegpt format of LLaMA-Factory 0.9.5; read 2026-11-22",
+    framings=("document", "records"),
+    forms=(CONVERSATIONS, PREFERENCE),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
+    rules=RULES,
+    conventions=(RESULTS,),
+    lacks=LACKS,
+    has=lacking.fields("message.label"),
+    reasons={
+        "message": "a row ends with an answer, and turns of one side stand in one",
+        "message.role": "a row has one instruction, before all turns",
+        "message.grouping": "user and assistant take turns",
+        "moved": "a result stands directly behind its call",
+        "message.label": "the last turn is good or bad",
+        "message.name": "turns have no name",
+        "text": "a turn holds one text, and a turn of calls none",
+        "reasoning": "a turn has one thought, before its text",
+        "refusal": "a row has no field for a refusal: the words are written as text",
+        "settings": "a row has no settings of a request",
+        "model": "a row names no model",
+        "toolChoice": "a row does not say which tools may be called",
+        "tool_call.id": "calls have no id",
+        "tool_call.rawArguments": "the arguments of a call are an object",
+        "tool_result.toolCallId": "results have no id",
+        "tool_result.isError": "a result has no field for a failure",
+        "tool_result.value": "the results of a turn stand in one text",
+        **dict.fromkeys(("image", "video", "audio"), "a row names a file by its path, URL or data"),
+        "document": "a row has no column for documents",
+    },
+    places={
+        "id": ("id",),
+        "tools": ("tools",),
+        "message.label": ("..", "..", "kto_tag"),
+    },
+)

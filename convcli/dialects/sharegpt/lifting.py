@@ -1,0 +1,171 @@
+"""The rows of ShareGPT read: what tags say, turns as messages, and the columns beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from convcli.families.rows import calls, media, order
+from convcli.families.rows.order import calls_of
+from convcli.families.rows.pairs import CHOSEN, REJECTED, lift_pair
+from convcli.families.rows.thoughts import read_thought, text_parts
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, extras_of
+from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolResult, Transcript
+
+NAME = "sharegpt"
+ROW = Keys(
+    "id conversations conversation chosen rejected system tools images videos audios kto_tag label",
+    carried="images videos audios",
+)
+TURN = Keys("from value", carried="from")
+PAIR = Keys("human assistant")
+KTO = ("kto_tag", "label")
+ROLES = {
+    **dict.fromkeys(("system",), "system"),
+    **dict.fromkeys(("human", "user"), "user"),
+    **dict.fromkeys(("gpt", "assistant", "chatgpt", "bing", "bard"), "assistant"),
+    **dict.fromkeys(("function_call", "function-call"), "call"),
+    **dict.fromkeys(("observation", "observations", "tool", "function_response"), "tool"),
+}
+"""What a tag says of its turn."""
+AUTHORS = ("chatgpt", "bing", "bard")
+"""Tags that name who answered."""
+TAGS = {"system": "system", "user": "human", "assistant": "gpt", "call": "function_call", "tool": "observation"}
+LABELS = {True: CHOSEN, False: REJECTED}
+CONVERSATIONS, PREFERENCE = "conversations", "preference"
+"""The forms of a row."""
+
+
+def lift(document: Any) -> Transcript:
+    """The conversation of a row; that of a pair of preference is a tree."""
+    context = LiftContext(NAME, document, spot=("value",))
+    turns = list(turns_in(document))
+    shelf = media.Shelf(document, (_shown(role, turn["value"] or "") for role, turn, _ in turns))
+    _lift_line(document, [*turns, answer_in(document, CHOSEN)] if is_pair_in(document) else turns, shelf, context)
+    carried = {key: value for key, value in (ROW.carried(document) or {}).items() if key not in shelf.columns}
+    head: str | None = None
+    if is_pair_in(document):
+        context.origin.form = PREFERENCE
+        other = LiftContext(NAME, document, spot=("value",))
+        _lift_line(document, [*turns, answer_in(document, REJECTED)], shelf.again(), other)
+        head = lift_pair(context, other)
+        carried |= {key: document[key] for key in KTO if document.get(key) is not None}
+    else:
+        carried |= {key: document[key] for key in (CHOSEN, REJECTED) if document.get(key) is not None}
+        carried |= _label(document, context)
+    id_ = document.get("id")
+    if id_ is not None and not isinstance(id_, str):
+        carried, id_ = {**carried, "id": id_}, None
+    offered, unread = _tools(document.get("tools"), context)
+    return context.transcript(id=id_, head=head, tools=offered, extras=extras_of(NAME, {**carried, **unread}))
+
+
+Turn: TypeAlias = tuple[str, Native, Path]
+"""The role of a turn, the turn and its place."""
+
+
+def _lift_line(row: Native, turns: list[Turn], shelf: media.Shelf, context: LiftContext) -> None:
+    """The instruction and these turns."""
+    if row.get("system"):
+        context.add(Message("system", [Text(row["system"])]), ("system",), [()])
+    lifting = _TurnLifting(context, shelf)
+    for role, turn, place in turns:
+        lifting.turn(role, turn, place)
+
+
+def is_pair_in(row: Native) -> bool:
+    return all(isinstance(row.get(key), dict) and row[key].keys() >= {"from", "value"} for key in (CHOSEN, REJECTED))
+
+
+def answer_in(row: Native, column: str) -> Turn:
+    return ROLES[row[column]["from"]], row[column], (column,)
+
+
+def turns_in(row: Native) -> Iterator[Turn]:
+    """The role, the turn and the place of each turn; a pair is two turns."""
+    for i, turn in enumerate(row.get("conversations") or ()):
+        yield ROLES[turn["from"]], turn, ("conversations", i)
+    for i, pair in enumerate(row.get("conversation") or ()):
+        carried = PAIR.carried(pair) or {}
+        yield "user", {"from": "human", "value": pair["human"], **carried}, ("conversation", i, "human")
+        yield "assistant", {"from": "gpt", "value": pair["assistant"]}, ("conversation", i, "assistant")
+
+
+def _shown(role: str, value: str) -> str:
+    """The text of a turn in which files may stand."""
+    if role == "assistant":
+        return read_thought(value)[1]
+    return value if role in ("user", "tool") else ""
+
+
+def _label(row: Native, context: LiftContext) -> Native:
+    """Sets the label of the last turn; what says nothing of it is carried."""
+    keys = [key for key in KTO if row.get(key) is not None]
+    if keys and isinstance(row[keys[0]], bool) and context.messages:
+        context.origin.renamed["kto_tag"] = keys[0]
+        context.messages[-1].label = LABELS[row[keys.pop(0)]]
+    return {key: row[key] for key in keys}
+
+
+def _tools(text: str | None, context: LiftContext) -> tuple[Any, Native]:
+    """The tools of a row, and their text where it cannot be read."""
+    natives = calls.read_tools(text) if text else None
+    if natives is None:
+        return None, {"tools": text} if text else {}
+    return [calls.lift_tool(native, context, ("tools",)) for native in natives], {}
+
+
+class _TurnLifting:
+    """One row while its turns are lifted: results answer the calls of the turn before them."""
+
+    def __init__(self, context: LiftContext, shelf: media.Shelf) -> None:
+        self.context, self.shelf = context, shelf
+        self.open: list[str] = []
+
+    def turn(self, role: str, native: Native, place: Path) -> None:
+        """One turn, which is one message but for results."""
+        value, carried = native["value"] or "", TURN.carried({**native, "from": None})
+        spot: Path = () if place[0] == "conversation" else ("value",)
+        up: Path = ("..",) * len(place)
+        if role == "tool":
+            turns: list[tuple[Message, list[Path]]] = [(message, [()]) for message in self._results(value)]
+        else:
+            turns = [self._message(role, native["from"], value)]
+            self.open = [call.id for call in calls_of(turns[0][0])]
+        if role == "call" and not self.open:
+            carried = {"from": native["from"], **(carried or {})}
+        turns[0][0].extras = extras_of(NAME, carried)
+        for message, files in turns:
+            self.context.add(message, place, [(*up, *file) if file else spot for file in files])
+
+    def _message(self, role: str, tag: str, value: str) -> tuple[Message, list[Path]]:
+        """The message of a turn, and where the files among its parts stand."""
+        if role == "call":
+            parts = self._calls(value)
+            return Message("assistant", parts), [()] * len(parts)
+        thought, text = read_thought(value) if role == "assistant" else ("", value)
+        shown = self.shelf.parts(text) if role != "system" else [(part, ()) for part in text_parts(text)]
+        if thought:
+            shown = [(Reasoning(thought), ()), *shown]
+        name = tag if tag in AUTHORS else None
+        return Message(role, [part for part, _ in shown], name=name), [file for _, file in shown]
+
+    def _calls(self, value: str) -> list[Part]:
+        """A thought and the calls; the text where they cannot be read."""
+        thought, rest = read_thought(value)
+        natives = calls.read_natives(rest)
+        if natives is None:
+            return text_parts(value)
+        called: list[Part] = [calls.lift_call(native, self.context) for native in natives]
+        return [*([Reasoning(thought)] if thought else []), *called]
+
+    def _results(self, value: str) -> list[Message]:
+        texts, ids = order.split_results(value, len(self.open)), self.open
+        self.open = []
+        return [self._result(text, ids[i] if i < len(ids) else None) for i, text in enumerate(texts)]
+
+    def _result(self, text: str, id_: str | None) -> Message:
+        id_, name = self.context.pairing.result(id_, None)
+        result = ToolResult(id_, name, "text", "")
+        return Message("tool", [order.valued(result, [part for part, _ in self.shelf.parts(text)])])

@@ -1,0 +1,96 @@
+"""What trainers object to in a row of ShareGPT, most of them without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from convcli.dialects.sharegpt.lifting import AUTHORS, ROLES, TAGS, Turn, answer_in, is_pair_in, turns_in
+from convcli.families.rows import calls
+from convcli.families.rows.pairs import CHOSEN, REJECTED
+from convcli.families.rows.thoughts import read_thought
+from convcli.kit.objects import Native
+from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.validation.rules import links, tools, turns
+from convcli.validation.rules.arguments import AS_OBJECT
+from convcli.validation.survey import Survey, for_outputs
+
+EMPTIED = "LLaMA-Factory takes the row for empty"
+SIDES = {"user": "user", "tool": "user", "assistant": "assistant", "call": "assistant"}
+
+
+def _all_turns(row: Native) -> list[Turn]:
+    return [*turns_in(row), *(answer_in(row, column) for column in (CHOSEN, REJECTED) if is_pair_in(row))]
+
+
+def _ordered(survey: Survey) -> Iterable[Breach]:
+    """The user or results, then the assistant, and so on; an instruction before all of them."""
+    before = ""
+    for turn in survey.turns():
+        first, role = NodeRef(turn[0]), survey.messages[turn[0]].role
+        side = SIDES.get(role, role)
+        if role == "system" and before:
+            yield Breach("misplaced-system", first, f"an instruction stands before everything else: {EMPTIED}")
+            continue
+        if side == before:
+            yield Breach("repeated-role", first, f"two turns of the {side} follow one another: {EMPTIED}")
+        elif side == "assistant" and before in ("", "system"):
+            yield Breach("wrong-first-role", first, f"the first turn must be the user's: {EMPTIED}")
+        before = side
+    rejected = survey.document[REJECTED] if is_pair_in(survey.document) else None
+    if rejected is not None and SIDES.get(ROLES[rejected["from"]]) != "assistant":
+        yield Breach("unanswered-row", NodeRef(steps=(REJECTED,)), f"an answer must be the assistant's: {EMPTIED}")
+    if before == "user":
+        last = NodeRef(survey.active_indexes[-1])
+        yield Breach("unanswered-row", last, f"the last turn must be the assistant's: {EMPTIED}")
+
+
+def _one_tag(survey: Survey) -> Iterable[Breach]:
+    """One role has one tag in a row, and an assistant is not named after its maker."""
+    tags: dict[str, str] = {}
+    for role, turn, place in _all_turns(survey.document):
+        tag, at = turn["from"], NodeRef(steps=(*place, "from"))
+        if tags.setdefault(role, tag) != tag:
+            yield Breach("mixed-tags", at, f"turns of the {role} have two tags in one row: {EMPTIED}", "warning")
+            return
+        if tag in AUTHORS:
+            yield Breach("mixed-tags", at, f"trainers know turns of the model as {TAGS[role]}", "warning")
+            return
+
+
+def _calls_are_read(survey: Survey) -> Iterable[Breach]:
+    """The text of calls is JSON, and their arguments are objects in it."""
+    for role, turn, place in _all_turns(survey.document):
+        if role != "call":
+            continue
+        at = NodeRef(steps=(*place, "value"))
+        natives = calls.read_natives(read_thought(turn["value"] or "")[1])
+        if natives is None:
+            yield Breach("invalid-arguments", at, "this is not the JSON of calls: LLaMA-Factory stops at it")
+        elif any(map(calls.is_quoted, natives)):
+            problem = "the arguments are a string in the JSON: they are quoted once more in training"
+            yield Breach("arguments-quoted-twice", at, problem, help=AS_OBJECT)
+
+
+def _tools_are_read(survey: Survey) -> Iterable[Breach]:
+    """The text of tools is JSON, and each of them has parameters."""
+    text = survey.document.get("tools")
+    if text and calls.read_tools(text) is None:
+        at = NodeRef(steps=("tools",))
+        yield Breach("wrong-format", at, "this is not the JSON of a list of tools: LLaMA-Factory stops at it")
+    for i, tool in enumerate(survey.tools):
+        if tool.parameters is None:
+            yield Breach(
+                "missing-key", NodeRef(tool=i), "a tool has no parameters: some templates stop at it", "warning"
+            )
+
+
+RULES = (
+    Rule(("misplaced-system", "repeated-role", "wrong-first-role", "unanswered-row"), _ordered),
+    Rule(("mixed-tags",), _one_tag),
+    Rule(("invalid-arguments", "arguments-quoted-twice"), _calls_are_read),
+    Rule(("wrong-format", "missing-key"), _tools_are_read),
+    for_outputs(turns.some_message()),
+    links.paired(links.PairingRules(severity="warning", missing="warning")),
+    tools.unique("warning"),
+    tools.schemas(tools.SchemaDemands()),
+)

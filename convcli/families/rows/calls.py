@@ -1,0 +1,126 @@
+"""Calls and tools of rows: `{"name", "arguments"}` and lists of them, as JSON in a text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.passes import on_tools
+from convcli.kit.values import read_arguments
+from convcli.model.errors import ContentError
+from convcli.model.transcript import Path, ToolCall, ToolDefinition
+from convcli.wire import exact_json
+
+CALL = Keys("name arguments")
+TOOL = Keys("type function")
+FUNCTION = Keys("name description parameters")
+
+
+# ---------------------------------------------------------------- calls
+
+
+def read_natives(text: str) -> list[Native] | None:
+    """The calls that a text spells, an object or a list of them; None for any other text."""
+    value = read_json(text)
+    natives = value if isinstance(value, list) else [value]
+    return natives if natives and all(map(is_call, natives)) else None
+
+
+def read_json(text: str) -> Any:
+    """The value that a text spells; None for any other text."""
+    try:
+        return exact_json.parse(text)
+    except ContentError:
+        return None
+
+
+def is_call(value: Any) -> bool:
+    """Has it the name of a tool, and arguments that can be read?"""
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        return False
+    return value.get("arguments") is None or isinstance(value["arguments"], (dict, str))
+
+
+def lift_call(native: Native, context: LiftContext) -> ToolCall:
+    """A call; arguments in a string are read, too."""
+    written = native.get("arguments")
+    arguments, raw = read_arguments(written) if isinstance(written, str) else (written or {}, None)
+    id_ = context.pairing.call(None, native["name"])
+    return ToolCall(id_, native["name"], arguments, raw, extras=extras_of(context.dialect, CALL.carried(native)))
+
+
+def write_call(call: ToolCall, dialect: str) -> Native:
+    """The inverse of `lift_call`."""
+    arguments = call.arguments if call.raw_arguments is None else call.raw_arguments
+    return CALL.put({"name": call.name, "arguments": arguments}, carried_by(call.extras, dialect))
+
+
+def is_quoted(native: Native) -> bool:
+    """Are the arguments of a call a string, which is quoted again in training?"""
+    return isinstance(native.get("arguments"), str)
+
+
+# ---------------------------------------------------------------- tools
+
+
+def read_tools(text: str) -> list[Native] | None:
+    """The definitions that a text spells; None for any other text."""
+    value = read_json(text)
+    return value if isinstance(value, list) and all(_is_tool(one) for one in value) else None
+
+
+def _is_tool(value: Any) -> bool:
+    function = _function(value) if isinstance(value, dict) else {}
+    return isinstance(function.get("name"), str) and all(
+        isinstance(function.get(key), kind) or function.get(key) is None
+        for key, kind in (("description", str), ("parameters", dict))
+    )
+
+
+def _function(native: Native) -> Native:
+    inner = native.get("function")
+    return inner if isinstance(inner, dict) else native
+
+
+def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinition:
+    """A definition, bare or under `function`."""
+    context.origin.tools.append(path)
+    function = _function(native)
+    carried = FUNCTION.carried(function)
+    if function is not native:
+        outer = TOOL.carried(native) or {}
+        carried = {**(carried or {}), **({"tool": outer} if outer else {})}
+    elif carried and carried.get("type") == "function":
+        carried = {key: value for key, value in carried.items() if key != "type"}
+    description = function.get("description") or None
+    extras = extras_of(context.dialect, carried)
+    return ToolDefinition(function["name"], description, function.get("parameters"), extras=extras)
+
+
+def write_tool(tool: ToolDefinition, dialect: str) -> Native:
+    """A definition as most trainers take it: bare, or under `function` where something stands around that."""
+    carried = dict(carried_by(tool.extras, dialect))
+    outer = carried.pop("tool", None)
+    native: Native = {"name": tool.name}
+    if tool.description is not None:
+        native["description"] = tool.description
+    if tool.parameters is not None:
+        native["parameters"] = tool.parameters
+    native = FUNCTION.put(native, carried)
+    return native if outer is None else TOOL.put({"type": "function", "function": native}, outer)
+
+
+def _described(tool: ToolDefinition) -> ToolDefinition:
+    """An empty description is none."""
+    return replace(tool, description=None) if tool.description == "" else tool
+
+
+described = on_tools(_described)
+
+
+def write_json(value: Any) -> str:
+    """The value as JSON in a text."""
+    return exact_json.write_text(value)

@@ -1,0 +1,179 @@
+"""Media of rows: a mark in the text (`<image>`), and the file in a column of its own, in the order of the marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+from operator import is_
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.kit.objects import Native
+from convcli.kit.values import DATA_URL, split_data_url
+from convcli.model.transcript import Media, MediaKind, Message, Part, Path, Reasoning, Text, ToolResult, Transcript
+
+COLUMNS: dict[str, MediaKind] = {"images": "image", "videos": "video", "audios": "audio"}
+COLUMN_OF = {kind: column for column, kind in COLUMNS.items()}
+MARKS = {f"<{kind}>": kind for kind in COLUMN_OF}
+PIECES = re.compile(f"({'|'.join(MARKS)})")
+WEB = ("http://", "https://")
+
+
+class Shelf:
+    """The files of a row while its texts are read, or written.
+
+    A column whose files are as many as the marks in the texts of the row is read; any other is carried.
+    """
+
+    def __init__(self, row: Native, texts: Iterable[str]) -> None:
+        counts = dict.fromkeys(COLUMN_OF, 0)
+        for text in texts:
+            for mark in PIECES.findall(text):
+                counts[MARKS[mark]] += 1
+        self._files = {
+            kind: [lift_media(kind, file) for file in row[column]]
+            for column, kind in COLUMNS.items()
+            if counts[kind] and _is_list_of_texts(row.get(column)) and len(row[column]) == counts[kind]
+        }
+        self._next = dict.fromkeys(self._files, 0)
+
+    def again(self) -> Shelf:
+        """The same files, of which none is taken."""
+        shelf = Shelf({}, ())
+        shelf._files, shelf._next = self._files, dict.fromkeys(self._files, 0)
+        return shelf
+
+    @property
+    def columns(self) -> set[str]:
+        """The columns that are read."""
+        return {COLUMN_OF[kind] for kind in self._files}
+
+    def parts(self, text: str) -> list[tuple[Part, Path]]:
+        """A text with the files in the place of their marks; beside each file, where it stands in the row."""
+        parts: list[tuple[Part, Path]] = []
+        for piece in PIECES.split(text) if self._files else [text]:
+            kind = MARKS.get(piece)
+            if kind in self._files and self._next[kind] < len(self._files[kind]):
+                at = self._next[kind]
+                parts.append((self._files[kind][at], (COLUMN_OF[kind], at)))
+                self._next[kind] += 1
+            elif parts and isinstance(parts[-1][0], Text):
+                parts[-1] = (Text(parts[-1][0].text + piece), ())
+            elif piece:
+                parts.append((Text(piece), ()))
+        return parts
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def lift_media(kind: MediaKind, file: str) -> Media:
+    """A file by its path, its URL or its data."""
+    data = split_data_url(file)
+    if data is not None:
+        return Media(kind, data=data[1], media_type=data[0])
+    return Media(kind, url=file) if file.startswith(WEB) else Media(kind, path=file)
+
+
+def write_media(media: Media) -> str | None:
+    """The file as a column names it; None for one that it cannot name."""
+    if media.data is not None:
+        return DATA_URL.format(media.media_type or "application/octet-stream", media.data)
+    return media.path or media.url
+
+
+def write_parts(parts: Iterable[Any], columns: Native) -> str:
+    """The text with marks in the place of files, which are added to the columns of the row."""
+    texts = []
+    for part in parts:
+        if isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, Media):
+            columns.setdefault(COLUMN_OF[part.type], []).append(write_media(part))
+            texts.append(f"<{part.type}>")
+    return "".join(texts)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def named_alone(*sources: str) -> Any:
+    """A function on parts: of media only a kind that has a column, from one of these sources, and nothing beside it."""
+
+    def fits(part: Media, _: Message) -> Media | None:
+        return known(part, sources)
+
+    return fits
+
+
+def known(media: Media, sources: Iterable[str]) -> Media | None:
+    """The media as they are read back from a column; None for what no column can name."""
+    file = write_media(media) if media.type in COLUMN_OF else None
+    if not file:
+        return None
+    again = lift_media(media.type, file)
+    if not any(getattr(again, source) is not None for source in sources):
+        return None
+    return media if again == media else again
+
+
+def joined_texts(parts: list[Part], joint: str) -> list[Part]:
+    """The parts with texts that follow one another as one, and without empty ones."""
+    parts = [part for part in parts if not isinstance(part, Text) or part.text]
+    if not any(isinstance(one, Text) and isinstance(two, Text) for one, two in pairwise(parts)):
+        return parts
+    joined: list[Part] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(part, Text) and isinstance(last, Text):
+            joined[-1] = Text(last.text + joint + part.text)
+        else:
+            joined.append(part)
+    return joined
+
+
+def unmarked(transcript: Transcript) -> Transcript:
+    """No text has a mark for a file where there are files of this kind: nobody could tell them apart."""
+    kinds = {part.type for message in transcript.messages for part in _shown(message) if isinstance(part, Media)}
+    if not kinds:
+        return transcript
+    marks = [mark for mark, kind in MARKS.items() if kind in kinds]
+    messages = [_unmarked(message, marks) for message in transcript.messages]
+    same = all(one is other for one, other in zip(messages, transcript.messages, strict=True))
+    return transcript if same else replace(transcript, messages=messages)
+
+
+def _shown(message: Message) -> Iterable[Part]:
+    for part in message.parts:
+        if isinstance(part, ToolResult) and part.kind == "multimodal":
+            yield from part.value
+        else:
+            yield part
+
+
+def _unmarked(message: Message, marks: list[str]) -> Message:
+    parts = [_without_marks(part, marks) for part in message.parts]
+    return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)
+
+
+def _without_marks(part: Any, marks: list[str]) -> Any:
+    if isinstance(part, ToolResult):
+        if part.kind == "multimodal":
+            value = [_without_marks(one, marks) for one in part.value]
+            return part if value == part.value else replace(part, value=value)
+        text = _replaced(part.value, marks) if isinstance(part.value, str) else part.value
+        return part if text == part.value else replace(part, value=text)
+    if not isinstance(part, (Text, Reasoning)):
+        return part
+    text = _replaced(part.text, marks)
+    return part if text == part.text else replace(part, text=text)
+
+
+def _replaced(text: str, marks: list[str]) -> str:
+    for mark in marks:
+        while mark in text:
+            text = text.replace(mark, mark[1:-1])
+    return text

@@ -1,0 +1,192 @@
+"""The strict order of turns in rows: the user or results, then the assistant, and so on; an instruction before all.
+
+A trainer takes a row that breaks it for empty, so what cannot stand where it stands is joined with its neighbour.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import groupby
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.families.rows.media import joined_texts
+from convcli.families.rows.thoughts import JOINT, one_thought, without
+from convcli.kit.passes import shared
+from convcli.kit.results import in_words, result_of
+from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult
+
+BETWEEN_RESULTS = "\n</tool_response>\n<tool_response>\n"
+RESULT_MARK = "</tool_response>"
+
+
+def calls_of(message: Message) -> list[ToolCall]:
+    """The calls of a turn."""
+    return [part for part in message.parts if isinstance(part, ToolCall)]
+
+
+def in_order(messages: list[Message]) -> list[Message]:
+    """The messages in the order of turns, each turn one message but for results, which are one for each call.
+
+    A turn of the user is made up before an assistant that speaks first; questions that nobody answers are left out
+    behind the last answer.
+    """
+    count = next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
+    fitted = _instruction(messages[:count])
+    spoken = [replace(message, role="user") if message.role == "system" else message for message in messages[count:]]
+    open_calls: list[ToolCall] = []
+    was_said = False
+    for is_answer, turn in _turns(spoken):
+        if is_answer and not was_said:
+            fitted += _missing(open_calls) or [Message("user", [])]
+        fitted += [_answer(turn)] if is_answer else _said(turn, open_calls)
+        open_calls = calls_of(fitted[-1]) if is_answer else []
+        was_said = not is_answer
+    return shared(messages, _answered(fitted))
+
+
+def _turns(messages: list[Message]) -> list[tuple[bool, list[Message]]]:
+    """The messages of each turn, and whether it is one of the assistant; a turn ends with its calls."""
+    turns: list[tuple[bool, list[Message]]] = []
+    for message in messages:
+        is_answer = message.role == "assistant"
+        last = turns[-1] if turns else None
+        if last is None or last[0] != is_answer or (is_answer and calls_of(last[1][-1])):
+            turns.append((is_answer, [message]))
+        else:
+            last[1].append(message)
+    return turns
+
+
+def _answered(messages: list[Message]) -> list[Message]:
+    """Without what stands behind the last answer, where there is one."""
+    end = max((i + 1 for i, message in enumerate(messages) if message.role == "assistant"), default=len(messages))
+    return messages[:end]
+
+
+def _instruction(messages: list[Message]) -> list[Message]:
+    """One text; an instruction that says nothing is none."""
+    text = JOINT.join(part.text for message in messages for part in message.parts if isinstance(part, Text))
+    if not messages or not text:
+        return []
+    parts: list[Part] = [Text(text)]
+    return [messages[0] if messages[0].parts == parts else replace(messages[0], parts=parts)]
+
+
+def _answer(turn: list[Message]) -> Message:
+    """A thought with a text and files, or a thought with calls."""
+    parts: list[Part] = [part for message in turn for part in message.parts]
+    if any(isinstance(part, ToolCall) for part in parts):
+        parts = [part for part in parts if not isinstance(part, (Text, Media))]
+    return _with_parts(turn, joined_texts(one_thought(Message("assistant", parts)), JOINT))
+
+
+def _with_parts(turn: list[Message], parts: list[Part]) -> Message:
+    return turn[0] if turn[0].parts == parts else replace(turn[0], parts=parts)
+
+
+def _said(turn: list[Message], calls: list[ToolCall]) -> list[Message]:
+    """The results of calls, with what else was said behind them; without results, what the user said."""
+    answers = _by_call(turn, calls)
+    if not any(answers):
+        first = next((message for message in turn if message.role == "user"), None)
+        parts = joined_texts([part for message in turn for part in _words(message)], JOINT)
+        if first is None or len(turn) > 1 or first.parts != parts:
+            return [replace(first or Message("user", []), parts=parts)]
+        return [first]
+    results = [_alone(answer, call) for answer, call in zip(answers, calls, strict=True)]
+    taken = set(map(id, answers))
+    more = [part for message in turn if id(message) not in taken for part in _words(message)]
+    if more:
+        results[-1] = _with_more(results[-1], more)
+    return _separable(results) if len(results) > 1 else results
+
+
+def _by_call(turn: list[Message], calls: list[ToolCall]) -> list[Message | None]:
+    """For each call the first message with its result that is not that of a call before."""
+    waiting: dict[str, deque[Message]] = {}
+    for message in turn:
+        result = result_of(message)
+        if result is not None:
+            waiting.setdefault(result.tool_call_id, deque()).append(message)
+    return [waiting[call.id].popleft() if waiting.get(call.id) else None for call in calls]
+
+
+def _alone(answer: Message | None, call: ToolCall) -> Message:
+    """The result of a call, made up and empty where others of its turn have one; it is named as the call."""
+    result = result_of(answer) if answer is not None else None
+    if answer is None or result is None:
+        return Message("tool", [ToolResult(call.id, call.name, "text", "")])
+    return answer if result.name == call.name else replace(answer, parts=[replace(result, name=call.name)])
+
+
+def _missing(calls: list[ToolCall]) -> list[Message]:
+    return [_alone(None, call) for call in calls]
+
+
+def _words(message: Message) -> list[Part]:
+    """What a message says as parts of a turn of the user."""
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            parts += part.value if part.kind == "multimodal" else [Text(in_words(part))]
+        elif isinstance(part, (Text, Media)):
+            parts.append(part)
+    return parts
+
+
+def _with_more(message: Message, more: list[Part]) -> Message:
+    result = message.parts[0]
+    assert isinstance(result, ToolResult)
+    return replace(message, parts=[valued(result, [*_words(message), *more])])
+
+
+def valued(result: ToolResult, parts: list[Part]) -> ToolResult:
+    """The result with these parts as its value: a text where there is nothing else."""
+    parts = joined_texts(parts, JOINT)
+    if all(isinstance(part, Text) for part in parts):
+        return replace(result, kind="text", value="".join(part.text for part in parts if isinstance(part, Text)))
+    return replace(result, kind="multimodal", value=parts)
+
+
+# ---------------------------------------------------------------- results of one turn in one text
+
+
+def split_results(text: str, count: int) -> list[str]:
+    """The results of this many calls that stand in one text; the text itself where they cannot be told apart."""
+    pieces = text.split(BETWEEN_RESULTS) if count > 1 else [text]
+    return pieces if len(pieces) == count else [text]
+
+
+def join_results(texts: list[str]) -> str:
+    """The inverse of `split_results`."""
+    return BETWEEN_RESULTS.join(texts)
+
+
+def _separable(results: list[Message]) -> list[Message]:
+    """Results that can be told apart again: none holds the mark that ends one."""
+    texts = [_text_of(message.parts[0]) for message in results]
+    if split_results(join_results(texts), len(texts)) == texts:
+        return results
+    return [replace(message, parts=[_unmarked(message.parts[0])]) for message in results]
+
+
+def _text_of(result: Any) -> str:
+    if result.kind != "multimodal":
+        return str(result.value)
+    return "".join(part.text if isinstance(part, Text) else "." for part in result.value)
+
+
+def _unmarked(result: Any) -> ToolResult:
+    assert isinstance(result, ToolResult)
+    if result.kind != "multimodal":
+        return replace(result, value=without(RESULT_MARK, result.value))
+    parts = [Text(without(RESULT_MARK, part.text)) if isinstance(part, Text) else part for part in result.value]
+    return valued(result, parts)
+
+
+def turns_of(messages: list[Message]) -> list[list[Message]]:
+    """The messages by the turn of the row in which they stand: results that follow one another are one."""
+    grouped = groupby(enumerate(messages), lambda pair: -1 if pair[1].role == "tool" else pair[0])
+    return [[message for _, message in group] for _, group in grouped]
