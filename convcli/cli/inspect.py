@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,7 +30,7 @@ convcli inspect samples/cohere/twin-weather.json      # a row for each message, 
 convcli inspect samples/cohere/twin-weather.json --tools --where status=error,open
 convcli inspect samples/cohere/twin-weather.json --message 3       # all of one message
 convcli inspect samples/openclaw/*.jsonl              # a row for each transcript
-convcli inspect samples/cohere/twin-weather.json --output-format html > chat.html
+convcli inspect samples/cohere/twin-weather.json --output-format html -o chat.html
 """
 
 MESSAGES = ["message", "role", "kind", "tool", "call", "status", "size", "tokens", "text"]
@@ -64,10 +65,11 @@ EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRA
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
 @click.option("--no-trunc", "whole", is_flag=True, help="Do not cut texts.")
+@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="Where to write; without it, to stdout.")
 @click.option("--out-dir", type=PATH, metavar="DIR", help="With html: a page for each transcript, and an index.")
 @click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="With html: mark what this would not hold.")
 @click.option("--findings", is_flag=True, help="With html: mark what validate would find.")
-@click.option("--force", is_flag=True, help="Replace pages that exist.")
+@click.option("--force", is_flag=True, help="Replace outputs that exist.")
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
@@ -92,6 +94,7 @@ class InspectArguments(NamedTuple):
     limit: int | None
     whole: bool
     form: str
+    output: str | None
     out_dir: str | None
     target: Dialect | None
     findings: bool
@@ -114,20 +117,41 @@ class _Inspecting:
             self.codes.finish()
             return self.codes.worst
         first = list(islice(lifted, 2))
-        if len(first) == 1 and not self.arguments.summary:
-            self._one(*first[0])
-        elif first:
-            if self.arguments.tool_rows or self.arguments.number is not None:
-                raise JobError("usage", "--tools and --message are for one transcript", help="name one: FILE:LINE")
-            self._show(
-                TRANSCRIPTS, MORE_OF_TRANSCRIPTS, (row_of(*pair) for pair in chain(first, lifted)), ["transcripts"]
-            )
+        if first:
+            with self._sink():
+                self._shown(first, lifted)
         self.printer.finish()
         self.codes.finish()
         return self.codes.worst
 
+    def _sink(self) -> AbstractContextManager[None]:
+        """Where it is shown: on stdout, or in the file that is named."""
+        arguments = self.arguments
+        if arguments.output is None:
+            return nullcontext()
+        from convcli.files.outputs import open_output
+
+        files = [path for path, _ in arguments.reading.find(arguments.paths)]
+        return self.screen.into(open_output(arguments.output, force=arguments.force, inputs=files))
+
+    def _width(self) -> int | None:
+        return _shared.width() if self.arguments.output is None else None
+
+    def _shown(
+        self, first: list[tuple[Document, Transcript]], others: Iterator[tuple[Document, Transcript]]
+    ) -> None:
+        if len(first) == 1 and not self.arguments.summary:
+            self._one(*first[0])
+            return
+        if self.arguments.tool_rows or self.arguments.number is not None:
+            raise JobError("usage", "--tools and --message are for one transcript", help="name one: FILE:LINE")
+        rows = (row_of(*pair) for pair in chain(first, others))
+        self._show(TRANSCRIPTS, MORE_OF_TRANSCRIPTS, rows, ["transcripts"])
+
     def _check(self) -> None:
         arguments = self.arguments
+        if arguments.output is not None and arguments.out_dir is not None:
+            raise JobError("usage", "-o and --out-dir exclude each other")
         of_pages = {"--out-dir": arguments.out_dir, "--to": arguments.target, "--findings": arguments.findings}
         named = [name for name, value in of_pages.items() if value]
         if named and arguments.form != "html":
@@ -171,7 +195,7 @@ class _Inspecting:
             return
         longest = None if self.arguments.whole or self.arguments.form == "html" else overview.LONGEST
         if self.arguments.number is not None:
-            number, view = _checked(transcript, self.arguments.number), tables.View(_shared.width(), self.screen.out)
+            number, view = _checked(transcript, self.arguments.number), tables.View(self._width(), self.screen.out)
             self.screen.show(message.shown(transcript, number, self.arguments.form, view))
             return
         title = message.title(row_of(document, transcript))
@@ -191,11 +215,11 @@ class _Inspecting:
         if chosen is not None:
             columns = [column_named(name, known) for name in chosen.split(",")]
             rows = ({name: row[name] for name in columns} for row in rows)
-        if chosen is None and self.arguments.form == "table" and (_shared.width() or NARROW) < NARROW:
+        if chosen is None and self.arguments.form == "table" and (self._width() or NARROW) < NARROW:
             columns = [name for name in columns if name not in SPARED]
         if len(title) > 1:
             self.screen.tell(heading(title, self.screen.err))
-        view = tables.View(_shared.width(), self.screen.out, self.arguments.whole, tuple(title))
+        view = tables.View(self._width(), self.screen.out, self.arguments.whole, tuple(title))
         _shared.show_table(self.screen, self.arguments.form, columns, islice(rows, self.arguments.limit), view)
         self.screen.tell("".join(filter(None, (condition.in_vain() for condition in conditions))))
 

@@ -20,7 +20,6 @@ from convcli.report.tables import View
 from convcli.report.text import Paint
 
 if TYPE_CHECKING:
-    from convcli.files.outputs import Output
     from convcli.jobs.baseline import Baseline
     from convcli.jobs.inputs import Input, InputFile
     from convcli.jobs.judging import JudgingOptions, Verdict
@@ -127,7 +126,8 @@ class _Validating:
             self.screen.show(self._report(verdicts, View(_shared.width(), self.screen.out)))
         else:
             output = open_output(arguments.output, force=arguments.force, inputs=[file.path for file in files])
-            self._write(output, self._report(verdicts, View(None, Paint())))
+            with self.screen.into(output):
+                self.screen.show(self._report(verdicts, View(None, Paint())))
         return self._finish()
 
     def _report(self, verdicts: Iterator[Verdict], view: View) -> Iterator[str]:
@@ -140,21 +140,13 @@ class _Validating:
         else:
             yield from choice.renderer(formats, form)(verdicts, view)
 
-    def _write(self, output: Output, pieces: Iterable[str]) -> None:
-        try:
-            for piece in pieces:
-                output.write(piece.encode("utf-8", "backslashreplace"))
-            output.commit()
-        finally:
-            output.discard()
-
     def _write_baseline(self, baseline: Baseline, verdicts: Iterator[Verdict]) -> None:
         from convcli.files.outputs import open_output
         from convcli.report.text import count, safe_text
 
         findings = [finding for verdict in verdicts for finding in verdict.findings]
-        output = open_output(baseline.path, force=True)
-        self._write(output, [baseline.written(findings).decode()])
+        with self.screen.into(open_output(baseline.path, force=True)):
+            self.screen.show([baseline.written(findings).decode()])
         self.screen.tell(f"{count(len(findings), 'finding')} written to {safe_text(baseline.path)}\n")
 
     def _finish(self) -> int:

@@ -414,6 +414,10 @@ class Input:
         best = detection.candidates(record.value, [dialect for dialect in dialects.builtin() if reads_each(dialect)])
         if not best or best[0][1].strength < CERTAIN or (own is not None and own.strength >= best[0][1].strength):
             return None
+        from convcli.engine import pipeline
+
+        if own is not None and not pipeline.validate(record.value, self.dialect, strict=True):
+            return None  # as good in the dialect of the file
         name, clue = best[0]
         message = f"this record is in {name} ({clue.reason}), the file in {self.dialect.name}"
         where = f"/{record.index}" if self.layout == "array" else ""

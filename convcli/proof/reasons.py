@@ -168,8 +168,8 @@ def is_lacking(field: str, dialect: Dialect, form: str) -> bool:
 
 def general(field: str) -> Iterator[str]:
     """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, and the same
-    of any node: `metadata.signature`, `metadata`."""
+    of any node: `metadata.signature`, `metadata`. Settings are no node: what `settings.metadata` means is its own."""
     steps = field.split(".")
-    for of_node in (steps, steps[1:]):
+    for of_node in (steps,) if steps[0] == "settings" else (steps, steps[1:]):
         for end in range(len(of_node), 0, -1):
             yield ".".join(of_node[:end])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
 from convcli.files.outputs import cannot_write
@@ -13,6 +13,7 @@ from convcli.model.errors import ConvcliError, OutputError
 from convcli.report.text import Paint
 
 if TYPE_CHECKING:
+    from convcli.files.outputs import Output
     from convcli.report.progress import Progress
 
 Colour: TypeAlias = Literal["auto", "always", "never"]
@@ -26,9 +27,25 @@ class Screen:
         self.out = Paint(wants_colour(sys.stdout, colour, os.environ))
         self.err = Paint(wants_colour(sys.stderr, colour, os.environ))
         self._progress: Progress | None = None
+        self._output: Output | None = None
+
+    @contextmanager
+    def into(self, output: Output) -> Iterator[None]:
+        """What is shown meanwhile goes into this output, without colours, and appears when all of it is written."""
+        paint, self.out, self._output = self.out, Paint(), output
+        try:
+            yield
+            output.commit()
+        finally:
+            output.discard()
+            self.out, self._output = paint, None
 
     def show(self, pieces: Iterable[str]) -> None:
         """Print a result. Raises OutputError when it cannot be written, BrokenPipeError when its reader has gone."""
+        if self._output is not None:
+            for piece in pieces:
+                self._output.write(piece.encode("utf-8", "backslashreplace"))
+            return
         if self._progress is not None and sys.stdout is not None and sys.stdout.isatty():
             self._progress.stop()
         if sys.stdout is None:

@@ -385,6 +385,26 @@ def test_what_is_not_cut_takes_several_lines() -> None:
 # --- pages -----------------------------------------------------------------------------------------------------------
 
 
+def test_a_page_or_a_table_goes_into_a_file_that_is_whole_and_not_replaced(tmp_path: Path) -> None:
+    source, page = write(tmp_path / "a.json", LOSSY), tmp_path / "page.html"
+    words = "inspect", source, "--output-format", "html"
+    done = run(*words, "-o", page)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert page.read_bytes() == run(*words).stdout
+    assert run(*words, "-o", page).returncode == 2
+    assert run(*words, "-o", page, "--force").returncode == 0
+    assert run(*words, "-o", source, "--force").returncode == 2
+    assert run(*words, "-o", page, "--out-dir", tmp_path).returncode == 2
+    words = command("inspect", source, "-o", tmp_path / "rows.txt")
+    on_terminal(words, 80, environment(TERM="xterm"))
+    assert "\x1b" not in (tmp_path / "rows.txt").read_text()
+
+
+def test_nothing_is_written_where_no_transcript_is_read(tmp_path: Path) -> None:
+    done = run("inspect", write(tmp_path / "a.json", {"x": 1}), "-o", tmp_path / "rows.txt")
+    assert (done.returncode, (tmp_path / "rows.txt").exists()) == (1, False)
+
+
 def test_one_transcript_is_a_page_and_chosen_rows_of_it_are_a_table(tmp_path: Path) -> None:
     source = write(tmp_path / "chat.json", LOSSY)
     whole = run("inspect", source, "--output-format", "html").stdout.decode()

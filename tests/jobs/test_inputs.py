@@ -78,6 +78,21 @@ def test_a_record_of_another_dialect_is_told_with_its_line(tmp_path: Path) -> No
     assert found[-1].error.line == len(many) + 1
 
 
+def test_rows_without_calls_among_rows_with_calls_are_rows(tmp_path: Path) -> None:
+    called = {"id": "c", "type": "function", "function": {"name": "f", "arguments": {"n": 1}}}
+    picture = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+    plain = {"role": "user", "content": "Hi."}
+    rows = [
+        {"messages": [plain], "tools": tools},
+        {"messages": [{"role": "user", "content": [picture]}]},
+        {"messages": [plain, {"role": "assistant", "content": "", "tool_calls": [called]}]},
+    ]
+    found = items(write(tmp_path / "a.jsonl", *rows, *[rows[2]] * choosing.LOOK_AHEAD, *rows))
+    assert {item.dialect.name for item in found if isinstance(item, Document)} == {"hf-chat"}
+    assert not any(isinstance(item, Skipped) for item in found)
+
+
 def test_an_unknown_document_names_its_file(tmp_path: Path) -> None:
     with pytest.raises(ContentError) as caught:
         items(write(tmp_path / "a.json", {"x": 1}))

@@ -243,6 +243,7 @@ DIALECT = Dialect(
         "settings.reasoningEffort": "effort is low, medium, high, xhigh or max",
         "settings.reasoningBudget": "a budget has 1,024 tokens or more, fewer than max_tokens, and forces no tool",
         "settings.serviceTier": "a request has the tier auto or standard_only",
+        "settings.metadata": "the metadata of a request name its user and nothing else",
         "settings.user": "the one identifier of the user is metadata.user_id, which stands for safety_identifier",
         "settings.safetyIdentifier": "the user of the source stands in metadata.user_id",
         "settings.responseFormat": "only JSON by a schema, without a name, can be asked for",

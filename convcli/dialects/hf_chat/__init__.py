@@ -54,6 +54,8 @@ THOUGHTS = ("reasoning_content", "thinking", "reasoning")
 FOREIGN = ("refusal", "audio", "function_call", "annotations")
 """Keys of Chat Completions that mean nothing to trainers."""
 APART = frozenset(("training", *THOUGHTS, *FOREIGN))
+ALONE, TURN = frozenset(("messages", "tools")), frozenset(("role", "content", "name"))
+"""What a row without calls and its turns have."""
 WEIGHTS = {True: 1, False: 0}
 JOINT = "\n\n"
 RESULTS = Convention(
@@ -63,7 +65,10 @@ RESULTS = Convention(
 
 
 def detect(document: Any) -> Clue | None:
-    """By prompts and answers, by flags of training, by labels, or by arguments that are objects."""
+    """By prompts and answers, by flags of training, by labels, or by arguments that are objects.
+
+    A row without calls looks like a request of Chat Completions: that it can be a row counts beside rows with calls.
+    """
     if not isinstance(document, dict) or "model" in document:
         return None
     messages = document.get("messages")
@@ -78,7 +83,11 @@ def detect(document: Any) -> Clue | None:
     if isinstance(document.get("label"), bool) and messages and messages[-1]["role"] == "assistant":
         return Clue(92, "messages with a label")
     has_thoughts = any(isinstance(message.get("reasoning_content"), str) for message in messages)
-    return Clue(70, "messages with reasoning_content") if has_thoughts else None
+    if has_thoughts:
+        return Clue(70, "messages with reasoning_content")
+    is_row = document.keys() <= ALONE and not any(calls) and all(message.keys() <= TURN for message in messages)
+    says_more = "tools" in document or any(isinstance(message.get("content"), list) for message in messages)
+    return Clue(5, "messages and nothing of a request") if is_row and says_more else None
 
 
 def _of_answers(document: Native) -> Clue | None:
