@@ -159,12 +159,12 @@ def test_a_terminal_gets_the_record_of_a_message_over_several_lines_and_a_pipe_o
     for form, lines in (("json", 13), ("jsonl", 1)):
         words = ["inspect", source, "--message", 1, "--output-format", form]
         piped = run(*words).stdout
-        code, shown = on_terminal(command(*words), 80, environment(TERM="xterm"))
+        code, shown = on_terminal(command(*words), 80, environment(TERM="dumb", FORCE_COLOR="1"))  # dumb: no progress
         plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
         assert (code, piped.count(b"\n"), plain.count("\n")) == (0, 1, lines)
         assert json.loads(plain) == json.loads(piped)
         assert "\x1b[" in shown
-        assert on_terminal(command(*words), 80, environment(TERM="xterm", NO_COLOR="1")) == (0, plain)
+        assert on_terminal(command(*words), 80, environment(TERM="dumb", NO_COLOR="1")) == (0, plain)
 
 
 def test_messages_inside_a_message_of_the_source_are_not_counted(tmp_path: Path) -> None:
