@@ -137,9 +137,7 @@ class _Inspecting:
     def _width(self) -> int | None:
         return _shared.width() if self.arguments.output is None else None
 
-    def _shown(
-        self, first: list[tuple[Document, Transcript]], others: Iterator[tuple[Document, Transcript]]
-    ) -> None:
+    def _shown(self, first: list[tuple[Document, Transcript]], others: Iterator[tuple[Document, Transcript]]) -> None:
         if len(first) == 1 and not self.arguments.summary:
             self._one(*first[0])
             return
