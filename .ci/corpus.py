@@ -66,7 +66,7 @@ def _output(wish: argparse.Namespace, command: str, files: list[Path], form: str
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
-FOLDERS = ("chatgpt_export", "claude_ai_export", "claude_code", "openclaw", "pi")
+FOLDERS = ("chatgpt_export", "claude_ai_export", "claude_code", "openclaw", "opencode", "pi")
 """Folders of real files of which every count must be that of the corpus."""
 COUNTS = {"calls": "tool_calls", "results": "tool_results", "errors": "tool_errors", "reasoning": "reasoning"}
 """What the rows of `inspect --summary` count, and what the corpus calls it."""
@@ -75,7 +75,9 @@ COUNTS = {"calls": "tool_calls", "results": "tool_results", "errors": "tool_erro
 def miscounts(wish: argparse.Namespace) -> set[tuple[str, str]]:
     """Every real file without broken lines in which convcli counts something else than the corpus, and what."""
     expected = json.loads((wish.corpus / REAL / "expected.json").read_text("utf-8"))
-    whole = {name: counts for name, counts in expected.items() if not counts.get("bad_lines")}
+    whole = {
+        name: counts for name, counts in expected.items() if "conversations" in counts and not counts.get("bad_lines")
+    }
     files = {str(wish.corpus / REAL / name): name for name in whole if name.split("/")[0] in FOLDERS}
     options = ["--duplicate-keys", "last", "--output-format", "jsonl"]
     command = [wish.tool, "inspect", "--summary", *files, *options]

@@ -37,15 +37,15 @@ FORMATS = (
         "the rollout of the session, in ~/.codex/sessions, holds its messages and calls",
     ),
     Foreign(
-        "a session of OpenCode",
+        "a piece of a session of OpenCode",
         (
-            "info/id messages/*/info messages/*/parts",
             "sessionID part/messageID",
             "sessionID role time/created",
             "sessionID messageID type",
             "id^prt_|p_ type=text text",
             "projectID directory time/created",
         ),
+        "opencode export prints the whole session, which is read",
     ),
     Foreign(
         "a session of Copilot CLI",
@@ -92,7 +92,7 @@ FORMATS = (
             "id role parts/*/type=text parts/*/text",
             "toolInvocations",
             "content/*/type=tool-call|tool-result content/*/toolCallId",
-            "messages/*/parts/*/type^tool-|step-start|dynamic-tool",
+            "messages/*/parts/*/type^tool-|step-start|dynamic-tool !info",
             "messages/*/toolInvocations",
             "messages/*/content/*/type=tool-call|tool-result messages/*/content/*/toolCallId",
         ),

@@ -1,0 +1,211 @@
+"""What OpenCode takes of any transcript, as passes: measured with `opencode import` of 1.18.33 on 2026-11-22."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import pairwise
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from convcli.dialects.opencode.messages import (
+    FINISH_OF,
+    SESSION,
+    UNKNOWN,
+    lift_session,
+    read_tokens,
+    write_messages,
+    write_session,
+    write_tokens,
+)
+from convcli.dialects.opencode.parts import NAME, RESULTS, file_of
+from convcli.kit import sessions
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import linear, parts_in_roles, refusals_as_texts
+from convcli.kit.objects import carried_by, extras_of, without_keys
+from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
+from convcli.kit.results import expressed, results_behind_calls, single_results
+from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
+from convcli.model.transcript import Media, Message, Opaque, Part, ToolCall, ToolResult, Transcript
+
+Record = TypeVar("Record", Message, Transcript, Part)
+OF_ANSWERS = ("model", "stop_reason", "usage", "error", "cost", "provider", "replaces")
+ROLES = {
+    **dict.fromkeys(("reasoning", "tool_call"), ("assistant",)),
+    **dict.fromkeys(("image", "audio", "video", "document"), ("user",)),
+}
+
+
+def _own_part(part: Part, message: Message) -> Part | None:
+    """Media are files, and parts of other vendors have no place."""
+    if isinstance(part, Media):
+        return file_of(part)
+    if isinstance(part, Opaque):
+        return part if part.dialect == NAME and isinstance(part.value, dict) and message.role != "tool" else None
+    if isinstance(part, ToolResult) and part.kind == "multimodal":
+        value = [file_of(one, inside=True) if isinstance(one, Media) else one for one in part.value]
+        return (
+            part
+            if all(a is b for a, b in zip(value, part.value, strict=True))
+            else replace(part, value=[one for one in value if one is not None])
+        )
+    return part
+
+
+def _answered(messages: list[Message]) -> list[Message]:
+    """Behind each answer one result of each of its calls, in the order of the calls."""
+    fitted: list[Message] = []
+    results: dict[str, deque[Message]] = {}
+    calls: list[ToolCall] = []
+    for message in [*messages, None]:
+        part = message.parts[0] if message is not None and message.role == "tool" and message.parts else None
+        if message is not None and isinstance(part, ToolResult):
+            results.setdefault(part.tool_call_id, deque()).append(message)
+            continue
+        fitted += [_named(results[call.id].popleft(), call) for call in calls if results.get(call.id)]
+        results, calls = {}, []
+        if message is not None:
+            calls = [part for part in message.parts if isinstance(part, ToolCall)]
+            fitted.append(message)
+    return shared(messages, fitted)
+
+
+def _named(message: Message, call: ToolCall) -> Message:
+    """A result has the name of its call."""
+    part = message.parts[0]
+    same = not isinstance(part, ToolResult) or part.name == call.name
+    return message if same else replace(message, parts=[replace(part, name=call.name)])
+
+
+def _of_role(message: Message) -> Message | None:
+    """Only answers have a model, counts, costs and an end; a result has nothing but the time of its call's."""
+    if message.role not in ("user", "assistant", "tool"):
+        return None
+    gone: tuple[str, ...] = () if message.role == "assistant" else OF_ANSWERS
+    gone += ("id", "extras") if message.role == "tool" else ()
+    stated: dict[str, Any] = {name: None for name in gone if getattr(message, name) is not None}
+    if message.role == "assistant":
+        usage = read_tokens(write_tokens(message.usage, {}))[0]
+        stated |= {} if usage == message.usage else {"usage": usage}
+        stated |= {"stop_reason": None} if message.stop_reason not in FINISH_OF and message.stop_reason else {}
+        stated |= {"replaces": "all"} if message.replaces not in (None, "all") else {}
+        blank = {"cost": (0,), "error": ("",), "model": ("", UNKNOWN), "provider": ("", UNKNOWN)}
+        stated |= {name: None for name, values in blank.items() if getattr(message, name) in values}
+    return replace(message, **stated) if stated else message
+
+
+def _in_milliseconds(transcript: Transcript) -> Transcript:
+    """Times are milliseconds since 1970; the session has that of its last message."""
+    whole = replace(transcript, created_at=_taken(transcript.created_at), updated_at=_taken(transcript.updated_at))
+    timed = sessions.timed_unless(_states_time)(on_each_message(_timed)(whole))
+    if timed.updated_at is None and "updated" not in _stated_times(timed):
+        times = [time for time in (timed.created_at, *(one.created_at for one in timed.messages)) if time is not None]
+        timed = replace(timed, updated_at=max(times, default=None))
+    same = (timed.created_at, timed.updated_at) == (transcript.created_at, transcript.updated_at)
+    return transcript if same and timed.messages is transcript.messages else timed
+
+
+def _timed(message: Message) -> Message:
+    time = _taken(message.created_at)
+    return message if message.created_at == time else replace(message, created_at=time)
+
+
+def _taken(time: str | None) -> str | None:
+    return time_of_milliseconds(milliseconds_of_time(time))
+
+
+def _stated_times(record: Any) -> Any:
+    """The times that are numbers, but none in years from 1 to 9999: they are carried."""
+    carried = carried_by(record.extras, NAME)
+    return (carried.get("session", {}) if isinstance(record, Transcript) else carried).get("time", {})
+
+
+def _states_time(record: Transcript | Message) -> bool:
+    part = record.parts[0] if isinstance(record, Message) and record.role == "tool" else record
+    return record.created_at is None and ("end" if isinstance(part, ToolResult) else "created") in _stated_times(part)
+
+
+def _ordered(transcript: Transcript) -> Transcript:
+    """Messages and parts have ids that ascend, for that is their order: where one has not, all are numbered."""
+    messages = transcript.messages
+    ids = [message.id for message in messages if message.role != "tool"]
+    known = [id_ for id_ in ids if id_ is not None and id_.startswith("msg")]
+    if len(known) < len(ids) or any(one >= other for one, other in pairwise(known)):
+        numbers = iter(range(1, len(ids) + 1))
+        messages = [one if one.role == "tool" else replace(one, id=f"msg_{next(numbers):012}") for one in messages]
+    transcript = transcript if messages is transcript.messages else replace(transcript, messages=messages)
+    natives = iter(write_messages(transcript))
+    fitted = [one if one.role == "tool" else _with_ids(one, next(natives)["parts"]) for one in messages]
+    return replace(transcript, messages=shared(messages, fitted))
+
+
+def _with_ids(message: Message, natives: list[Any]) -> Message:
+    ids = [str(native["id"]) for native in natives]
+    if ids == sorted(ids) and all(id_.startswith("prt") for id_ in ids):
+        return message
+    parts = [_without(part, "id") for part in message.parts]
+    aside = carried_by(message.extras, NAME).get("aside", [])
+    bare = [{key: value for key, value in native.items() if key != "id"} for native in aside]
+    carried = {**carried_by(message.extras, NAME), **({"aside": bare} if aside else {})}
+    return replace(message, parts=parts, extras=extras_of(NAME, carried))
+
+
+def _without(part: Part, *keys: str) -> Part:
+    if isinstance(part, Opaque):
+        return replace(part, value={key: value for key, value in part.value.items() if key not in keys})
+    return replace(part, extras=without_keys(part.extras, NAME, *keys))
+
+
+def _titled(transcript: Transcript) -> Transcript:
+    """What OpenCode writes of a session without a title or a directory is neither."""
+    if transcript.title != "" and transcript.cwd not in ("", SESSION["directory"]):
+        return transcript
+    cwd = None if transcript.cwd in ("", SESSION["directory"]) else transcript.cwd
+    return replace(transcript, title=transcript.title or None, cwd=cwd)
+
+
+def _identified(transcript: Transcript) -> Transcript:
+    """The id of a session begins with `ses`."""
+    if transcript.id is not None and transcript.id.startswith("ses"):
+        return transcript
+    digits = sessions.uuid_of(write_messages(replace(transcript, id=None))).replace("-", "")
+    return replace(transcript, id=f"ses_{digits}")
+
+
+def _settled(transcript: Transcript) -> Transcript:
+    """Nothing is carried that goes without saying: of extras what comes back."""
+    document = write_session(transcript)
+    again = lift_session(document, LiftContext(NAME, document))
+    pairs = zip(transcript.messages, again.messages, strict=True)
+    messages = shared(transcript.messages, [_with_extras_of(one, other) for one, other in pairs])
+    settled = _as_again(transcript, again)
+    return settled if messages is settled.messages else replace(settled, messages=messages)
+
+
+def _with_extras_of(message: Message, other: Message) -> Message:
+    parts = [_as_again(part, again) for part, again in zip(message.parts, other.parts, strict=True)]
+    message = _as_again(message, other)
+    return message if all(a is b for a, b in zip(parts, message.parts, strict=True)) else replace(message, parts=parts)
+
+
+def _as_again(record: Record, other: Record) -> Record:
+    return record if record.extras == other.extras else replace(record, extras=other.extras)
+
+
+FIT = fused(
+    linear,
+    sessions.with_models,
+    on_messages(single_results),
+    refusals_as_texts,
+    parts_in_roles(ROLES),
+    on_parts(_own_part, "image", "audio", "video", "document", "opaque", "tool_result"),
+    expressed(RESULTS),
+    results_behind_calls,
+    on_messages(_answered),
+    on_each_message(_of_role),
+    _in_milliseconds,
+    _ordered,
+    _titled,
+    _identified,
+    _settled,
+)

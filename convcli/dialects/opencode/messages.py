@@ -1,0 +1,275 @@
+"""The messages of OpenCode, and the session around them."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from convcli.dialects.opencode.parts import ASIDE, NAME, Frame, beside, in_order, lift_part, time_of_result, write_part
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope
+from convcli.kit.settings import Setting
+from convcli.kit.values import milliseconds_of_time, put_counts, take_counts, time_of_milliseconds
+from convcli.model.transcript import Media, Message, Part, Path, ToolCall, ToolResult, Transcript
+
+UNKNOWN = "unknown"
+"""The model and the provider of an answer that names none."""
+FINISH = {
+    "stop": "stop",
+    "length": "length",
+    "tool-calls": "tool_calls",
+    "content-filter": "content_filter",
+    "error": "error",
+}
+FINISH_OF = {ours: theirs for theirs, ours in FINISH.items()}
+TOKENS = {
+    ("total",): "totalTokens",
+    ("input",): "inputTokens",
+    ("output",): "outputTokens",
+    ("reasoning",): "reasoningTokens",
+    ("cache", "read"): "cacheReadTokens",
+    ("cache", "write"): "cacheWriteTokens",
+}
+NO_TOKENS: Native = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+CACHED = ("cacheReadTokens", "cacheWriteTokens")
+FAILURE = "UnknownError"
+
+
+def _message_of_error(error: Any) -> str | None:
+    data = error.get("data") if isinstance(error, dict) else None
+    message = data.get("message") if isinstance(data, dict) else None
+    return message if isinstance(message, str) and message else None
+
+
+SUMMARY = Setting("replaces", lambda value: "all" if value is True else None, lambda value: value == "all" or None)
+ERROR = Setting(
+    "error", _message_of_error, lambda message: {"name": FAILURE, "data": {"message": message}}, partial=True
+)
+COST = Setting("cost", lambda cost: None if isinstance(cost, bool) else cost or None, lambda cost: cost)
+INFO = Envelope(
+    "id slug projectID workspaceID directory path parentID title agent model version summary cost tokens share "
+    "permission revert time",
+    {"id": "id", "directory": "cwd", "title": "title"},
+    content="time",
+)
+MESSAGES = {
+    "user": Envelope("id sessionID role time agent model system tools summary", {"id": "id"}, content="role time"),
+    "assistant": Envelope(
+        "id sessionID role parentID modelID providerID mode agent path summary cost tokens time finish error",
+        {
+            "id": "id",
+            "modelID": "model",
+            "providerID": "provider",
+            "summary": SUMMARY,
+            "cost": COST,
+            "finish": Setting("stop_reason", FINISH.get, FINISH_OF.get),
+            "error": ERROR,
+        },
+        content="role time tokens",
+    ),
+}
+SESSION: Native = {"slug": "session", "projectID": "global", "directory": "/", "title": "", "version": "0.0.0"}
+"""What OpenCode wants of a session and nobody need say."""
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_session(document: Native, context: LiftContext) -> Transcript:
+    """The transcript of an exported session: its order is that of the ids."""
+    info, natives = document["info"], document["messages"]
+    transcript = context.transcript()
+    carried = INFO.lift(info, transcript) or {}
+    transcript.cwd = None if transcript.cwd == SESSION["directory"] else transcript.cwd
+    order = sorted(range(len(natives)), key=lambda i: str(natives[i]["info"]["id"]))
+    for at, i in enumerate(order):
+        _MessageReader([natives[k] for k in order], at, i, transcript, context).lift()
+    time = {key: value for key, value in info["time"].items() if value is not None}
+    transcript.created_at = _taken_time(time, "created")
+    transcript.updated_at = _taken_time(time, "updated")
+    carried = {**beside(carried, SESSION), **({"time": time} if time else {})}
+    unknown = {key: value for key, value in document.items() if key not in ("info", "messages") and value is not None}
+    transcript.extras = extras_of(NAME, {**({"session": carried} if carried else {}), **unknown})
+    return transcript
+
+
+def _taken_time(time: Native, key: str) -> str | None:
+    """A time in milliseconds, which is then taken out; one that is none stays."""
+    text = time_of_milliseconds(time.get(key))
+    if text is not None:
+        del time[key]
+    return text
+
+
+class _MessageReader:
+    """The message with this number among all, in their order; `index` is where it stands in the document."""
+
+    def __init__(
+        self, natives: list[Native], number: int, index: int, transcript: Transcript, context: LiftContext
+    ) -> None:
+        self.natives, self.number, self.context = natives, number, context
+        self.native, self.transcript = natives[number], transcript
+        self.path: Path = ("messages", index)
+
+    def lift(self) -> None:
+        info = self.native["info"]
+        time = {key: value for key, value in info["time"].items() if value is not None}
+        message = Message(info["role"], [], created_at=_taken_time(time, "created"))
+        carried = MESSAGES[message.role].lift(info, message) or {}
+        if message.role == "assistant":
+            message.usage, rest = read_tokens(info.get("tokens") or {})
+            carried |= {"tokens": rest} if rest else {}
+        frame = Frame(self.transcript.id, message.id, self.number, milliseconds_of_time(message.created_at))
+        carried = {**beside(carried, self._usual(info)), **({"time": time} if time else {})}
+        spots: list[Path] = []
+        self.context.add(message, (*self.path, "info"), spots)
+        carried |= self._parts(message, spots, frame)
+        unknown = {
+            key: value for key, value in self.native.items() if key not in ("info", "parts") and value is not None
+        }
+        message.extras = extras_of(NAME, {**carried, **({"beside": unknown} if unknown else {})})
+        if message.model == UNKNOWN:
+            message.model = None
+        if message.provider == UNKNOWN:
+            message.provider = None
+
+    def _usual(self, info: Native) -> Native:
+        session = {} if self.transcript.id is None else {"sessionID": self.transcript.id}
+        if info["role"] == "user":
+            rows = (native["info"] for native in self.natives[self.number + 1 :])
+            answer: Native = next((one for one in rows if one["role"] == "assistant"), {})
+            return {**session, **usual_user(answer.get("modelID"), answer.get("providerID"))}
+        asked = [one["info"]["id"] for one in self.natives[: self.number] if one["info"]["role"] == "user"]
+        return {**session, **usual_assistant(asked[-1] if asked else info["id"], self.transcript.cwd)}
+
+    def _parts(self, message: Message, spots: list[Path], frame: Frame) -> Native:
+        """The parts in the order of their ids, and behind the message the results; those that ride beside it."""
+        parts = self.native["parts"]
+        aside: list[Native] = []
+        for at, k in enumerate(sorted(range(len(parts)), key=lambda k: str(parts[k]["id"]))):
+            native = parts[k]
+            if native["type"] in ASIDE:
+                aside.append({"at": at, **in_order(beside(native, frame.usual(at)))})
+                continue
+            part, result = lift_part(native, at, frame, self.context)
+            message.parts.append(part)
+            spots.append(("..", "parts", k))
+            if result is not None:
+                self._result(result, native, (*self.path, "parts", k))
+        return {"aside": aside} if aside else {}
+
+    def _result(self, result: ToolResult, native: Native, path: Path) -> None:
+        message = Message("tool", [result], created_at=time_of_result(native))
+        self.context.add(message, path, [("state",)])
+        routes, state = self.context.origin.routes, (*path, "state")
+        routes[(*path, "time", "created")] = (*state, "time", "end")
+        if result.kind == "error":
+            routes[(*state, "output")] = (*state, "error")
+        files = [k for k, part in enumerate(result.value) if isinstance(part, Media)]
+        routes |= {(*state, "output", k): (*state, "attachments", n) for n, k in enumerate(files)}
+
+
+def read_tokens(native: Native) -> tuple[dict[str, int] | None, Native]:
+    """Counts, and the rest. Zero says nothing: OpenCode wants every count. `input` excludes the caches."""
+    usage, rest = take_counts(native, TOKENS)
+    counts = {name: count for name, count in usage.items() if count > 0}
+    total = sum(counts.get(name, 0) for name in ("inputTokens", *CACHED))
+    return ({**counts, "inputTokens": total} if total else counts) or None, rest
+
+
+def usual_user(model: Any, provider: Any) -> Native:
+    """What a message of the user says of the answer that it asks for."""
+    return {"agent": "build", "model": {"providerID": provider or UNKNOWN, "modelID": model or UNKNOWN}}
+
+
+def usual_assistant(parent: Any, cwd: str | None) -> Native:
+    """What an answer repeats."""
+    return {"parentID": parent, "mode": "build", "agent": "build", "path": {"cwd": cwd or "/", "root": "/"}, "cost": 0}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_session(transcript: Transcript) -> Native:
+    """The document of a session."""
+    beside_session = carried_by(transcript.extras, NAME)
+    carried = beside_session.get("session", {})
+    created = milliseconds_of_time(transcript.created_at)
+    updated = milliseconds_of_time(transcript.updated_at)
+    time = {"created": created, "updated": updated, **carried.get("time", {})}
+    info = _filled(INFO, transcript, _without(carried, "time"), {**SESSION, "time": _stated(time)})
+    return {"info": info, "messages": write_messages(transcript), **_without(beside_session, "session")}
+
+
+def _filled(envelope: Envelope, record: Transcript | Message, carried: Native, usual: Native) -> Native:
+    """The object of a record, with what goes without saying where it says nothing else."""
+    stated = envelope.write(record, carried)
+    return envelope.write(record, carried, **{key: value for key, value in usual.items() if key not in stated})
+
+
+def _without(native: Native, *keys: str) -> Native:
+    return {key: value for key, value in native.items() if key not in keys}
+
+
+def _stated(native: Native) -> Native:
+    return {key: value for key, value in native.items() if value is not None}
+
+
+def write_messages(transcript: Transcript) -> list[Native]:
+    """The messages, each answer with the results behind it."""
+    turns: list[tuple[Message, list[Message]]] = []
+    for message in transcript.messages:
+        if message.role == "tool":
+            turns[-1][1].append(message)
+        else:
+            turns.append((message, []))
+    return [_write_message([turn for turn, _ in turns], k, answers, transcript) for k, (_, answers) in enumerate(turns)]
+
+
+def _write_message(turns: list[Message], at: int, answers: list[Message], transcript: Transcript) -> Native:
+    message = turns[at]
+    carried = carried_by(message.extras, NAME)
+    created = milliseconds_of_time(message.created_at)
+    content: Native = {"role": message.role, "time": _stated({"created": created, **carried.get("time", {})})}
+    content |= {} if transcript.id is None else {"sessionID": transcript.id}
+    if message.role == "user":
+        answer = next((one for one in turns[at + 1 :] if one.role == "assistant"), Message("assistant", []))
+        content |= usual_user(answer.model, answer.provider)
+    else:
+        asked = [one.id for one in turns[:at] if one.role == "user"]
+        content |= usual_assistant(asked[-1] if asked else message.id, transcript.cwd)
+        content |= {"modelID": UNKNOWN, "providerID": UNKNOWN}
+        content["tokens"] = write_tokens(message.usage, carried.get("tokens", {}))
+    rest = _without(carried, "time", "tokens", "aside", "beside")
+    info = _filled(MESSAGES[message.role], message, rest, content)
+    frame = Frame(transcript.id, message.id, at, created)
+    return {"info": info, "parts": _write_parts(message, answers, frame), **carried.get("beside", {})}
+
+
+def write_tokens(usage: dict[str, int] | None, rest: Native) -> Native:
+    """All counts that OpenCode wants, zero where there is none."""
+    counts = dict(usage or {})
+    counts["inputTokens"] = max(counts.get("inputTokens", 0) - sum(counts.get(name, 0) for name in CACHED), 0)
+    zero = {name: 0 for path, name in TOKENS.items() if path != ("total",)}
+    return put_counts({**zero, **counts}, rest, TOKENS)
+
+
+def _write_parts(message: Message, answers: list[Message], frame: Frame) -> list[Native]:
+    """The parts, and between them those that ride beside the message, each at its place."""
+    slots: list[Part | Native] = list(message.parts)
+    for native in carried_by(message.extras, NAME).get("aside", ()):
+        slots.insert(native["at"], {key: value for key, value in native.items() if key != "at"})
+    left: dict[str, deque[Message]] = {}
+    for answer in answers:
+        for part in answer.parts:
+            if isinstance(part, ToolResult):
+                left.setdefault(part.tool_call_id, deque()).append(answer)
+    natives = []
+    for at, slot in enumerate(slots):
+        if isinstance(slot, dict):
+            natives.append(in_order({**frame.usual(at), **slot}))
+        else:
+            queue = left.get(slot.id) if isinstance(slot, ToolCall) else None
+            natives.append(write_part(slot, at, frame, queue.popleft() if queue else None))
+    return natives

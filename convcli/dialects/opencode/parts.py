@@ -1,0 +1,240 @@
+"""The parts of OpenCode's messages. A call and its result are one part, whose state says how far it came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from convcli.families.google.parts import kind_of
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.results import has_media, in_words
+from convcli.kit.values import DATA_URL, milliseconds_of_time, split_data_url, time_of_milliseconds
+from convcli.model.dialect import Convention
+from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from convcli.wire import exact_json
+
+NAME = "opencode"
+PART = Keys(
+    "id sessionID messageID type text synthetic ignored mime filename url source callID tool state metadata time"
+)
+STATE = Keys("status input raw output error title metadata time attachments")
+SCHEMES = ("https:", "http:", "data:", "file:")
+"""How the URL of a file that the program can read begins."""
+ASIDE = frozenset(("step-start", "step-finish", "snapshot", "patch", "retry"))
+"""Parts that no model sees: they ride beside the message."""
+MEDIA_TYPES = {
+    "image": "image/png",
+    "audio": "audio/wav",
+    "video": "video/mp4",
+    "document": "application/pdf",
+}
+"""What a file is taken for whose type nobody knows."""
+
+
+class Frame(NamedTuple):
+    """What every part repeats of its session and its message, and the number and the time of the message."""
+
+    session: str | None
+    message: str | None
+    number: int
+    created: Any
+
+    def usual(self, at: int) -> Native:
+        """What the part at this index repeats; ids of parts ascend, for that is their order."""
+        ids = {"sessionID": self.session, "messageID": self.message}
+        return {"id": f"prt_{self.number:012}{at:012}", **{key: id_ for key, id_ in ids.items() if id_ is not None}}
+
+    @property
+    def started(self) -> Native:
+        """The time of a part of which nothing more is known."""
+        return {} if self.created is None else {"start": self.created}
+
+
+def beside(native: Native, usual: Mapping[str, Any], *content: str) -> Native:
+    """What an object says beside its content, and beside what goes without saying."""
+    return {
+        key: value
+        for key, value in native.items()
+        if key not in content and value is not None and not (key in usual and exact_json.exact(usual[key], value))
+    }
+
+
+def in_order(native: Native) -> Native:
+    """A part in the order of its vendor."""
+    return PART.put(native, None, sort=True)
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_part(native: Native, at: int, frame: Frame, context: LiftContext) -> tuple[Part, ToolResult | None]:
+    """The part, and the result of a call that has one; a part of a kind that we do not know is opaque."""
+    usual, kind = frame.usual(at), native["type"]
+    if kind == "text":
+        return Text(native["text"], extras=_carried(native, usual, "type", "text")), None
+    if kind == "reasoning":
+        extras = _carried(native, {**usual, "time": frame.started}, "type", "text")
+        return Reasoning(native["text"], extras=extras), None
+    if kind == "file":
+        return _lift_file(native, usual), None
+    if kind == "tool":
+        return _lift_tool(native, usual, frame, context)
+    return Opaque(NAME, in_order(beside(native, usual))), None
+
+
+def _carried(native: Native, usual: Mapping[str, Any], *content: str) -> Any:
+    return extras_of(NAME, beside(native, usual, *content))
+
+
+def _lift_file(native: Native, usual: Mapping[str, Any]) -> Media:
+    mime, url = native["mime"], native["url"]
+    split = split_data_url(url)
+    media = Media(kind_of(mime), media_type=mime or None, name=native.get("filename") or None)
+    if split is not None and split[0] == mime:
+        media.data = split[1]
+    else:
+        media.url = url
+    media.extras = _carried(native, usual, "type", "mime", "url", "filename")
+    return media
+
+
+def _lift_tool(
+    native: Native, usual: Mapping[str, Any], frame: Frame, context: LiftContext
+) -> tuple[ToolCall, ToolResult | None]:
+    state, name = native["state"], native["tool"]
+    id_ = context.pairing.call(native["callID"] or None, name)
+    carried = beside(native, usual, "type", "tool", "callID", "state")
+    result = None
+    if state["status"] in ("completed", "error"):
+        context.pairing.result(id_, name)
+        result = _lift_result(state, id_, name, usual, frame)
+    else:
+        waiting = STATE.put(beside(state, _waiting(state["status"], frame), "input"), None, sort=True)
+        carried |= {"state": waiting} if waiting else {}
+    return ToolCall(id_, name, state.get("input") or {}, extras=extras_of(NAME, carried)), result
+
+
+def _waiting(status: Any, frame: Frame) -> Native:
+    """What the state of a call without a result says in any case."""
+    return {"status": "pending", "raw": ""} if status != "running" else {"time": frame.started}
+
+
+def _lift_result(state: Native, id_: str, name: str, usual: Mapping[str, Any], frame: Frame) -> ToolResult:
+    failed = state["status"] == "error"
+    said = ("status", "input", "error" if failed else "output", *(() if failed else ("attachments",)))
+    carried = beside(state, {"title": "", "metadata": {}}, *said, "time")
+    time = {key: value for key, value in state["time"].items() if value is not None}
+    if time_of_milliseconds(time.get("end")) is not None:
+        del time["end"]
+    carried |= {"time": time} if (time := beside(time, frame.started)) else {}
+    result = ToolResult(id_, name, "error" if failed else "text", state["error" if failed else "output"])
+    files = [] if failed else state.get("attachments") or []
+    if files:
+        media = [_lift_file(one, {**usual, "id": f"{usual['id']}{k:04}"}) for k, one in enumerate(files)]
+        rest = [carried_by(one.extras, NAME) for one in media]
+        carried |= {"attachments": rest} if any(rest) else {}
+        bare = [replace(one, extras=None) for one in media]
+        result.kind, result.value = "multimodal", [*([Text(result.value)] if result.value else []), *bare]
+    result.extras = extras_of(NAME, carried)
+    return result
+
+
+def time_of_result(native: Native) -> str | None:
+    """When a call was answered."""
+    return time_of_milliseconds((native["state"].get("time") or {}).get("end"))
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_part(part: Part, at: int, frame: Frame, answer: Message | None) -> Native:
+    """A part of a message; `answer` is the message with the result of a call."""
+    if isinstance(part, Opaque):
+        return in_order({**frame.usual(at), **part.value})
+    if isinstance(part, Reasoning):
+        return _put(part, {"type": "reasoning", "text": part.text, "time": frame.started}, frame.usual(at))
+    if isinstance(part, Media):
+        return _write_file(part, frame.usual(at))
+    if isinstance(part, ToolCall):
+        carried = {key: value for key, value in carried_by(part.extras, NAME).items() if key != "state"}
+        content = {"type": "tool", "callID": part.id, "tool": part.name, "state": _write_state(part, at, frame, answer)}
+        return in_order({**frame.usual(at), **content, **carried})
+    return _put(part, {"type": "text", "text": part.text if isinstance(part, Text) else ""}, frame.usual(at))
+
+
+def _put(part: Part, content: Native, usual: Native) -> Native:
+    return in_order({**usual, **content, **carried_by(part.extras, NAME)})
+
+
+def _write_file(media: Media, usual: Native) -> Native:
+    url = media.url if media.data is None else DATA_URL.format(media.media_type or "", media.data)
+    native = {"type": "file", "mime": media.media_type or "", "url": url}
+    return _put(media, {**native, **({"filename": media.name} if media.name else {})}, usual)
+
+
+def _write_state(call: ToolCall, at: int, frame: Frame, answer: Message | None) -> Native:
+    result = answer.parts[0] if answer is not None else None
+    if answer is None or not isinstance(result, ToolResult):
+        carried = carried_by(call.extras, NAME).get("state") or {}
+        status = carried.get("status", "pending")
+        return STATE.put(
+            {"status": status, **_waiting(status, frame), "input": call.arguments, **carried}, None, sort=True
+        )
+    carried = carried_by(result.extras, NAME)
+    end = milliseconds_of_time(answer.created_at)
+    time = {**frame.started, **({} if end is None else {"end": end}), **carried.get("time", {})}
+    apart = {key: value for key, value in carried.items() if key not in ("time", "attachments")}
+    native: Native = {"input": call.arguments, **apart, "time": time}
+    if result.kind == "error":
+        return STATE.put({"status": "error", **native, "error": result.value}, None, sort=True)
+    usual = {"status": "completed", "title": "", "metadata": {}}
+    return STATE.put({**usual, **native, **_write_output(result, frame.usual(at))}, None, sort=True)
+
+
+def _write_output(result: ToolResult, usual: Native) -> Native:
+    if result.kind != "multimodal":
+        return {"output": result.value}
+    media = [part for part in result.value if isinstance(part, Media)]
+    rest = carried_by(result.extras, NAME).get("attachments", [])
+    files = []
+    for k, one in enumerate(media):
+        carried = extras_of(NAME, rest[k]) if k < len(rest) else None
+        files.append(_write_file(replace(one, extras=carried), {**usual, "id": f"{usual['id']}{k:04}"}))
+    return {"output": in_words(result), "attachments": files}
+
+
+# ---------------------------------------------------------------- fit
+
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How a result comes back: one text, the media behind it, and a failure as a text of its own."""
+    if result.kind == "data" or (result.kind == "multimodal" and (result.is_error or not has_media(result))):
+        return ("error" if result.is_error else "text"), in_words(result)
+    if result.kind != "multimodal":
+        return None
+    text = in_words(result)
+    value = [*([Text(text)] if text else []), *(part for part in result.value if isinstance(part, Media))]
+    return None if value == result.value else ("multimodal", value)
+
+
+RESULTS = Convention(
+    express,
+    {
+        "data": ("encoded", "the output of a call is a text: the data is written as JSON"),
+        "multimodal": ("changed", "the output of a call is one text with files behind it, and a failure only a text"),
+    },
+)
+
+
+def file_of(media: Media, *, inside: bool = False) -> Media | None:
+    """Media as a file with a type and a URL; None for what only its owner can find. `inside`: of an output."""
+    if media.data is None and not (media.url or "").startswith(SCHEMES):
+        return None
+    bare = Media(media.type, data=media.data, url=media.url, media_type=media.media_type, name=media.name or None)
+    bare.media_type = bare.media_type or MEDIA_TYPES[media.type]
+    bare.type = kind_of(bare.media_type)
+    bare.extras = None if inside else extras_of(NAME, carried_by(media.extras, NAME))
+    return media if bare == media else bare
