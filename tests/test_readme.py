@@ -114,7 +114,23 @@ def test_the_first_screen_has_a_command_its_output_and_the_line_of_losses() -> N
         assert re.search(r"^\d+ fields lost", first, re.MULTILINE)
 
 
+@pytest.mark.parametrize("readme", READMES, ids=lambda path: path.name)
+def test_the_picture_of_a_page_is_there_and_small(readme: Path) -> None:
+    (name,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", readme.read_text("utf-8"))
+    picture = (ROOT / name).read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) < 150_000
+
+
 # ---------------------------------------------------------------- the pages of convcli help
+
+
+def test_the_hook_of_the_page_on_ci_is_the_hook_of_the_repository() -> None:
+    (shown,) = (block for block in re.findall(r"(?s)```yaml\n(.*?)```", pages.page("ci")) if "repo: local" in block)
+    hook = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
+    for key in ("id", "name", "entry", "types", "files"):
+        lines = [re.findall(rf"(?m)^[ -]*{key}: (.*)$", text) for text in (shown, hook)]
+        assert lines[0] == lines[1] != [], key
 
 
 def test_every_key_of_the_configuration_is_described() -> None:
