@@ -307,6 +307,8 @@ def _transcript(item: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iter
         printer.finding(skipped(item))
         codes.add(0 if item.torn else UNACCEPTABLE)
         return
+    for finding in item.notes:
+        printer.finding(finding)
     try:
         yield item, item.lift()
     except RefusedError as error:

@@ -8,8 +8,9 @@ https://jsonlines.org, https://html.spec.whatwg.org/multipage/server-sent-events
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain, takewhile
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -54,6 +55,15 @@ class Record(msgspec.Struct):
     column: int = 1
 
 
+class Range(NamedTuple):
+    """A part of a file: bytes `start` to `stop`, and how many newlines are before the last byte in front of them. Of a
+    table, row groups, and how many rows are in front of them."""
+
+    start: int
+    stop: int
+    before: int
+
+
 class Source:
     """An opened input, to be read once by `document`, `records`, `events` or `members`.
 
@@ -93,6 +103,23 @@ class Source:
     def grew(self) -> bool:
         """True if the file is now longer than it was when it was opened."""
         return self._file.grew()
+
+    def each(self) -> Iterator[Record]:
+        """The records that are documents, or rows of one; a JSON document is the only record of its file."""
+        if self.framing == "json":
+            value, raw = self.document()
+            yield Record(1, 0, len(raw), raw, value)
+        else:
+            records = self.records() if self.framing == "jsonl" else self.events()
+            yield from (record for record in records if record.raw)
+
+    def ranges(self, size: int) -> Iterator[Range]:
+        """All bytes of the file in ranges of this size."""
+        counted = newlines = 0
+        for start in range(0, self.plain_size, size):
+            counted, before = max(start - 1, 0), counted
+            newlines += self.newlines(before, counted)
+            yield Range(start, min(start + size, self.plain_size), newlines)
 
     def document(self) -> tuple[Any, bytes]:
         """The whole input as one document, and its bytes; JSONL and SSE give `Rows`. Raises ContentError."""
@@ -247,13 +274,25 @@ def open_source(
     Raises JobError `no-such-file`, `is-a-directory`, `unreadable-input` or `zstd-missing`, and ContentError
     `line-too-long`, `compression-bomb` or `broken-compression` when the beginning cannot be read.
     """
+    stored = open_stored(path, stdin)
+    with closed_on_error(stored):
+        return Source(stored.name, stored, unpacked(stored), max_line, duplicate_keys)
+
+
+def open_stored(path: str, stdin: BinaryIO | None = None) -> CountedFile:
+    """The bytes of an input by its path, "-" for stdin. Raises JobError as `open_source` does."""
     name, file = ("<stdin>", stdin or open_stdin()) if path == "-" else (path, open_file(path))
-    stored = CountedFile(name, file, owned=path != "-")
+    return CountedFile(name, file, owned=path != "-")
+
+
+@contextmanager
+def closed_on_error(stored: CountedFile) -> Iterator[None]:
+    """Close the file when its content cannot be read, and name it."""
     try:
-        return Source(name, stored, unpacked(stored), max_line, duplicate_keys)
+        yield
     except ContentError as error:
         stored.close()
-        error.file = name
+        error.file = stored.name
         raise
     except JobError:
         stored.close()

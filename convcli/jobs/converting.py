@@ -172,11 +172,12 @@ def item_results(
 
 
 def _converted(document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None) -> ItemResult:
+    notes = list(document.notes)
     try:
         result = document.convert(target, options, arguments)
     except RefusedError as error:
-        return ItemResult([], error.findings, is_refused=True)
-    findings = [_warning(finding, target) for finding in result.findings]
+        return ItemResult([], notes + error.findings, is_refused=True)
+    findings = notes + [_warning(finding, target) for finding in result.findings]
     return ItemResult(result.losses, findings, True, False, document, result)
 
 

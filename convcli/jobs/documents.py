@@ -25,7 +25,8 @@ class Document(msgspec.Struct):
     empty for `Rows`, whose lines are their own. `at` is the JSON Pointer to it in what stands there, and `begin` the
     place of the file where its text begins. `texts` are the columns of `given` that hold JSON in a text, and are
     opened in `value`. What was picked out of a record has a `spot`, its place in `raw`, which is all of the record; the
-    first of several that a document of the dialect holds has the `shell`, which is that document without them."""
+    first of several that a document of the dialect holds has the `shell`, which is that document without them.
+    `notes` are what there is to say, once, of how the file stores its documents."""
 
     file: str
     line: int
@@ -38,6 +39,7 @@ class Document(msgspec.Struct):
     given: Any = None
     spot: Callable[[], Position] | None = None
     shell: Any = None
+    notes: tuple[Finding, ...] = ()
 
     @property
     def original(self) -> Any:

@@ -24,6 +24,7 @@ from convcli.model.errors import ContentError, JobError
 from convcli.validation.wording import unknown
 from convcli.wire import exact_json, pointers
 from convcli.wire.exact_json import Position
+from convcli.wire.strict_json import ABSENT
 
 Pattern: TypeAlias = tuple[str, ...]
 ALL = "*"
@@ -113,15 +114,15 @@ def without_members(document: Any, pattern: Pattern) -> Any:
 def located(raw: bytes, found: list[Picked]) -> Callable[[str], Position]:
     """Where values stand in the text that they were picked from: all are looked for when the first is asked for.
 
-    What is inside of a text has the place of the text."""
+    What is inside of a text has the place of the text. A row of a table has no text."""
 
     @cache
     def places() -> dict[str, Position]:
-        return exact_json.locate_all(raw, {end for pick in found for end in _ways(pick.at)})
+        return exact_json.locate_all(raw, {end for pick in found for end in _ways(pick.at)}) if raw else {}
 
     def place(at: str) -> Position:
-        known = (places()[way] for way in _ways(at))
-        return next((each for each in known if each[2] >= 0), exact_json.BEGIN)
+        known = (places()[way] for way in _ways(at) if raw)
+        return next((each for each in known if each[2] >= 0), exact_json.BEGIN if raw else ABSENT)
 
     return place
 

@@ -2,25 +2,22 @@
 
 What a file holds is told by its content. A JSON document is one document, or an array of them. Of JSON Lines each line
 is one document in dialects with the framing `records`, and all lines together are one (`Rows`) in dialects with
-`events`; so is an SSE stream in dialects with `sse`. Records and members are read one at a time, so a file of any
-length needs little memory."""
+`events`; so is an SSE stream in dialects with `sse`. A row of a table (Parquet, Arrow) is what a line is in JSON Lines.
+Records and members are read one at a time, so a file of any length needs little memory."""
 
 from __future__ import annotations
 
-import glob
-import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from convcli import dialects
 from convcli.engine import detection, texts
-from convcli.files.framing import Framing, Record, Source, open_source
-from convcli.jobs import programs
+from convcli.files.framing import Framing, Range, Record, Source
+from convcli.files.tables import TableSource, open_input
 from convcli.jobs.choosing import (
     CERTAIN,
     LOOK_AHEAD,
@@ -34,118 +31,24 @@ from convcli.jobs.documents import Document as Document
 from convcli.jobs.documents import Item as Item
 from convcli.jobs.documents import Skipped as Skipped
 from convcli.jobs.envelopes import ALL, Passed, Pattern, Picker, no_transcripts
+from convcli.jobs.paths import InputFile as InputFile
+from convcli.jobs.paths import find as find
+from convcli.jobs.paths import is_lines as is_lines
+from convcli.jobs.paths import split_line as split_line
+from convcli.jobs.paths import without_packing as without_packing
 from convcli.jobs.selection import Selection
+from convcli.jobs.storage import with_notes
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
 from convcli.wire.strict_json import DuplicateKeys
 
-SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse")
-PACKED = (".gz", ".bz2", ".xz", ".zst")
-_WITH_LINE = re.compile(r"(?P<file>.+):(?P<line>[1-9][0-9]{0,17})")
-_WITH_COLUMN = re.compile(rf"{_WITH_LINE.pattern}:[0-9]+")
 MOST_UNREADABLE = 64
 """Lines that cannot be read before the first that can: beyond that, nobody would call it JSON Lines."""
 RANGE = 1 << 20
 """Bytes of a file that a process reads at a time."""
 WORTH = 8 << 20
 """Bytes that take longer than it takes to start processes for them."""
-
-
-class Range(NamedTuple):
-    """Bytes `start` to `stop` of a file, and how many newlines are before the last byte in front of them."""
-
-    start: int
-    stop: int
-    newlines: int
-
-
-# --- which files -----------------------------------------------------------------------------------------------------
-
-
-class InputFile(NamedTuple):
-    """An input and its path below the folder that was named, for a tree of outputs like that of the inputs."""
-
-    path: str
-    relative: str
-
-
-def find(paths: Iterable[str], line: int | None = None) -> list[InputFile]:
-    """The files that these paths mean: files and "-" as they are, folders and globs as what they hold, sorted. With a
-    `line`, the one file as FILE:LINE.
-
-    Raises JobError `no-input` for a folder or a glob that holds no file of ours, and `usage` for a line of several.
-    """
-    files = list(dict.fromkeys(file for path in paths for file in _find(path)))
-    if line is None:
-        return files
-    if len(files) != 1 or split_line(files[0].path)[1]:
-        raise JobError("usage", "--line is for one FILE")
-    return _find(f"{files[0].path}:{line}")
-
-
-def split_line(path: str) -> tuple[str, int]:
-    """The file and the line of FILE:LINE or FILE:LINE:COLUMN, as findings have them; line 0 where none is named.
-
-    A file that has such a name is that file."""
-    for pattern in () if os.path.lexists(path) else (_WITH_LINE, _WITH_COLUMN):
-        match = pattern.fullmatch(path)
-        if match is not None and (match["file"] == "-" or os.path.lexists(match["file"])):
-            return match["file"], int(match["line"])
-    return path, 0
-
-
-def _find(path: str) -> list[InputFile]:
-    file, line = split_line(path)
-    if line:
-        stem, suffix = os.path.splitext(without_packing(_find(file)[0].relative))
-        return [InputFile(f"{file}:{line}", f"{stem}-{line}{suffix}")]
-    if ":" in path and not os.path.lexists(path):
-        path = programs.file_of(path) or path
-    if path == "-":
-        return [InputFile("-", "stdin.json")]
-    if os.path.isdir(path):
-        return _walk(path)
-    if not os.path.lexists(path) and glob.has_magic(path):
-        return _matches(path)
-    return [InputFile(path, os.path.basename(path))]
-
-
-def _walk(folder: str) -> list[InputFile]:
-    files = []
-    for place, below, names in os.walk(folder):
-        below.sort()
-        paths = (os.path.join(place, name) for name in sorted(names) if _is_ours(name))
-        files += [InputFile(path, os.path.relpath(path, folder)) for path in paths]
-    if not files:
-        raise JobError("no-input", f"there is no {', '.join(SUFFIXES)} file in the folder {folder}")
-    return files
-
-
-def _matches(pattern: str) -> list[InputFile]:
-    matches = sorted(glob.glob(pattern, recursive=True))
-    files = [below for match in matches for below in (_walk(match) if os.path.isdir(match) else _find(match))]
-    if not files:
-        raise JobError("no-input", f"no file matches {pattern}")
-    return files
-
-
-def _is_ours(name: str) -> bool:
-    return without_packing(name).lower().endswith(SUFFIXES)
-
-
-def without_packing(name: str) -> str:
-    """A file name without the suffix of a compression."""
-    stem, suffix = os.path.splitext(name)
-    return stem if suffix.lower() in PACKED else name
-
-
-def is_lines(name: str) -> bool:
-    """Does the name of a file say that it holds JSON Lines?"""
-    return without_packing(name).lower().endswith((".jsonl", ".ndjson"))
-
-
-# --- one file --------------------------------------------------------------------------------------------------------
 
 
 def documents(path: str, dialect: str | None = None, *, duplicate_keys: DuplicateKeys = "error") -> Iterator[Document]:
@@ -172,7 +75,7 @@ def opened(
     Raises JobError when it cannot be opened or there is no such dialect, and ContentError when no dialect or more than
     one fits, or when it is one JSON document that cannot be read."""
     named, (path, line) = path, split_line(path)
-    with open_source(path, duplicate_keys=duplicate_keys) as source:
+    with open_input(path, duplicate_keys=duplicate_keys) as source:
         among = dialects.builtin() if dialect is None else [dialects.get(dialect)]
         try:
             opened = Input(path, source, among, is_named=dialect is not None, line=line, at=at)
@@ -195,14 +98,14 @@ class Input:
     def __init__(
         self,
         path: str,
-        source: Source,
+        source: Source | TableSource,
         among: list[Dialect],
         *,
         is_named: bool,
         line: int = 0,
         at: Sequence[Pattern] = (),
     ) -> None:
-        self.name, self._source, self._line = source.name, source, line
+        self.name, self._source, self._line, self._patterns = source.name, source, line, at
         self._items: Iterator[Record] = iter(())
         self._head, self.at = list[Record](), 0
         self.read_elsewhere = 0
@@ -215,7 +118,7 @@ class Input:
             self.layout = source.framing if self._lines else "array" if len(at) > 1 or ALL in at[0] else "json"
             self.dialect, self.is_whole, self.detection = self._pick(self._picker, at)
             return
-        reading = self._members(among, is_named) if source.is_array else None
+        reading = self._members(source, among, is_named) if isinstance(source, Source) and source.is_array else None
         self.layout = source.framing if reading is None else "array"
         self.dialect, self.is_whole, self.detection = reading or self._documents(among, is_named)
         if self.layout == "json" and is_lines(path) and self._is_one_line():
@@ -230,7 +133,10 @@ class Input:
         items = self._as_whole(records) if self.is_whole else self._one_by_one(records)
         items = self._picked if self._picker is not None else items
         items = items if not self._line else self._on_line(items)
-        return items if self._choose is None else self._choose(items)
+        items = items if self._choose is None else self._choose(items)
+        if isinstance(self._source, TableSource):
+            items = with_notes(items, self._source, self.dialect, (ALL,) if self.is_whole else (), self._patterns)
+        return items
 
     def select(self, choose: Callable[[Iterator[Item]], Iterator[Item]]) -> None:
         """Have only those items that `choose` gives of all."""
@@ -279,15 +185,11 @@ class Input:
         return self.may_be_several and (self._picker is not None or len(self._head) > 1)
 
     def ranges(self) -> Iterator[Range]:
-        """All bytes of the file, range by range."""
-        counted = newlines = 0
-        for start in range(0, self._source.plain_size, RANGE):
-            counted, before = max(start - 1, 0), counted
-            newlines += self._source.newlines(before, counted)
-            yield Range(start, min(start + RANGE, self._source.plain_size), newlines)
+        """All of the file, range by range."""
+        return self._source.ranges(RANGE)
 
     def part(self, place: Range) -> Input:
-        """What begins in a range of bytes, as it is when all is read; processes may read the parts at the same time."""
+        """What begins in a range, as it is when all is read; processes may read the parts at the same time."""
         part = copy(self)
         part._items = self._source.records(*place)
         return part
@@ -295,9 +197,10 @@ class Input:
     def _pick(self, picker: Picker, at: Sequence[Pattern]) -> ChosenDialect:
         """What is picked, and the dialect of the first of it. Members of an array are picked one at a time."""
         source = self._source
-        if source.is_array:
+        records = source.each()
+        if isinstance(source, Source) and source.is_array:
             source.keep()
-        records = source.members() if source.is_array and all(at) else _read(source)
+            records = source.members() if all(at) else records
         items = (item for record in records for item in picker.items(record, is_line=self._lines))
         head = list[Item]()
         for item in items:
@@ -309,25 +212,25 @@ class Input:
             raise head[0].error if isinstance(head[0], Skipped) else self._nothing()
         raise no_transcripts(self.name, picker.passed, at)
 
-    def _members(self, among: list[Dialect], is_named: bool) -> ChosenDialect | None:
+    def _members(self, source: Source, among: list[Dialect], is_named: bool) -> ChosenDialect | None:
         """What an array holds that is several documents; None where it is one, which is then read from the beginning.
 
         What is wrong with an array of which nothing can be read is told of the whole."""
-        self._items = self._source.members()
+        self._items = source.members()
         values = self._look_ahead()
         reading = choose_members(values, among, is_named) if values else None
         if values and reading is None:
             rows = list(map(texts.opened, values))
             reading = choose_members(rows, among, is_named) if rows != values else None
         if reading is None:
-            self._source.rewind()
+            source.rewind()
             self._head = []
         else:
-            self._source.keep()
+            source.keep()
         return reading
 
     def _documents(self, among: list[Dialect], is_named: bool) -> ChosenDialect:
-        self._items = _read(self._source)
+        self._items = self._source.each()
         values = self._look_ahead()
         if not values:
             raise (self._head[0].error if self._head else None) or self._nothing()
@@ -432,16 +335,6 @@ class Input:
                 rows.append(record.value)
                 lines.append(record.line)
         yield Document(self.name, 0, Rows(rows, lines), b"", self.dialect)
-
-
-def _read(source: Source) -> Iterator[Record]:
-    """The records of an input; a JSON document is the only record of its file."""
-    if source.framing == "json":
-        value, raw = source.document()
-        yield Record(1, 0, len(raw), raw, value)
-    else:
-        records = source.records() if source.framing == "jsonl" else source.events()
-        yield from (record for record in records if record.raw)
 
 
 def _skipped(record: Record, error: ContentError | None = None) -> Skipped:

@@ -158,6 +158,10 @@ def _noted(gap: Finding, doubtful: list[Finding]) -> Finding:
 
 def judged(item: Document, options: JudgingOptions) -> list[Finding]:
     """What is wrong with one document, or what the target would refuse of it."""
+    return [*item.notes, *_judged(item, options)]
+
+
+def _judged(item: Document, options: JudgingOptions) -> list[Finding]:
     if options.target is not None and options.target is not item.dialect:
         return _as_target(item, options, options.target)
     purpose: Purpose = "document" if options.target is None else "request"
@@ -197,7 +201,8 @@ def torn(item: Skipped) -> str:
 
 def lone_surrogates(document: Document) -> list[Finding]:
     """A warning for each string with half of a surrogate pair, which JSON can say and UTF-8 cannot."""
-    if not isinstance(document.value, Rows) and not _SURROGATE.search(document.raw):
+    is_written = not isinstance(document.value, Rows) and (document.raw or not document.texts)
+    if is_written and not _SURROGATE.search(document.raw):
         return []
     message = "half of a surrogate pair: it is kept as it is, and other programs may refuse it"
     pointers_found = (pointers.pointer(path) for path, text in _strings(document.value) if not _is_utf8(text))

@@ -11,12 +11,14 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
+from convcli.files.framing import Range
 from convcli.files.outputs import Output
 from convcli.jobs import converting, inputs, judging
 from convcli.jobs.converting import InputConversion, Job, Sinks, Summary
 from convcli.jobs.destinations import Folder
-from convcli.jobs.inputs import Input, InputFile, Range
+from convcli.jobs.inputs import Input, InputFile
 from convcli.jobs.judging import JudgingOptions, Verdict
+from convcli.jobs.storage import ToldOnce
 from convcli.jobs.workers import Emit, TaskResult, all_done
 from convcli.model.errors import ConvcliError
 from convcli.wire.strict_json import DuplicateKeys
@@ -33,7 +35,7 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks:
     several transcripts cannot stand in one file."""
     if not source.is_large or converting.writes_rows(job.target):
         return converting.convert(source, job, output_for, sinks)
-    run = InputConversion(source, job, output_for, sinks)
+    run = InputConversion(source, job, output_for, sinks._replace(finding=ToldOnce().only(sinks.finding)))
     run.open()  # what stands in the way of the output is told before the work
     try:
         with all_done(partial(_convert_range, source, job, _wanted(sinks)), source.ranges(), processes) as each:
@@ -188,9 +190,11 @@ def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Ve
     if not source.is_large:
         yield from judging.judge(source, options)
         return
+    told = ToldOnce()
     with all_done(partial(_judge_range, source, options), source.ranges(), processes) as each:
         for done in each:
-            yield from verdicts(done)
+            for verdict in verdicts(done):
+                yield verdict._replace(findings=list(filter(told.is_new, verdict.findings)))
             source.read_elsewhere += inputs.RANGE
 
 

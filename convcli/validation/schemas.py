@@ -274,11 +274,12 @@ def _not_allowed(path: Path, refused: dict[str, Any], value: Any) -> Explanation
 
 @cache
 def keys_in(name: str, path: Path) -> frozenset[str] | None:
-    """The keys that the schema names in the object at a path of keys, in whatever form of the document; None where it
-    names none, and any key may stand."""
+    """The keys that the schema names in the object at a path of keys, `*` for each item of a list, in whatever form of
+    the document; None where it names none, and any key may stand."""
     nodes = list(_possible(name, schema(name)))
     for step in path:
         below = [node["properties"][step] for node in nodes if step in node.get("properties", ())]
+        below += [node["items"] for node in nodes if step == "*" and "items" in node]
         nodes = [possible for node in below for possible in _possible(name, node)]
     return frozenset(key for node in nodes for key in node.get("properties", ())) or None
 

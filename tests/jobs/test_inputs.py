@@ -220,26 +220,6 @@ def test_a_session_of_one_line_is_rows_too(tmp_path: Path) -> None:
     assert in_rows(write(tmp_path / "s.jsonl", {"a": 1})).value == [{"a": 1}]
 
 
-def test_folders_are_walked_in_order_and_globs_are_matched(tmp_path: Path) -> None:
-    for name in ("b/2.jsonl", "a/1.json", "a/3.ndjson.gz", "a/notes.txt", "4.sse"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    below = [found.relative for found in inputs.find([str(tmp_path)])]
-    assert below == ["4.sse", "a/1.json", "a/3.ndjson.gz", "b/2.jsonl"]
-    assert [found.relative for found in inputs.find([str(tmp_path / "*" / "*.json*")])] == ["1.json", "2.jsonl"]
-
-
-def test_a_folder_or_glob_without_files_is_an_error(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "*.json"):
-        with pytest.raises(JobError) as caught:
-            inputs.find([str(path)])
-        assert caught.value.code == "no-input"
-
-
-def test_a_file_is_read_once_however_often_it_is_named(tmp_path: Path) -> None:
-    assert len(inputs.find([str(tmp_path / "a"), str(tmp_path / "a")])) == 1
-
-
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
 def test_a_document_on_one_line_does_not_tie_with_itself_as_rows(tmp_path: Path, name: str) -> None:
     said = {"id": "u1", "timestamp": "2026-01-01T00:00:00Z", "type": "user", "content": "Hi."}
@@ -287,19 +267,3 @@ def test_one_transcript_of_a_file_of_many_is_no_file_of_many(tmp_path: Path) -> 
     rows = write(tmp_path / "a.jsonl", *[CLEAN] * 3)
     with inputs.opened(f"{rows}:2", OTHER) as source:
         assert not source.may_be_several
-
-
-def test_a_file_whose_name_ends_like_a_line_is_that_file(tmp_path: Path) -> None:
-    path = write(tmp_path / "a:1", CLEAN)
-    assert inputs.split_line(str(path)) == (str(path), 0)
-    assert inputs.split_line(f"{path}:1") == (str(path), 1)
-    assert inputs.split_line(str(tmp_path / "none:1")) == (str(tmp_path / "none:1"), 0)
-    assert inputs.split_line("-:3") == ("-", 3)
-
-
-def test_a_line_is_of_one_file(tmp_path: Path) -> None:
-    one = str(write(tmp_path / "a.jsonl", CLEAN))
-    assert inputs.find([one], 3) == [inputs.InputFile(f"{one}:3", "a-3.jsonl")]
-    for paths in ([one, str(write(tmp_path / "b.jsonl", CLEAN))], [f"{one}:1"]):
-        with pytest.raises(JobError):
-            inputs.find(paths, 3)

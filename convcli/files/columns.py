@@ -1,0 +1,222 @@
+"""Columns of an Arrow table as the JSON values of its rows.
+
+A struct has all of its keys in every row, so a column type fills with null what a row does not have. That is storage
+and no fact: a null of a field or a column is left out, whatever stands in the others, and `padding` tells for each
+field where that was done first. Nulls in lists and maps are kept. https://arrow.apache.org/docs/format/Columnar.html"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from importlib import import_module
+from math import isfinite
+from typing import Any, NamedTuple, TypeAlias
+
+from convcli.model.errors import ContentError, JobError
+from convcli.wire import decimals
+from convcli.wire.pointers import pointer
+
+Array: TypeAlias = Any
+"""A `pyarrow.Array`; the package has no types of its own, and need not be there."""
+Path: TypeAlias = tuple[str, ...]
+ALL = "*"
+"""The step of a path into each item of a list."""
+Owner: TypeAlias = Callable[[int], tuple[int, Path]]
+"""The row to which the value of this index in a column belongs, and its path there."""
+Read: TypeAlias = Callable[[Array, Owner], list[Any]]
+_EPOCH = datetime(1970, 1, 1)
+_UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+class Padding(NamedTuple):
+    """A field that the column type filled with null: its path, and the first row and place where it did."""
+
+    path: Path
+    row: int
+    where: str
+
+
+class Changed(NamedTuple):
+    """A column whose values have another type in JSON."""
+
+    path: Path
+    held: str
+    becomes: str
+
+
+def pyarrow(name: str = "") -> Any:
+    """The package pyarrow. Raises JobError `arrow-missing` where it is not installed."""
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        message = "Parquet and Arrow files need the package pyarrow"
+        raise JobError("arrow-missing", message, file=name, help="pip install 'convcli[arrow]'") from None
+
+
+class ColumnReader:
+    """Reads record batches of one schema as rows.
+
+    `padding` are the fields that were filled, each once; `changed` the columns of other types than JSON has. Raises
+    ContentError `unread-column` for a type that has no value in JSON, and `duplicate-key` for two columns of a name.
+    """
+
+    def __init__(self, schema: Any, name: str) -> None:
+        self._arrow, self._name = pyarrow(name), name
+        self.padding, self.changed = dict[Path, Padding](), list[Changed]()
+        self._read = self._fields(list(schema), ())
+        self._row = 0
+
+    def rows(self, batch: Any, row: int) -> list[dict[str, Any]]:
+        """The rows of a batch, the first of which has this number. Raises ValueError for what JSON does not have."""
+        self._row = row
+        return self._read(batch.to_struct_array(), lambda index: (index, ()))
+
+    def _reader(self, kind: Any, path: Path) -> Read:
+        types = self._arrow.types
+        if types.is_struct(kind):
+            return self._fields([kind.field(i) for i in range(kind.num_fields)], path)
+        if types.is_map(kind):
+            return self._map(kind, path)
+        if types.is_nested(kind) and hasattr(kind, "value_field"):
+            return self._list(self._reader(kind.value_type, (*path, ALL)))
+        if types.is_dictionary(kind):
+            inner = self._reader(kind.value_type, path)
+            return lambda array, owner: inner(array.dictionary_decode(), owner)
+        if isinstance(kind, self._arrow.BaseExtensionType):
+            inner = self._reader(kind.storage_type, path)
+            return lambda array, owner: inner(array.storage, owner)
+        return self._leaf(kind, path)
+
+    def _leaf(self, kind: Any, path: Path) -> Read:
+        types = self._arrow.types
+        if types.is_floating(kind):
+            return _floats
+        if types.is_timestamp(kind):
+            self.changed.append(Changed(path, "timestamps", "texts (RFC 3339)"))
+            return _timestamps(_UNITS[kind.unit], "Z" if kind.tz else "", self._arrow.int64())
+        for is_kind, held, becomes, convert in _LEAVES:
+            if any(getattr(types, name, _never)(kind) for name in is_kind):
+                if becomes:
+                    self.changed.append(Changed(path, held, becomes))
+                return _each(convert)
+        if any(test(kind) for test in (types.is_integer, types.is_boolean, types.is_null, _is_text(types))):
+            return lambda array, _: array.to_pylist()
+        message = f"the column {'.'.join(path)} has the type {kind}, for which JSON has no value"
+        raise ContentError("unread-column", message, file=self._name)
+
+    def _fields(self, fields: Sequence[Any], path: Path) -> Read:
+        names = [field.name for field in fields]
+        if len(set(names)) < len(names):
+            where = f" of {'.'.join(path)}" if path else ""
+            raise ContentError("duplicate-key", f"two columns{where} have the same name", file=self._name)
+        readers = [self._reader(field.type, (*path, field.name)) for field in fields]
+
+        def read(array: Array, owner: Owner) -> list[Any]:
+            columns = list[list[Any]]()
+            for name, inner, child in zip(names, readers, array.flatten(), strict=True):
+                columns.append(inner(child, lambda i, name=name: _below(owner(i), name)))  # type: ignore[misc]
+                if child.null_count > array.null_count and (*path, name) not in self.padding:
+                    self._note((*path, name), array, child, owner)
+            held: list[Any] = [
+                {name: value for name, value in zip(names, row, strict=True) if value is not None}
+                for row in (zip(*columns, strict=True) if columns else ((),) * len(array))
+            ]
+            if array.null_count:
+                held = [
+                    value if valid else None for value, valid in zip(held, array.is_valid().to_pylist(), strict=True)
+                ]
+            return held
+
+        return read
+
+    def _note(self, path: Path, array: Array, child: Array, owner: Owner) -> None:
+        there, has = array.is_valid().to_pylist(), child.is_valid().to_pylist()
+        row, at = owner(next(i for i, valid in enumerate(there) if valid and not has[i]))
+        self.padding[path] = Padding(path, self._row + row, pointer((*at, path[-1])))
+
+    def _list(self, inner: Read) -> Read:
+        def read(array: Array, owner: Owner) -> list[Any]:
+            lengths = array.value_lengths().to_pylist()
+
+            def of_item(index: int) -> tuple[int, Path]:
+                for place, length in enumerate(lengths):
+                    if index < (length or 0):
+                        return _below(owner(place), str(index))
+                    index -= length or 0
+                raise IndexError(index)
+
+            items, at, held = inner(array.flatten(), of_item), 0, list[Any]()
+            for length in lengths:
+                held.append(None if length is None else items[at : at + length])
+                at += length or 0
+            return held
+
+        return read
+
+    def _map(self, kind: Any, path: Path) -> Read:
+        if not _is_text(self._arrow.types)(kind.key_type):
+            message = f"the column {'.'.join(path)} is a map whose keys are no texts"
+            raise ContentError("unread-column", message, file=self._name)
+        inner = self._reader(kind.item_type, (*path, ALL))
+
+        def read(array: Array, owner: Owner) -> list[Any]:
+            entries = array.to_pylist()
+            pairs = [pair for row in entries for pair in row or ()]
+            made = self._arrow.array([value for _, value in pairs], kind.item_type)
+            values = iter(inner(made, lambda _: owner(0)))
+            return [None if row is None else {key: next(values) for key, _ in row} for row in entries]
+
+        return read
+
+
+def _below(place: tuple[int, Path], step: str) -> tuple[int, Path]:
+    return place[0], (*place[1], step)
+
+
+def _never(_: Any) -> bool:
+    return False
+
+
+def _is_text(types: Any) -> Callable[[Any], bool]:
+    tests = [getattr(types, name, _never) for name in ("is_string", "is_large_string", "is_string_view")]
+    return lambda kind: any(test(kind) for test in tests)
+
+
+def _each(convert: Callable[[Any], Any]) -> Read:
+    return lambda array, _: [None if value is None else convert(value) for value in array.to_pylist()]
+
+
+def _floats(array: Array, _: Owner) -> list[Any]:
+    values: list[Any] = array.to_pylist()
+    if not all(value is None or isfinite(value) for value in values):
+        raise ContentError("not-finite", "there is a number that JSON does not have: NaN or an infinity")
+    return values
+
+
+def _timestamps(units: int, zone: str, integer: Any) -> Read:
+    def text(value: int) -> str:
+        seconds, fraction = divmod(value, units)
+        digits = f".{fraction:0{len(str(units)) - 1}d}".rstrip("0") if fraction else ""
+        return f"{(_EPOCH + timedelta(seconds=seconds)).isoformat()}{digits}{zone}"
+
+    return lambda array, _: [None if value is None else text(value) for value in array.cast(integer).to_pylist()]
+
+
+def _number(value: Any) -> Any:
+    literal = format(value, "f")
+    return decimals.read(literal) if "." in literal else int(literal)
+
+
+_LEAVES: tuple[tuple[tuple[str, ...], str, str, Callable[[Any], Any]], ...] = (
+    (("is_date",), "dates", "texts (RFC 3339)", lambda value: value.isoformat()),
+    (("is_time",), "times", "texts (RFC 3339)", lambda value: value.isoformat()),
+    (
+        ("is_binary", "is_large_binary", "is_fixed_size_binary", "is_binary_view"),
+        "bytes",
+        "texts (base64)",
+        lambda value: base64.b64encode(value).decode(),
+    ),
+    (("is_decimal",), "decimal numbers", "", _number),
+)
+"""Types of leaves, by the names of their tests: what they hold, what it becomes, and how."""

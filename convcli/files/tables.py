@@ -1,0 +1,246 @@
+"""Parquet and Arrow files as records: a row is what a line is in JSON Lines, and is counted from 1 as lines are.
+
+Rows are read some at a time, so a file of any length needs little memory. What cannot be read from any place, a pipe or
+a compressed file, is kept in a temporary file while it is read.
+Formats: https://parquet.apache.org/docs/file-format, https://arrow.apache.org/docs/format/IPC.html"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import chain
+from typing import Any
+
+from convcli.files.columns import Changed, ColumnReader, Padding, pyarrow
+from convcli.files.framing import MAX_LINE, Framing, Range, Record, Source, closed_on_error, open_stored
+from convcli.files.outputs import cannot_write
+from convcli.files.packed import CountedFile, unpacked
+from convcli.model.errors import ContentError
+from convcli.wire.strict_json import DuplicateKeys
+
+_MAGIC = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"\xff\xff\xff\xff": "an Arrow stream"}
+_MOST_MAGIC = 6
+_ROWS = 256
+"""Rows that are made to values together."""
+_BUFFER = 1 << 18
+
+
+def open_input(path: str, *, duplicate_keys: DuplicateKeys = "error") -> Source | TableSource:
+    """An input by its path, "-" for stdin, whatever it holds: text, or rows of a table.
+
+    Raises as `open_source` does, and JobError `arrow-missing` and ContentError `damaged-table` for tables."""
+    stored = open_stored(path)
+    with closed_on_error(stored):
+        head, chunks = _head(stored)
+        kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
+        if not kind:
+            return Source(stored.name, stored, chunks, MAX_LINE, duplicate_keys)
+        pyarrow(stored.name)
+        return TableSource(stored, kind, stored if stored.plain_size else _spooled(stored.name, chunks))
+
+
+def _head(stored: CountedFile) -> tuple[bytes, Iterator[bytes]]:
+    """The first bytes of what a file holds, and all of it."""
+    if not stored.packer:
+        return stored.peek(_MOST_MAGIC), unpacked(stored)
+    chunks, taken = unpacked(stored), list[bytes]()
+    while sum(map(len, taken)) < _MOST_MAGIC and (chunk := next(chunks, None)) is not None:
+        taken.append(chunk)
+    return b"".join(taken), chain(taken, chunks)
+
+
+def _spooled(name: str, chunks: Iterable[bytes]) -> CountedFile:
+    from tempfile import TemporaryFile
+
+    try:
+        spool = TemporaryFile(buffering=0)  # noqa: SIM115
+        for chunk in chunks:
+            spool.write(chunk)
+        spool.seek(0)
+    except OSError as error:
+        raise cannot_write("a temporary file", error) from None
+    return CountedFile(name, spool, owned=True)
+
+
+class TableSource:
+    """An opened table. `changed` are columns of types that JSON does not have, `padding` what the column type has
+    filled in the rows that were read so far."""
+
+    framing: Framing = "jsonl"
+
+    def __init__(self, stored: CountedFile, kind: str, file: CountedFile) -> None:
+        self.name, self._kind, self._stored, self._file = stored.name, kind, stored, file
+        self._table: _Parquet | _Batches | None = None
+        self._reader: ColumnReader | None = None
+        self._opened()
+
+    def __enter__(self) -> TableSource:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stored.close()
+        self._file.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process, which reads row groups only."""
+        return {**self.__dict__, "_table": None, "_reader": None}
+
+    @property
+    def plain_size(self) -> int:
+        """The bytes of the file, if it can be read in ranges; else 0."""
+        return self._stored.plain_size if len(self._opened().groups) > 1 else 0
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file, as it is stored, were read."""
+        return self._stored.count
+
+    @property
+    def grew(self) -> bool:
+        """Never: a table ends with what says where its rows are."""
+        return False
+
+    @property
+    def padding(self) -> list[Padding]:
+        """The fields that the column type filled with null so far, each once."""
+        return list(self._columns().padding.values())
+
+    @property
+    def changed(self) -> list[Changed]:
+        """The columns whose values have another type in JSON."""
+        return self._columns().changed
+
+    def each(self) -> Iterator[Record]:
+        """All rows."""
+        return self.records()
+
+    def records(self, start: int = 0, stop: int | None = None, before: int = 0) -> Iterator[Record]:
+        """The rows, or those of the row groups of a range; rows that cannot be read are records with an error. Raises
+        ContentError `damaged-table`, after which nothing can be read."""
+        row = before + 1
+        with _telling(self.name, self._kind):
+            for batch in self._opened().batches(start, stop):
+                for at in range(0, batch.num_rows, _ROWS):
+                    piece = batch.slice(at, _ROWS)
+                    yield from self._records(piece, row)
+                    row += piece.num_rows
+
+    def ranges(self, size: int) -> Iterator[Range]:
+        """All row groups, some together that have such a size as they are stored."""
+        groups = self._opened().groups
+        start = rows = before = held = 0
+        for number, (count, length) in enumerate(groups, 1):
+            rows, held = rows + count, held + length
+            if held >= size or number == len(groups):
+                yield Range(start, number, before)
+                start, before, held = number, rows, 0
+
+    def _records(self, batch: Any, row: int) -> Iterator[Record]:
+        columns = self._columns()
+        try:
+            values = columns.rows(batch, row)
+        except (ValueError, OverflowError, ContentError) as error:
+            if batch.num_rows > 1:
+                for index in range(batch.num_rows):
+                    yield from self._records(batch.slice(index, 1), row + index)
+                return
+            yield Record(row, 0, 0, b"", error=self._unreadable(error, row))
+            return
+        for number, value in enumerate(values, row):
+            yield Record(number, 0, 0, b"", value)
+
+    def _unreadable(self, error: Exception, row: int) -> ContentError:
+        if isinstance(error, ContentError):
+            return ContentError(error.code, error.message, file=self.name, line=row)
+        if isinstance(error, UnicodeDecodeError):
+            return ContentError("not-utf8", "a text is not UTF-8", file=self.name, line=row)
+        return ContentError("damaged-table", "a value of this row cannot be read", file=self.name, line=row)
+
+    def _opened(self) -> _Parquet | _Batches:
+        if self._table is None:
+            with _telling(self.name, self._kind):
+                kind = _Parquet if self._kind == "a Parquet file" else _Batches
+                self._table = kind(self._file, self._kind)
+        return self._table
+
+    def _columns(self) -> ColumnReader:
+        if self._reader is None:
+            self._reader = ColumnReader(self._opened().schema, self.name)
+        return self._reader
+
+
+class _Parquet:
+    """A Parquet file: `groups` has the number of rows and of bytes of each row group."""
+
+    def __init__(self, file: CountedFile, _: str) -> None:
+        parquet = import_module("pyarrow.parquet")
+        self._file = parquet.ParquetFile(_opened_for_arrow(file), buffer_size=_BUFFER, pre_buffer=False)
+        self.schema = self._file.schema_arrow
+        groups = (self._file.metadata.row_group(i) for i in range(self._file.num_row_groups))
+        self.groups = [(group.num_rows, group.total_byte_size) for group in groups]
+
+    def batches(self, start: int, stop: int | None) -> Iterator[Any]:
+        for group in range(len(self.groups))[start:stop]:
+            yield from self._file.iter_batches(_ROWS, row_groups=[group], use_threads=False)
+
+
+class _Batches:
+    """An Arrow file or stream."""
+
+    groups: tuple[tuple[int, int], ...] = ()
+
+    def __init__(self, file: CountedFile, kind: str) -> None:
+        arrow, opened = pyarrow(), _opened_for_arrow(file)
+        self._reader = (arrow.ipc.open_file if kind == "an Arrow file" else arrow.ipc.open_stream)(opened)
+        self._is_file = kind == "an Arrow file"
+        self.schema = self._reader.schema
+
+    def batches(self, _: int, __: int | None) -> Iterator[Any]:
+        if self._is_file:
+            return map(self._reader.get_batch, range(self._reader.num_record_batches))
+        return iter(self._reader)
+
+
+def _opened_for_arrow(file: CountedFile) -> Any:
+    return pyarrow().PythonFile(_Bytes(file), mode="r")
+
+
+class _Bytes(io.RawIOBase):
+    """The bytes of a file as Arrow reads them: from any place, and no more than it had when it was opened."""
+
+    def __init__(self, file: CountedFile) -> None:
+        self._file, self._at = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._file.plain_size}[whence]
+        self._at = start + offset
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        stop = self._file.plain_size if size < 0 else self._at + size
+        data = b"".join(self._file.chunks(self._at, stop))
+        self._at += len(data)
+        self._file.count += len(data)
+        return data
+
+
+@contextmanager
+def _telling(name: str, kind: str) -> Iterator[None]:
+    """What Arrow says of damage is of no use to who has the file."""
+    arrow = pyarrow(name)
+    try:
+        yield
+    except (arrow.ArrowException, OSError, ValueError, OverflowError, EOFError) as error:
+        message = f"this is {kind}, and it is damaged or cut off"
+        raise ContentError("damaged-table", message, file=name, help="copy or write the file again") from error

@@ -1,0 +1,99 @@
+"""Which files an input means: paths, folders, globs, FILE:LINE, and sessions of programs."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from convcli.jobs import programs
+from convcli.model.errors import JobError
+
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".parquet", ".arrow")
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+_WITH_LINE = re.compile(r"(?P<file>.+):(?P<line>[1-9][0-9]{0,17})")
+_WITH_COLUMN = re.compile(rf"{_WITH_LINE.pattern}:[0-9]+")
+
+
+class InputFile(NamedTuple):
+    """An input and its path below the folder that was named, for a tree of outputs like that of the inputs."""
+
+    path: str
+    relative: str
+
+
+def find(paths: Iterable[str], line: int | None = None) -> list[InputFile]:
+    """The files that these paths mean: files and "-" as they are, folders and globs as what they hold, sorted. With a
+    `line`, the one file as FILE:LINE.
+
+    Raises JobError `no-input` for a folder or a glob that holds no file of ours, and `usage` for a line of several.
+    """
+    files = list(dict.fromkeys(file for path in paths for file in _find(path)))
+    if line is None:
+        return files
+    if len(files) != 1 or split_line(files[0].path)[1]:
+        raise JobError("usage", "--line is for one FILE")
+    return _find(f"{files[0].path}:{line}")
+
+
+def split_line(path: str) -> tuple[str, int]:
+    """The file and the line of FILE:LINE or FILE:LINE:COLUMN, as findings have them; line 0 where none is named.
+
+    A file that has such a name is that file."""
+    for pattern in () if os.path.lexists(path) else (_WITH_LINE, _WITH_COLUMN):
+        match = pattern.fullmatch(path)
+        if match is not None and (match["file"] == "-" or os.path.lexists(match["file"])):
+            return match["file"], int(match["line"])
+    return path, 0
+
+
+def _find(path: str) -> list[InputFile]:
+    file, line = split_line(path)
+    if line:
+        stem, suffix = os.path.splitext(without_packing(_find(file)[0].relative))
+        return [InputFile(f"{file}:{line}", f"{stem}-{line}{suffix}")]
+    if ":" in path and not os.path.lexists(path):
+        path = programs.file_of(path) or path
+    if path == "-":
+        return [InputFile("-", "stdin.json")]
+    if os.path.isdir(path):
+        return _walk(path)
+    if not os.path.lexists(path) and glob.has_magic(path):
+        return _matches(path)
+    return [InputFile(path, os.path.basename(path))]
+
+
+def _walk(folder: str) -> list[InputFile]:
+    files = []
+    for place, below, names in os.walk(folder):
+        below.sort()
+        paths = (os.path.join(place, name) for name in sorted(names) if _is_ours(name))
+        files += [InputFile(path, os.path.relpath(path, folder)) for path in paths]
+    if not files:
+        raise JobError("no-input", f"there is no {', '.join(SUFFIXES)} file in the folder {folder}")
+    return files
+
+
+def _matches(pattern: str) -> list[InputFile]:
+    matches = sorted(glob.glob(pattern, recursive=True))
+    files = [below for match in matches for below in (_walk(match) if os.path.isdir(match) else _find(match))]
+    if not files:
+        raise JobError("no-input", f"no file matches {pattern}")
+    return files
+
+
+def _is_ours(name: str) -> bool:
+    return without_packing(name).lower().endswith(SUFFIXES)
+
+
+def without_packing(name: str) -> str:
+    """A file name without the suffix of a compression."""
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix.lower() in PACKED else name
+
+
+def is_lines(name: str) -> bool:
+    """Does the name of a file say that it holds JSON Lines?"""
+    return without_packing(name).lower().endswith((".jsonl", ".ndjson"))

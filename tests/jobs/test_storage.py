@@ -1,0 +1,154 @@
+"""Tables as inputs: the same transcripts as of JSON Lines, and what storage did to them is told once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convcli.__main__ import main
+from convcli.jobs import inputs, workers
+from convcli.jobs.inputs import Document
+from convcli.jobs.judging import JudgingOptions, judge_file
+from tests.files.test_tables import table
+
+pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.arrow
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+def row(number: int, *, city: bool) -> dict[str, Any]:
+    """A row with a call whose arguments have one of two keys, and a tool whose parameters do."""
+    name = "city" if city else "unit"
+    function = {"name": "weather", "arguments": {name: "x"}}
+    parameters = {"type": "object", "properties": {name: {"type": "string"}}}
+    return {
+        "messages": [
+            {"role": "user", "content": f"How is it? {number}"},
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": "c1", "type": "function", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": "c1", "content": "22"},
+        ],
+        "tools": [{"type": "function", "function": {"name": "weather", "parameters": parameters}}],
+    }
+
+
+ROWS = [row(number, city=number > 2) for number in range(150)]
+PADDED = [
+    ("messages.*.tool_calls.*.function.arguments.city", 1, "/messages/1/tool_calls/0/function/arguments/city"),
+    ("messages.*.tool_calls.*.function.arguments.unit", 4, "/messages/1/tool_calls/0/function/arguments/unit"),
+    ("tools.*.function.parameters.properties.city", 1, "/tools/0/function/parameters/properties/city"),
+    ("tools.*.function.parameters.properties.unit", 4, "/tools/0/function/parameters/properties/unit"),
+]
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the same rows as a table and as JSON Lines."""
+    monkeypatch.chdir(tmp_path)
+    table(tmp_path / "a.parquet", rows=ROWS)
+    (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in ROWS))
+    return tmp_path
+
+
+@pytest.fixture
+def call(capfd: pytest.CaptureFixture[str]) -> Call:
+    def run(*words: object) -> tuple[int, str, str]:
+        code = main([str(word) for word in words])
+        return code, *capfd.readouterr()
+
+    return run
+
+
+def documents(path: Path | str, dialect: str | None = None) -> list[Document]:
+    return list(inputs.documents(str(path), dialect))
+
+
+def test_rows_of_a_table_are_the_documents_of_the_same_lines(files: Path) -> None:
+    read, lines = documents(files / "a.parquet"), documents(files / "a.jsonl")
+    assert [(one.line, one.value, one.dialect.name) for one in read] == [
+        (one.line, one.value, one.dialect.name) for one in lines
+    ]
+
+
+def test_what_was_filled_in_open_objects_is_told_once_and_what_the_dialect_names_never(files: Path) -> None:
+    with_notes = [one for one in documents(files / "a.parquet") if one.notes]
+    told = [(note.code, note.severity, note.line, note.where) for one in with_notes for note in one.notes]
+    assert sorted(told) == sorted(("padded-object", "warning", line, where) for _, line, where in PADDED)
+    notes = [note for one in with_notes for note in one.notes]
+    assert all(any(path in note.message for path, _, _ in PADDED) for note in notes)
+    plain = table(
+        files / "b.parquet", rows=[{"messages": [{"role": "user", "content": "a", "name": "b"}, {"role": "user"}]}]
+    )
+    assert documents(plain, "hf-chat")[0].notes == ()
+
+
+@pytest.mark.parametrize(
+    "words", [["validate"], ["inspect"], ["convert", "--to", "anthropic"], ["losses", "--to", "cohere"]]
+)
+def test_every_command_tells_it_and_goes_on(files: Path, call: Call, words: list[str]) -> None:
+    code, out, err = call(words[0], "a.parquet", *words[1:])
+    assert (code, (out + err).count("[padded-object]")) == (0, 4)
+
+
+def test_a_line_of_a_table_is_the_number_of_its_row(files: Path, call: Call) -> None:
+    assert [one.line for one in documents("a.parquet:7")] == [7]
+    code, out, _ = call("inspect", "a.parquet:7")
+    assert (code, "How is it? 6" in out) == (0, True)
+    assert call("inspect", "a.parquet:151")[0] == 2
+
+
+def test_a_finding_of_a_row_tells_its_number_and_pointer_and_no_column(files: Path) -> None:
+    bad = table(
+        files / "bad.parquet", rows=[{"messages": [{"role": role, "content": "x"}]} for role in ("user", "usr")]
+    )
+    (finding,) = (
+        finding
+        for verdict in judge_file(str(bad), "hf-chat", "error", JudgingOptions())
+        for finding in verdict.findings
+        if finding.severity == "error"
+    )
+    assert (finding.line, finding.column, finding.where) == (2, 0, "/messages/0/role")
+
+
+def test_columns_of_json_texts_and_what_a_pointer_picks_are_read(files: Path, call: Call) -> None:
+    texts = [{name: json.dumps(value) for name, value in each.items()} for each in ROWS]
+    assert [one.value for one in documents(table(files / "t.parquet", rows=texts))] == ROWS
+    table(files / "e.parquet", rows=[{"id": "x", "text": json.dumps(each)} for each in ROWS])
+    table(files / "o.parquet", rows=[{"id": "x", "inside": each} for each in ROWS])
+    wanted = call("convert", "a.jsonl", "--to", "openai-chat")[1]
+    for name, pointer, times in (("e.parquet", "/text", 0), ("o.parquet", "/inside", 4)):
+        code, out, err = call("convert", name, "--at", pointer, "--to", "openai-chat")
+        assert (code, out, err.count("[padded-object]")) == (0, wanted, times)
+
+
+def test_the_order_of_conditions_and_limits_is_that_of_lines(files: Path, call: Call) -> None:
+    for words in (["--limit", "3"], ["--sample", "5", "--seed", "1"], ["--where", "line=9"]):
+        got, wanted = (call("convert", name, "--to", "hf-chat", *words)[1] for name in ("a.parquet", "a.jsonl"))
+        assert list(map(json.loads, got.splitlines())) == list(map(json.loads, wanted.splitlines()))
+
+
+def test_a_column_of_times_is_told_and_read_as_text(files: Path) -> None:
+    import datetime
+
+    noon = datetime.datetime(2026, 1, 2, 12)
+    (one, _) = documents(table(files / "t.parquet", rows=[{**each, "at": noon} for each in ROWS[:2]]))
+    assert one.value["at"] == "2026-01-02T12:00:00"
+    assert [(note.code, note.severity) for note in one.notes if "at" in note.message.split()] == [
+        ("column-type", "info")
+    ]
+
+
+@pytest.mark.skipif(not workers.can_start(), reason="processes cannot be started here")
+def test_several_processes_give_what_one_gives(files: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "WORTH", 1)
+    monkeypatch.setattr(inputs, "RANGE", 1)
+    for words in (["convert", "a.parquet", "--to", "openai-chat"], ["validate", "a.parquet"]):
+        assert call(*words, "-j", "2") == call(*words, "-j", "1")
