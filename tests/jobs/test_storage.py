@@ -123,10 +123,16 @@ def test_columns_of_json_texts_and_what_a_pointer_picks_are_read(files: Path, ca
     assert [one.value for one in documents(table(files / "t.parquet", rows=texts))] == ROWS
     table(files / "e.parquet", rows=[{"id": "x", "text": json.dumps(each)} for each in ROWS])
     table(files / "o.parquet", rows=[{"id": "x", "inside": each} for each in ROWS])
-    wanted = call("convert", "a.jsonl", "--to", "openai-chat")[1]
+    wanted = [conversation(line) for line in call("convert", "a.jsonl", "--to", "openai-chat")[1].splitlines()]
     for name, pointer, times in (("e.parquet", "/text", 0), ("o.parquet", "/inside", 4)):
         code, out, err = call("convert", name, "--at", pointer, "--to", "openai-chat")
-        assert (code, out, err.count("[padded-object]")) == (0, wanted, times)
+        assert (code, err.count("[padded-object]")) == (0, times)
+        assert [conversation(line) for line in out.splitlines()] == wanted
+
+
+def conversation(line: str) -> Any:
+    """A request without the order of its keys, which types of columns do not keep."""
+    return json.loads(line)
 
 
 def test_the_order_of_conditions_and_limits_is_that_of_lines(files: Path, call: Call) -> None:
