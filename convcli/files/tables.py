@@ -72,7 +72,7 @@ class TableSource:
 
     def __init__(self, stored: CountedFile, kind: str, file: CountedFile) -> None:
         self.name, self._kind, self._stored, self._file = stored.name, kind, stored, file
-        self._table: _Parquet | _Batches | None = None
+        self._table: _ParquetBatches | _ArrowBatches | None = None
         self._reader: ColumnReader | None = None
         self._opened()
 
@@ -158,10 +158,10 @@ class TableSource:
             return ContentError("not-utf8", "a text is not UTF-8", file=self.name, line=row)
         return ContentError("damaged-table", "a value of this row cannot be read", file=self.name, line=row)
 
-    def _opened(self) -> _Parquet | _Batches:
+    def _opened(self) -> _ParquetBatches | _ArrowBatches:
         if self._table is None:
             with _telling(self.name, self._kind):
-                kind = _Parquet if self._kind == "a Parquet file" else _Batches
+                kind = _ParquetBatches if self._kind == "a Parquet file" else _ArrowBatches
                 self._table = kind(self._file, self._kind)
         return self._table
 
@@ -171,7 +171,7 @@ class TableSource:
         return self._reader
 
 
-class _Parquet:
+class _ParquetBatches:
     """A Parquet file: `groups` has the number of rows and of bytes of each row group."""
 
     def __init__(self, file: CountedFile, _: str) -> None:
@@ -186,7 +186,7 @@ class _Parquet:
             yield from self._file.iter_batches(_ROWS, row_groups=[group], use_threads=False)
 
 
-class _Batches:
+class _ArrowBatches:
     """An Arrow file or stream."""
 
     groups: tuple[tuple[int, int], ...] = ()
