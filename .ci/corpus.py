@@ -27,8 +27,8 @@ REAL = "real"
 DIALECTS = {
     "pi": "openclaw",
     "claude_code_malformed": "claude-code",
-    "hf_chat": "openai-chat hf-chat",
-    "openai_ft": "openai-chat openai-ft mistral",
+    "hf_chat": "openai-chat openai-ft hf-chat",
+    "openai_ft": "openai-chat openai-ft hf-chat mistral",
     "sharegpt_tools": "sharegpt",
     "openai_agents": "openai-responses",
 }

@@ -103,8 +103,9 @@ def test_the_readme_says_what_each_dialect_is(readme: Path) -> None:
 
 
 def test_the_readme_can_be_read_in_a_few_minutes() -> None:
+    """Without the table of dialects, which nobody reads from the beginning to the end."""
     for readme in READMES:
-        assert readme.read_text("utf-8").count("\n") <= 180
+        assert TABLE.sub("", readme.read_text("utf-8")).count("\n") <= 152
 
 
 def test_the_first_screen_has_a_command_its_output_and_the_line_of_losses() -> None:

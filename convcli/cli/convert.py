@@ -36,10 +36,10 @@ LEVEL_OF_CHOICE = {"content": "content", "context": "context", "any": "envelope"
 
 EXAMPLES = """\
 convcli convert samples/cohere/twin-weather.json --to anthropic   # to stdout; losses on stderr
-convcli convert samples/openai-chat/fine-tuning.jsonl -t anthropic -o out.jsonl
+convcli convert samples/openai-ft/fine-tuning.jsonl -t anthropic -o out.jsonl
 convcli convert "samples/openclaw/*.jsonl" --to openai-chat --out-dir out -j 4
 convcli convert "samples/openclaw/*.jsonl" --to openai-chat -o train.jsonl   # a line for each
-convcli convert samples/openai-chat/fine-tuning.jsonl --to openclaw --out-dir sessions   # a file for each
+convcli convert samples/openai-ft/fine-tuning.jsonl --to openclaw --out-dir sessions   # a file for each
 convcli convert samples/mistral/response.json --to openai-chat-stream --chunk 20
 convcli convert samples/openai-chat/twin-weather.json --to anthropic --set max_tokens=1024 --set model=claude-x
 cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fail-on-loss > out.json

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from convcli.model.findings import Finding
 
 EXAMPLES = """\
-convcli validate samples/openai-chat/fine-tuning.jsonl
+convcli validate samples/openai-ft/fine-tuning.jsonl
 convcli validate samples/openclaw/*.jsonl --from openclaw --output-format concise
 convcli validate samples/ollama/request-all-settings.json --as ollama   # would that service take it?
 convcli validate samples/openai-chat/ --statistics --exit-zero

@@ -27,8 +27,6 @@ class Foreign(NamedTuple):
     help: str = ""
 
 
-PREFERENCES = "keep one of the two answers of each pair, as a row of messages, and convert that"
-
 FORMATS = (
     # sessions
     Foreign(
@@ -179,7 +177,6 @@ FORMATS = (
         "a training set in the form of ms-swift",
         ("messages/*/role=tool_call|tool_response", "messages rejected_response", "query:str response:str"),
     ),
-    Foreign("a set of preference pairs for OpenAI", ("input/messages preferred_output",), PREFERENCES),
     Foreign(
         "a set of preference pairs with a question",
         ("question:str chosen:str rejected:str",),

@@ -10,7 +10,7 @@ import pytest
 from tests.cli_cases import run
 from tests.support import SAMPLES
 
-ORIGINALS = ["openai-chat/request-all-settings.json", "openai-chat/fine-tuning.jsonl", "openclaw/twin-weather.jsonl"]
+ORIGINALS = ["openai-chat/request-all-settings.json", "openai-ft/fine-tuning.jsonl", "openclaw/twin-weather.jsonl"]
 
 
 def values(text: str) -> list[str]:

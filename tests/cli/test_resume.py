@@ -47,7 +47,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_several_transcripts_are_not_one_session(tmp_path: Path) -> None:
-    done = run("resume", ROOT / "samples" / "openai-chat" / "fine-tuning.jsonl", "--in", "codex", "--home", tmp_path)
+    done = run("resume", ROOT / "samples" / "openai-ft" / "fine-tuning.jsonl", "--in", "codex", "--home", tmp_path)
     assert done.returncode == 2
     assert b"transcripts in" in done.stderr
 

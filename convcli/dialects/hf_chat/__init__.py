@@ -32,18 +32,19 @@ from convcli.dialects.hf_chat.columns import (
     without_columns,
 )
 from convcli.families.openai import messages as common
-from convcli.families.openai.calls import AS_TEXT, kind_in_turn
-from convcli.families.openai.fitting import of_conversations
+from convcli.families.openai.calls import kind_in_turn
+from convcli.families.openai.fitting import RESULTS, of_conversations
 from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, LACKING, REASONS
 from convcli.families.rows.pairs import CHOSEN, REJECTED, is_pair, on_both, pair_of
+from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.model.branches import active
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Spots, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, tools
 
@@ -56,12 +57,7 @@ FOREIGN = ("refusal", "audio", "function_call", "annotations")
 APART = frozenset(("training", *THOUGHTS, *FOREIGN))
 ALONE, TURN = frozenset(("messages", "tools")), frozenset(("role", "content", "name"))
 """What a row without calls and its turns have."""
-WEIGHTS = {True: 1, False: 0}
 JOINT = "\n\n"
-RESULTS = Convention(
-    common.express,
-    {**AS_TEXT, "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message")},
-)
 
 
 def detect(document: Any) -> Clue | None:
@@ -137,7 +133,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
         places = spots if spots is not None else [("content",) for _ in message.parts]
         message.parts, spots = [*parts, *message.parts], [*((key,) for key in thoughts), *places]
     if isinstance(weight, bool):
-        message.weight = WEIGHTS[weight]
+        message.weight = BINARY[weight]
     return message, spots
 
 
@@ -165,15 +161,6 @@ def _one_thought(message: Message) -> Message:
     text = JOINT.join(thought.text for thought in thoughts if thought.text)
     parts = [part for part in message.parts if not isinstance(part, Reasoning)]
     return replace(message, parts=[*([Reasoning(text)] if text else []), *parts])
-
-
-def _weighed(message: Message) -> Message:
-    """A turn of the assistant counts or not, and no other turn."""
-    if message.weight is None:
-        return message
-    is_known = message.role == "assistant" and message.weight in WEIGHTS.values()
-    weight = int(message.weight) if is_known else None
-    return message if type(message.weight) is type(weight) else replace(message, weight=weight)
 
 
 def _is_written(media: Media) -> bool:
@@ -208,7 +195,7 @@ CONVERSATION = fused(
     on_parts(_shown, *MEDIA),
     fitting.only_own_opaque(NAME),
     common.without_empty_text(NAME),
-    on_messages(lambda messages: [_weighed(_one_thought(message)) for message in messages]),
+    on_messages(lambda messages: [binary_weight(_one_thought(message)) for message in messages]),
     fitting.ordered_parts("reasoning", "text image audio document opaque", "tool_call", kind=kind_in_turn),
     fitting.functions_only(NAME),
     custom.as_functions,
@@ -244,7 +231,7 @@ def write_message(message: Message) -> Native:
             call["function"] = {**call["function"], "arguments": part.arguments}
     if native["content"] is None:
         native["content"] = ""
-    weight = {} if message.weight is None else {"training": message.weight == WEIGHTS[True]}
+    weight = {} if message.weight is None else {"training": message.weight == BINARY[True]}
     return MESSAGE.put({**native, **weight}, None, sort=True)
 
 

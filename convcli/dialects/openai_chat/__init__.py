@@ -10,7 +10,6 @@ Quirks
 - The API itself takes no reasoning back; compatible servers answer with `reasoning_content` or `reasoning`, and some
   take it back: it is written in a response, and in a request of the form `compatible`.
 - Several choices of one response are siblings: a tree of which the first is the head.
-- Fine-tuning files are JSONL of requests without a model.
 """
 
 from __future__ import annotations
@@ -19,38 +18,30 @@ from typing import Any
 
 from convcli.dialects.openai_chat.shortcut import PLAIN
 from convcli.families.openai import request as common
-from convcli.families.openai.calls import AS_TEXT, kind_in_turn
-from convcli.families.openai.fitting import of_answers, of_conversations
+from convcli.families.openai import rules as of_openai
+from convcli.families.openai.fitting import NO_REASONING, RESULTS, of_answers, of_requests, parts_of_turns
 from convcli.families.openai.messages import (
-    express,
     lift_any,
     lift_message,
-    one_reasoning,
-    without_empty_refusal,
-    without_empty_text,
     write_message,
 )
-from convcli.families.openai.parts import IDS, NAMES, usual_audio, write_answer_audio, write_media
+from convcli.families.openai.parts import IDS, NAMES
 from convcli.families.openai.response import Answers, lift_response, write_response
 from convcli.families.openai.tables import LACKING, PLACES, REASONS, lacks
 from convcli.kit import custom
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.fitting import (
     functions_only,
-    named,
-    only_own_opaque,
-    ordered_parts,
-    parts_in_roles,
     response_if_answered,
     some_tools,
 )
 from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
-from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
+from convcli.kit.passes import fused
 from convcli.kit.renaming import renaming
-from convcli.model.dialect import CUSTOM, Clue, Convention, Dialect, Options
-from convcli.model.transcript import Media, Message, Part, Transcript
-from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
+from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
+from convcli.model.transcript import Transcript
+from convcli.validation.rules import keys, models, tools, turns
 from convcli.validation.survey import for_outputs, for_requests
 
 NAME = "openai-chat"
@@ -63,11 +54,6 @@ REQUEST = Keys(
     "safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options moderation"
 )
 ANSWERS = Answers(NAME, lift_message, write_message, common.FINISH, common.FINISH_OF, common.USAGE)
-
-RESULTS = Convention(
-    express,
-    {**AS_TEXT, "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message")},
-)
 
 OWN_SETTINGS = ("max_completion_tokens", "response_format", "logit_bias", "functions")
 """Keys of a request that tell it from one of Anthropic."""
@@ -191,38 +177,11 @@ def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     return REQUEST.put(native, beside)
 
 
-def _is_written(media: Media) -> bool:
-    return write_media(media, NAME) is not None
-
-
-def _spoken_or_shown(part: Part, message: Message) -> Part | None:
-    """Media that the API takes in this role: what an assistant said aloud, what a user shows."""
-    if not isinstance(part, Media):
-        return part
-    if message.role == "assistant":
-        return part if part.type == "audio" and write_answer_audio(part, NAME) is not None else None
-    if message.role != "user" or not _is_written(part):
-        return None
-    return usual_audio(part)
-
-
 RESPONSE, COMPATIBLE = "response", "compatible"
 """The forms in which reasoning has a place: compatible servers answer so, and some take it back."""
 
-PARTS = (
-    parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ("assistant",)}),
-    on_each_message(one_reasoning),
-    on_parts(_spoken_or_shown, *MEDIA),
-    only_own_opaque(NAME),
-    without_empty_refusal(NAME),
-    without_empty_text(NAME),
-    ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
-)
-NO_REASONING = parts_in_roles({"reasoning": ()})
 MESSAGES = fused(
-    renaming(NAMES, IDS),
-    *of_conversations(RESULTS, _is_written, on_each_message(named)),
-    *PARTS,
+    *of_requests(NAME),
     functions_only(NAME),
     custom.calls,
     custom.tools,
@@ -230,7 +189,7 @@ MESSAGES = fused(
     common.named_format,
     common.REQUEST_SETTINGS.fits,
 )
-ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *PARTS), custom.calls)
+ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *parts_of_turns(NAME)), custom.calls)
 PLAIN_MESSAGES = fused(NO_REASONING, *MESSAGES)
 FIT = {"request": PLAIN_MESSAGES, "list": PLAIN_MESSAGES, RESPONSE: ANSWER, COMPATIBLE: MESSAGES}
 
@@ -246,20 +205,7 @@ LACKS = lacks(
 LACKS[COMPATIBLE] = LACKS["request"]
 
 RULES = (
-    links.identified(),
-    links.paired(links.PairingRules()),
-    names.of_tools(NAMES),
-    names.of_calls(IDS),
-    arguments.as_text(),
-    arguments.readable(),
-    arguments.not_filled(),
-    arguments.rows_not_filled("tool_calls", "function_call"),
-    turns.content_not_null(),
-    turns.parts_in_roles(
-        {"image": ("user",), "document": ("user",), "audio": ("user", "assistant"), "tool_call": ("assistant",)}
-    ),
-    turns.files_as_urls(),
-    turns.participants("<|\\/>"),
+    *of_openai.MESSAGES,
     for_requests(turns.answered_by_assistant()),
     for_requests(turns.heard_with_data()),
     for_outputs(turns.some_message()),
@@ -272,9 +218,7 @@ RULES = (
         "usage?.prompt_tokens usage?.completion_tokens usage?.total_tokens",
     ),
     tools.chosen(),
-    tools.unique("warning"),
-    tools.not_more_than(128),
-    tools.schemas(tools.SchemaDemands(items=True, closed=True)),
+    *of_openai.TOOLS,
     tools.closed_response("json_schema", "schema"),
 )
 

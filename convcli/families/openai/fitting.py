@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from convcli.families.openai.calls import media_behind_results
-from convcli.families.openai.messages import texts_only
+from convcli.families.openai.calls import AS_TEXT, kind_in_turn, media_behind_results
+from convcli.families.openai.messages import (
+    express,
+    one_reasoning,
+    texts_only,
+    without_empty_refusal,
+    without_empty_text,
+)
+from convcli.families.openai.parts import IDS, NAMES, usual_audio, write_answer_audio, write_media
 from convcli.families.openai.response import Answers, created_in_seconds, joined_text, known_finish, usage_of_response
-from convcli.kit.fitting import answers_only, linear, parts_in_roles
-from convcli.kit.passes import on_each_message, on_messages, on_results
+from convcli.kit.fitting import answers_only, linear, named, only_own_opaque, ordered_parts, parts_in_roles
+from convcli.kit.passes import MEDIA, PartFit, on_each_message, on_messages, on_parts, on_results
+from convcli.kit.renaming import renaming
 from convcli.kit.results import expressed, results_behind_calls, single_results
 from convcli.model.dialect import Convention, Pass
-from convcli.model.transcript import Media
+from convcli.model.transcript import Media, Message, Part
+
+RESULTS = Convention(
+    express,
+    {**AS_TEXT, "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message")},
+)
+"""How a tool message holds results."""
 
 
 def of_conversations(results: Convention, is_written: Callable[[Media], bool], *between: Pass) -> tuple[Pass, ...]:
@@ -41,3 +55,47 @@ def of_answers(answers: Answers, *parts: Pass) -> tuple[Pass, ...]:
         usage_of_response,
         created_in_seconds,
     )
+
+
+def of_requests(owner: str) -> tuple[Pass, ...]:
+    """The messages of a request to OpenAI, whose parts carry keys of the `owner`."""
+
+    def is_written(media: Media) -> bool:
+        return write_media(media, owner) is not None
+
+    return (
+        renaming(NAMES, IDS),
+        *of_conversations(RESULTS, is_written, on_each_message(named)),
+        *parts_of_turns(owner),
+    )
+
+
+def parts_of_turns(owner: str) -> tuple[Pass, ...]:
+    """What the turns of a request or a response of OpenAI hold, in its order."""
+    return (
+        parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ("assistant",)}),
+        on_each_message(one_reasoning),
+        on_parts(_spoken_or_shown(owner), *MEDIA),
+        only_own_opaque(owner),
+        without_empty_refusal(owner),
+        without_empty_text(owner),
+        ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
+    )
+
+
+def _spoken_or_shown(owner: str) -> PartFit:
+    """Media that the API takes in this role: what an assistant said aloud, what a user shows."""
+
+    def fits(part: Part, message: Message) -> Part | None:
+        if not isinstance(part, Media):
+            return part
+        if message.role == "assistant":
+            return part if part.type == "audio" and write_answer_audio(part, owner) is not None else None
+        if message.role != "user" or write_media(part, owner) is None:
+            return None
+        return usual_audio(part)
+
+    return fits
+
+
+NO_REASONING = parts_in_roles({"reasoning": ()})

@@ -6,6 +6,7 @@ head is the chosen leaf. Messages of rows have no ids, so those of a pair are ma
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -103,8 +104,9 @@ def is_pair(transcript: Transcript) -> bool:
     return transcript.head is not None and pair_of(transcript) is not None
 
 
-def on_both(*passes: Pass) -> Pass:
+def on_both(*passes: Pass, answer: Callable[[list[Message]], list[Message]] = list) -> Pass:
     """A pass that fits both lines of a pair by these passes, each as a line of its own, and nothing beside them.
+    `answer` gives what is kept behind the prompt, one message at least.
 
     Raises RefusedError where there is no pair: nobody can make up an answer that was rejected.
     """
@@ -122,7 +124,8 @@ def on_both(*passes: Pass) -> Pass:
             raise RefusedError([NO_PAIR])
         chosen = line_of(transcript, [*pair.prompt, *pair.chosen])
         rejected = line_of(transcript, [*pair.prompt, *pair.rejected])
-        both = between(chosen.messages, rejected.messages)
+        prompt, *answers = between(chosen.messages, rejected.messages)
+        both = Preference(prompt, *map(answer, answers))
         return replace(chosen, messages=both.messages, head=both.head)
 
     return fitted
