@@ -77,7 +77,6 @@ FORMATS = (
     ),
     Foreign("a log of the Agent Client Protocol", ("method=session/update params/update",)),
     # trajectories and evaluations
-    Foreign("an ATIF trajectory", ("schema_version^ATIF-",)),
     Foreign("a trajectory of SWE-agent", ("trajectory/*/action trajectory/*/observation", "history/*/message_type")),
     Foreign("a trajectory of mini-swe-agent", ("trajectory_format^mini-swe-agent",)),
     Foreign("a result of tau-bench", ("task_id traj reward",)),

@@ -245,6 +245,9 @@ def as_read_back(lift: Callable[[Any], Transcript], write: Callable[[Transcript,
     stands where: what they have no place for is left out, and what they have one place for stands there."""
 
     def fits(transcript: Transcript) -> Transcript:
-        return replace(lift(write(transcript, Options(form=form))), origin=transcript.origin)
+        again = lift(write(transcript, Options(form=form)))
+        if again.origin is not None and transcript.origin is not None:
+            again.origin.invented |= transcript.origin.invented
+        return again
 
     return fits

@@ -1,0 +1,231 @@
+"""The steps of an ATIF trajectory: what a step says, its calls, and what it observed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from convcli.families.frameworks.blocks import Block, BlockRows, whole
+from convcli.kit import results
+from convcli.kit.contexts import LiftContext
+from convcli.kit.lacking import fields
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.pairing import UNKNOWN
+from convcli.kit.sessions import Envelope
+from convcli.kit.values import put_counts, take_counts
+from convcli.model.transcript import Media, MediaKind, Message, Part, Path, Reasoning, Text, ToolCall, ToolResult
+from convcli.wire import exact_json
+
+NAME = "atif"
+ROLES = {"system": "system", "user": "user", "agent": "assistant"}
+SOURCES = {role: source for source, role in ROLES.items()}
+STEP = Envelope(
+    "step_id timestamp source model_name reasoning_effort message reasoning_content tool_calls observation metrics "
+    "is_copied_context llm_call_count extra",
+    {"timestamp": "created_at", "model_name": "model"},
+    content="step_id source message reasoning_content tool_calls observation metrics",
+)
+CALL = Keys("tool_call_id function_name arguments extra", carried="extra")
+OBSERVATION = Keys("results")
+REF = "subagent_trajectory_ref"
+RESULT = Keys(f"source_call_id content {REF} extra", carried=REF)
+USAGE: dict[tuple[str, ...], str] = {
+    ("prompt_tokens",): "inputTokens",
+    ("completion_tokens",): "outputTokens",
+    ("cached_tokens",): "cacheReadTokens",
+}
+TYPES = {
+    "image": fields("image/jpeg image/png image/gif image/webp"),
+    "audio": fields("audio/wav audio/mpeg audio/mp4 audio/aac audio/ogg audio/flac audio/webm audio/aiff"),
+}
+"""What a trajectory takes, by kind."""
+ROWS = BlockRows(NAME, "type")
+MEDIA, SOURCE = Keys("type source"), Keys("media_type path")
+
+
+def _media(kind: MediaKind) -> Block:
+    """Media are files beside the trajectory, or in the web."""
+
+    def read(native: Native, _: LiftContext) -> Part | None:
+        source = native["source"]
+        path, inner = source["path"], SOURCE.carried(source)
+        carried = {**(MEDIA.carried(native) or {}), **({"source": inner} if inner else {})}
+        field = "url" if "://" in path else "path"
+        return Media(kind, **{field: path}, media_type=source["media_type"], extras=extras_of(NAME, carried))
+
+    def write(part: Media) -> Native | None:
+        path = part.path if part.url is None or part.url.startswith("data:") else part.url
+        if path is None or part.media_type not in TYPES[kind]:
+            return None
+        carried = dict(carried_by(part.extras, NAME))
+        source = SOURCE.put({"media_type": part.media_type, "path": path}, carried.pop("source", None))
+        return MEDIA.put({"type": kind, "source": source}, carried)
+
+    return Block(kind, kind, read, write)
+
+
+PARTS = ROWS.table(
+    ROWS.record("text", Text(""), "type text", {"text": whole("text")}), _media("image"), _media("audio")
+)
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_step(native: Native, place: Path, number: int, context: LiftContext) -> list[Message]:
+    """The message of a step, and a message for each of its results; one that only observes is no message."""
+    observation = native.get("observation") or {}
+    message = Message(ROLES[native["source"]], [])
+    carried = STEP.lift(native, message) or {}
+    carried |= {"step_id": native["step_id"]} if native.get("step_id") not in (None, number) else {}
+    parts = list(_parts(native, context))
+    metrics = dict(native.get("metrics") or {})
+    message.cost = metrics.pop("cost_usd", None)
+    usage, rest = take_counts(metrics, USAGE)
+    message.usage = usage or None
+    for key, value in (("metrics", rest), ("observation", OBSERVATION.carried(observation))):
+        carried |= {key: value} if value else {}
+    message.parts, message.extras = [part for part, _ in parts], extras_of(NAME, carried)
+    begin = len(context.messages)
+    if message != Message("system", []) or not observation.get("results"):
+        context.add(message, place, [spot for _, spot in parts])
+    for j, result in enumerate(_results(observation.get("results") or (), message, context)):
+        context.add(Message("tool", [result]), (*place, "observation", "results", j), [()])
+    return context.messages[begin:]
+
+
+def _parts(native: Native, context: LiftContext) -> Iterator[tuple[Part, Path]]:
+    if native.get("reasoning_content"):
+        yield Reasoning(native["reasoning_content"]), ("reasoning_content",)
+    said = native.get("message")
+    for j, block in enumerate(said if isinstance(said, list) else ()):
+        yield PARTS.lift(block, context), ("message", j)
+    if said and isinstance(said, str):
+        yield Text(said), ("message",)
+    for j, call in enumerate(native.get("tool_calls") or ()):
+        id_ = context.pairing.call(call["tool_call_id"] or None, call["function_name"])
+        part = ToolCall(id_, call["function_name"], call["arguments"], extras=extras_of(NAME, CALL.carried(call)))
+        yield part, ("tool_calls", j)
+
+
+def _results(natives: Sequence[Native], message: Message, context: LiftContext) -> Iterator[ToolResult]:
+    """The results of a step. One that names no call answers one of this step that no other answers."""
+    named = {native.get("source_call_id") for native in natives}
+    unanswered = [part.id for part in message.parts if isinstance(part, ToolCall) and part.id not in named]
+    for native in natives:
+        id_ = native.get("source_call_id") or _named_beside(native) or (unanswered.pop(0) if unanswered else None)
+        id_, name = context.pairing.result(id_, None if id_ else UNKNOWN)
+        context.pairing.invented |= {UNKNOWN} if name == UNKNOWN else set()
+        yield _lift_result(native, id_, name, context)
+
+
+def _named_beside(native: Native) -> str | None:
+    """The call of another step that a result answers, as convcli writes it."""
+    id_ = (native.get("extra") or {}).get("source_call_id")
+    return id_ if isinstance(id_, str) and id_ else None
+
+
+def _lift_result(native: Native, id_: str, name: str, context: LiftContext) -> ToolResult:
+    content, extra = native.get("content"), dict(native.get("extra") or {})
+    result = ToolResult(id_, name, "text", content or "")
+    if isinstance(content, list):
+        result.kind, result.value = "multimodal", [PARTS.lift_inside(block, context) for block in content]
+    if _named_beside(native) and not native.get("source_call_id"):
+        del extra["source_call_id"]
+    if extra.get("is_error") is True:
+        del extra["is_error"]
+        result.kind, result.is_error = ("error", None) if result.kind == "text" else (result.kind, True)
+    if extra.get("status") and isinstance(extra["status"], str):
+        result.status = extra.pop("status")
+    carried = dict(RESULT.carried(native) or {})
+    if carried.get(REF) == [{"trajectory_id": id_}]:
+        del carried[REF]
+    result.extras = extras_of(NAME, {**carried, **({"extra": extra} if extra else {})})
+    return result
+
+
+def referred(result: ToolResult) -> list[str]:
+    """The ids of the trajectories to which a result refers."""
+    refs = carried_by(result.extras, NAME).get(REF) or ()
+    return [ref["trajectory_id"] for ref in refs if ref.get("trajectory_id")]
+
+
+# ---------------------------------------------------------------- write
+
+
+class Known(NamedTuple):
+    """`runs`: the calls that began a trajectory of a subagent, which has their id where nobody gave it another;
+    `made_up`: ids that no source has."""
+
+    runs: Collection[str]
+    made_up: Collection[str]
+
+
+def write_steps(messages: Sequence[Message], known: Known) -> list[Native]:
+    """A step for each message, with the results behind it: those of its calls, or of an agent that called nothing."""
+    steps: list[Native] = []
+    observed: dict[int, list[Native]] = {}
+    aside: Native | None = None
+    agent, ids = 0, set[str]()  # the step of the agent that may have observed what comes next, and its calls
+    for message in messages:
+        result = results.result_of(message)
+        if result is None:
+            steps.append(_write_step(message, len(steps) + 1))
+            agent = len(steps) if message.role == "assistant" else 0
+            ids = {part.id for part in message.parts if isinstance(part, ToolCall)}
+            continue
+        is_named = bool(agent) and result.tool_call_id in ids
+        at = agent if is_named or not ids else 0
+        if not at and (not steps or steps[-1] is not aside):
+            aside = {"step_id": len(steps) + 1, "source": "system", "message": ""}
+            steps.append(aside)
+        observed.setdefault(at or len(steps), []).append(_write_result(result, is_named, known))
+    for number, found in observed.items():
+        step = steps[number - 1]
+        step["observation"] = OBSERVATION.put({"results": found}, step.get("observation"))
+    return [STEP.write(Message("event", []), None, **step) for step in steps]
+
+
+def _write_step(message: Message, number: int) -> Native:
+    carried = dict(carried_by(message.extras, NAME))
+    thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
+    calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    cost = {} if message.cost is None else {"cost_usd": message.cost}
+    content: Native = {
+        "reasoning_content": thoughts[0] if thoughts else None,
+        "tool_calls": calls,
+        "observation": carried.pop("observation", None),
+        "metrics": put_counts(message.usage or {}, {**cost, **carried.pop("metrics", {})}, USAGE),
+    }
+    content = {key: value for key, value in content.items() if value}
+    number, source = carried.pop("step_id", number), SOURCES[message.role]
+    said = [native for part in message.parts if (native := PARTS.write(part)) is not None]
+    return STEP.write(message, carried, step_id=number, source=source, message=_content(said), **content)
+
+
+def _content(natives: list[Native]) -> Any:
+    """A text that says nothing else stands for itself."""
+    only = natives[0] if len(natives) == 1 else {}
+    return only["text"] if only.keys() == {"type", "text"} and only["text"] else natives or ""
+
+
+def _write_call(call: ToolCall) -> Native:
+    native = {"tool_call_id": call.id, "function_name": call.name, "arguments": call.arguments}
+    return CALL.put(native, carried_by(call.extras, NAME))
+
+
+def _write_result(result: ToolResult, is_named: bool, known: Known) -> Native:
+    native: Native = {"source_call_id": result.tool_call_id} if is_named else {}
+    if result.tool_call_id in known.runs:
+        native[REF] = [{"trajectory_id": result.tool_call_id}]
+    native["content"] = result.value
+    if result.kind == "data":
+        native["content"] = exact_json.write_text(result.value)
+    elif result.kind == "multimodal":
+        native["content"] = [block for part in result.value if (block := PARTS.write_inside(part)) is not None]
+    carried = dict(carried_by(result.extras, NAME))
+    extra: Native = {"is_error": True} if results.has_failed(result) else {}
+    if not is_named and result.tool_call_id not in known.made_up:
+        extra["source_call_id"] = result.tool_call_id
+    extra |= {} if result.status is None else {"status": result.status}
+    extra |= carried.pop("extra", {})
+    return RESULT.put({**native, **({"extra": extra} if extra else {})}, carried)
