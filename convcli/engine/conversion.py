@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Origin, Transcript
 from convcli.proof.difference import difference
-from convcli.proof.reasons import Loss
+from convcli.proof.reasons import KeysOf, Loss
 from convcli.validation import schemas, verdict
 from convcli.validation.survey import Purpose
 from convcli.wire.pointers import pointer
@@ -146,8 +146,14 @@ def compared(
     messages that the user did not want."""
     after = target.lift(document)
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
-    losses = difference(before, after, source, target, left_out, partial(schemas.vocabulary, target.name))
+    losses = difference(before, after, source, target, left_out, _keys(target.name))
     return Conversion(document, lambda: before, losses, findings)
+
+
+@cache
+def _keys(name: str) -> KeysOf:
+    """The keys that the schema names; one function for each, for words of losses are remembered by it."""
+    return partial(schemas.vocabulary, name)
 
 
 def _chosen(transcript: Transcript, options: Options) -> Transcript:

@@ -135,8 +135,9 @@ RARE = CUSTOM | frozenset(
 """Fields which hardly any format has: a dialect says which it `has`."""
 
 
-class Dialect(msgspec.Struct, frozen=True, kw_only=True):
+class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One vendor's shape. All functions are pure: they do not change their input, print, or draw random numbers.
+    A dialect is equal to itself alone, so that what was found of it can be remembered.
 
     `lift` keeps every fact of a document, `fit` makes of any transcript one that the vendor takes, and `write` is the
     inverse of `lift`: it writes all that its format has a place for, and decides nothing.

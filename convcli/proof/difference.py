@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from itertools import accumulate
-from operator import attrgetter
 from typing import Any
 
 from convcli.model.branches import active
@@ -48,8 +47,9 @@ def difference(
     names: of what has such a key it is not said that there is none.
     """
     walk = _Walk(before, after, Differences(before, after, source, target, keys), frozenset(left_out))
-    if not walk.equal():
-        walk.transcript()
+    walk.beside_messages()
+    if not walk.equal_messages():
+        walk.messages(walk.alignment())
     return walk.diff.losses
 
 
@@ -68,22 +68,16 @@ class _Walk:
 
     # ------------------------------------------------------------ the whole
 
-    def equal(self) -> bool:
-        """Quick, in C: nothing differs, and nothing that is equal to Python differs in JSON (1, 1.0 and true)."""
-        if self.diff.made_up or self.diff.made_up_again or self.before != self.after:
+    def equal_messages(self) -> bool:
+        """Quick, in C: no message differs, and nothing that is equal to Python differs in JSON (1, 1.0 and true)."""
+        if self.diff.made_up or self.diff.made_up_again or self.before.messages != self.after.messages:
             return False
-        return (
-            exact_messages(self.before.messages, self.after.messages)
-            and all(map(exact_json.exact, _JSON_VALUES(self.before), _JSON_VALUES(self.after)))
-            and all(map(exact_tool, self.before.tools or (), self.after.tools or ()))
-        )
+        return not self.has_chosen() and exact_messages(self.before.messages, self.after.messages)
 
-    def transcript(self) -> None:
-        """All fields of the transcript, then its tools, then its messages."""
+    def beside_messages(self) -> None:
+        """All fields of the transcript, then its tools."""
         before, after = self.before, self.after
-        for name in TRANSCRIPT_FIELDS:
-            if name in ("messages", "tools", "settings", "extras", "head"):
-                continue
+        for name in FIELDS:
             self.diff.value(before, after, name, camel(name), ())
         self.diff.keys(before.settings or {}, after.settings or {}, "settings", ())
         if (before.settings is None) != (after.settings is None) and not before.settings and not after.settings:
@@ -91,12 +85,15 @@ class _Walk:
         self.diff.extras(before.extras, after.extras, ())
         self.tools(before.tools, after.tools)
         self.diff.value(before, after, "head", "head", ())
-        self.messages(self.alignment())
+
+    def has_chosen(self) -> bool:
+        """Are there messages that were not to be written: left out, or off the active branch?"""
+        return bool(self.left_out) or (self.before.head is not None and self.after.head is None)
 
     def alignment(self) -> Alignment:
         """Who is who; turns off the active branch are nobody when the output has no branches."""
         made_up = self.diff.made_up | self.diff.made_up_again
-        if not self.left_out and (self.before.head is None or self.after.head is not None):
+        if not self.has_chosen():
             return align(self.before.messages, self.after.messages, made_up)
         messages = enumerate(self.before.messages)
         kept = [i for i, message in messages if i not in self.left_out and not self.off_branch(message)]
@@ -292,7 +289,8 @@ class _Walk:
 IDENTITY = ("id", "parent_id", "created_at", "name", "model")
 """What is told of a message that is gone together with it."""
 
-_JSON_VALUES = attrgetter("settings", "extras", "tool_choice")
+FIELDS = tuple(name for name in TRANSCRIPT_FIELDS if name not in ("messages", "tools", "settings", "extras", "head"))
+"""Fields of a transcript that are compared as a whole."""
 
 
 def _brief(record: Part | ToolDefinition) -> Any:

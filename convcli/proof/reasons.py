@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -120,6 +121,14 @@ SUMS = {"message.usage.totalTokens": "it is the sum of input and output tokens"}
 
 KeysOf: TypeAlias = Callable[[], Collection[str]]
 """The keys that the schema of the target names."""
+
+
+@lru_cache(maxsize=4096)
+def words_of(
+    kind: LossKind, field: str, source: Dialect | None, target: Dialect | None, keys: KeysOf
+) -> tuple[Level, str]:
+    """The level and the reason of every loss of this kind and field, looked up once: many are alike."""
+    return level_of(field, source, target), reason_of(kind, field, target, keys)
 
 
 def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf = tuple) -> str:

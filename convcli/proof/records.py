@@ -5,14 +5,16 @@ Who is compared with whom is known already (`difference`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from convcli.model.dialect import CUSTOM, Dialect, LossKind
 from convcli.model.transcript import Path, Transcript
 from convcli.proof.equality import as_json
 from convcli.proof.places import Places
-from convcli.proof.reasons import MISSING, KeysOf, Level, Loss, level_of, reason_of
+from convcli.proof.reasons import MISSING, KeysOf, Loss, words_of
 from convcli.wire import exact_json, pointers
 
 SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
@@ -33,7 +35,6 @@ class Differences:
         self.before, self.after, self.source, self.target = before, after, source, target
         self.keys_of = keys
         self.losses: list[Loss] = []
-        self._words: dict[tuple[LossKind, str], tuple[Level, str]] = {}
         self.places = Places(before, source)
         origin = before.origin
         self.made_up = origin.invented if origin is not None else set()
@@ -41,9 +42,12 @@ class Differences:
 
     def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
         """Every field of two records of one type."""
-        for name, field in fields_of(before.__class__, node):
-            x = getattr(before, name)
-            if name in skip or (x is getattr(after, name, None) and (x is None or field not in MADE_UP)):
+        values, names = fields_of(before.__class__, node)
+        others = (
+            values(after) if after.__class__ is before.__class__ else [getattr(after, name, None) for name, _ in names]
+        )
+        for (name, field), x, y in zip(names, values(before), others, strict=True):
+            if (x is y and (x is None or field not in MADE_UP)) or name in skip:
                 continue
             if name == "metadata":
                 self.keys(before.metadata or {}, after.metadata or {}, f"{node}.metadata", place)
@@ -139,11 +143,7 @@ class Differences:
         self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
     ) -> None:
         """Add a loss: its level and reason follow from the field, unless `why` says another."""
-        known = self._words.get((kind, field))
-        if known is None:
-            reason = reason_of(kind, field, self.target, self.keys_of)
-            known = self._words[kind, field] = level_of(field, self.source, self.target), reason
-        level, usual = known
+        level, usual = words_of(kind, field, self.source, self.target, self.keys_of)
         self.losses.append(
             Loss(
                 kind,
@@ -162,10 +162,11 @@ def _kind(x: Any, y: Any) -> LossKind:
 
 
 @cache
-def fields_of(type_: Any, node: str) -> tuple[tuple[str, str], ...]:
-    """The fields of records of this type that are compared one by one, each with its name in losses."""
+def fields_of(type_: Any, node: str) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[tuple[str, str], ...]]:
+    """What gets the fields of records of this type that are compared one by one, and these, each with its name in
+    losses."""
     names = [name for name in type_.__struct_fields__ if name not in ("parts", "extras")]
-    return tuple((name, f"{node}.{camel(name)}") for name in names)
+    return attrgetter(*names), tuple((name, f"{node}.{camel(name)}") for name in names)
 
 
 @cache
