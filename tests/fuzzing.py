@@ -28,7 +28,6 @@ from convcli.wire import exact_json
 from convcli.wire.decimals import Decimal
 from convcli.wire.pointers import pointer
 from convcli.wire.surrogates import Spelled
-from tests.engine.test_shortcut import assert_same_way
 from tests.laws.test_mutants import VALUES, containers
 from tests.planting import leaf_paths
 from tests.support import names, sample_files, samples_of
@@ -212,7 +211,6 @@ def hold_laws(trial: Trial, target: Dialect) -> None:
         testing.assert_same(source, trial.document)
         testing.assert_writes(source, source.lift(trial.document))
     testing.assert_conversion(source, target, trial.document)
-    assert_same_way(trial.document, source, target)
     testing.assert_restores(source, target, trial.document)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import cache, cached_property, partial
+from collections.abc import Collection
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -24,25 +24,14 @@ BY_DEFAULT = Options()
 
 
 class Conversion:
-    """What came of one document: it in the target dialect, what that does not carry, and what its rules object to."""
+    """What came of one document: it in the target dialect, what that does not carry, and what its rules object to.
+    `transcript` is what was converted, as the intermediate format says it."""
 
-    def __init__(
-        self, document: Any, lifted: Callable[[], Transcript], losses: list[Loss], findings: list[Finding]
-    ) -> None:
-        self.document, self.losses, self.findings = document, losses, findings
-        self._lifted = lifted
+    def __init__(self, document: Any, transcript: Transcript, losses: list[Loss], findings: list[Finding]) -> None:
+        self.document, self.transcript, self.losses, self.findings = document, transcript, losses, findings
 
     def __repr__(self) -> str:
         return f"Conversion({self.document!r}, losses={self.losses!r}, findings={self.findings!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For a copy or another process: with the transcript, which need not be lifted again there."""
-        return {name: getattr(self, name) for name in ("document", "losses", "findings", "transcript")}
-
-    @cached_property
-    def transcript(self) -> Transcript:
-        """What was converted, as the intermediate format says it; lifted when it is first asked for."""
-        return self._lifted()
 
 
 def lift(document: Any, dialect: Dialect) -> Transcript:
@@ -147,7 +136,7 @@ def compared(
     after = target.lift(document)
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
     losses = difference(before, after, source, target, left_out, _keys(target.name))
-    return Conversion(document, lambda: before, losses, findings)
+    return Conversion(document, before, losses, findings)
 
 
 @cache

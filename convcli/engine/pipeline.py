@@ -7,10 +7,6 @@ from typing import Any
 
 from convcli.engine.added import with_added
 from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower, not_understood, nothing_said
-from convcli.engine.shortcut import (
-    by_template,
-    is_clean,
-)
 from convcli.engine.spelling import respelled, with_form
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
@@ -34,8 +30,6 @@ def validate(
 
     `strict`: unknown keys are warnings · `purpose`: "request" judges it as one · `more`: rules beside its own.
     """
-    if not strict and purpose == "document" and not more and is_clean(document, dialect):
-        return []
     found = schemas.findings(dialect.name, document, strict=strict)
     if any(finding.severity == "error" for finding in found):
         return found
@@ -71,9 +65,6 @@ def _converted(document: Any, source: Dialect, target: Dialect, options: Options
         return with_added(bare, options, target, source)
     if source is target and options == BY_DEFAULT:
         return _unchanged(document, source)
-    by_shortcut = by_template(document, source, target) if options == BY_DEFAULT else None
-    if by_shortcut is not None:
-        return by_shortcut
     return _written(document, lift(document, source), source, target, options)
 
 
@@ -93,4 +84,4 @@ def _unchanged(document: Any, dialect: Dialect) -> Conversion:
     if not dialect.is_written:
         raise JobError("read-only-dialect", f"{dialect.title} is only read, never written")
     findings = verdict.of_output(document, transcript, dialect, transcript, dialect)
-    return Conversion(document, lambda: transcript, [], findings)
+    return Conversion(document, transcript, [], findings)

@@ -56,49 +56,6 @@ class Convention(NamedTuple):
     """By kind of the result: the kind of loss and the reason."""
 
 
-Turn: TypeAlias = tuple[Any, ...]
-"""One turn, as light as can be compared:
-
-    (role, text)                                      the role is system, developer, user or assistant
-    ("user", [text, (media type, base64), …])         texts and images, never a single text; of an image in the web
-                                                      the type is empty, and its URL stands for the data
-    ("assistant", text or None, [(id, tool, arguments), …])
-    ("tool", id, text)                                a result, behind the calls of the turn before it
-"""
-
-Call: TypeAlias = tuple[str, str, dict[str, Any]]
-"""The id of a call, the name of the tool, and the arguments."""
-
-
-class Taken(NamedTuple):
-    """A document in pieces: what is left without its turns, the turns, and what stands beside them.
-
-    `names` are those that messages have, by the index of the message. Hardly any service knows names, so their loss is
-    told on the short way too.
-    """
-
-    rest: Any
-    turns: list[Turn]
-    names: dict[int, str]
-
-    @property
-    def begins_with_system(self) -> bool:
-        """Is there an instruction before everything else?"""
-        return bool(self.turns) and self.turns[0][0] == "system"
-
-
-class Plain(NamedTuple):
-    """What a dialect knows of plain conversations.
-
-    `take` gives the turns of a document if all of them are plain, else None. `give` puts turns into a document, in
-    place of its own; that document begins with a system text exactly if they do. What comes of turns that are not
-    plain in the dialect, `take` does not give back.
-    """
-
-    take: Callable[[Any], Taken | None]
-    give: Callable[[Any, list[Turn]], Any]
-
-
 class SessionFacts(NamedTuple):
     """What the name of a session's file is made of. `begin` is a time as RFC 3339 has it, in UTC."""
 
@@ -162,8 +119,6 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The form of a transcript for which nobody asked for one; None: the first."""
     rules: tuple[Rule, ...] = ()
     """What the vendor's API rejects though the schema allows it."""
-    plain: Plain | None = None
-    """A short cut for documents whose messages are plain."""
     conventions: tuple[Convention, ...] = ()
     lacks: frozenset[str] | Mapping[str, frozenset[str]] = frozenset()
     """Fields of the intermediate format that its documents have no place for (`message.name`, `video`, `settings`, …):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator
-from functools import cache, partial
+from functools import cache
 from threading import local
 from typing import Any, NamedTuple
 
@@ -33,7 +33,6 @@ __all__ = [
     "locate_all",
     "parse",
     "parse_text",
-    "rereader",
     "write",
     "write_line",
     "write_text",
@@ -162,11 +161,6 @@ def _spare_depth() -> int:
         except TypeError:
             return depth - 1 - MAX_DEPTH
         value, depth = [value], depth + 1
-
-
-def rereader(data: bytes) -> Callable[[], Any]:
-    """Reads a text that `write` wrote again and again, as `parse` does; what proves it exact is done once."""
-    return partial(orjson.loads, data) if _parse(data, "error", BEGIN)[1] else partial(parse, data)
 
 
 def write(value: Any, *, indent: bool = False) -> bytes:

@@ -22,7 +22,7 @@ def of(identity: str | None, line: int = 0, at: str = "") -> tuple[Document, Any
     dialect = dialects.get(OWN)
     if identity is None:
         del value["id"]
-    return Document("f", line, value, b"", dialect, at), Conversion(value, lambda: lift(value, dialect), [], [])
+    return Document("f", line, value, b"", dialect, at), Conversion(value, lift(value, dialect), [], [])
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects.anthropic.rules import NAME, RULES
-from convcli.dialects.anthropic.shortcut import PLAIN
 from convcli.families.anthropic import policy
 from convcli.families.anthropic import request as common
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
@@ -210,7 +209,6 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     repeats=frozenset(("/usage/input_tokens", "/messages/*/usage/input_tokens", "/*/usage/input_tokens")),
-    plain=PLAIN,
     conventions=(policy.results_of(BLOCKS),),
     lacks={
         "request": LACKING | {"id"},

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.openai_chat.shortcut import PLAIN
 from convcli.families.openai import request as common
 from convcli.families.openai import rules as of_openai
 from convcli.families.openai.fitting import NO_REASONING, RESULTS, of_answers, of_requests, parts_of_turns
@@ -241,7 +240,6 @@ DIALECT = Dialect(
     write=write,
     form_of=response_if_answered(),
     rules=RULES,
-    plain=PLAIN,
     conventions=(RESULTS,),
     lacks=LACKS,
     has=CUSTOM,
