@@ -288,7 +288,7 @@ UNTESTED = frozenset(
     for package, modules in {
         "files": "packed",
         "jobs": "choosing converting judging workers",
-        "kit": "lacking pairing turns",
+        "kit": "lacking pairing",
         "model": "document findings rule transcript",
         "proof": "align reasons records",
         "report": "choice losses matrix message picture screen text",

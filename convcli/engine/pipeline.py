@@ -7,6 +7,7 @@ from typing import Any
 
 from convcli.engine.added import with_added
 from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower, not_understood, nothing_said
+from convcli.engine.shortcut import is_clean
 from convcli.engine.spelling import respelled, with_form
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
@@ -30,6 +31,8 @@ def validate(
 
     `strict`: unknown keys are warnings · `purpose`: "request" judges it as one · `more`: rules beside its own.
     """
+    if not strict and purpose == "document" and not more and is_clean(document, dialect):
+        return []
     found = schemas.findings(dialect.name, document, strict=strict)
     if any(finding.severity == "error" for finding in found):
         return found

@@ -200,7 +200,7 @@ def refusal_as_text(part: Part, _: Message) -> Part:
     return Text(part.text, part.metadata, part.extras) if part.__class__ is Refusal else part
 
 
-refusals_as_texts = on_parts(refusal_as_text)
+refusals_as_texts = on_parts(refusal_as_text, "refusal")
 """Refusals are written as texts."""
 
 

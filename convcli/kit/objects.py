@@ -18,7 +18,7 @@ class Keys:
     Those in `carried` have no field in the intermediate format: they ride in extras, as unknown keys do.
     """
 
-    __slots__ = ("_carried", "_rank", "_unsaid")
+    __slots__ = ("_carried", "_rank", "_ranked", "_unsaid")
 
     def __init__(self, order: str, *, carried: str = "") -> None:
         self._rank = {name: rank for rank, name in enumerate(order.split())}
@@ -26,15 +26,19 @@ class Keys:
         if not self._carried <= self._rank.keys():
             raise ValueError("carried keys must have a place in the order")
         self._unsaid: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._without_field)
+        self._ranked: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._by_rank)
 
     def _without_field(self, keys: tuple[str, ...]) -> tuple[str, ...]:
         """Those of the keys that no field of the intermediate format says."""
         return tuple(key for key in keys if key in self._carried or key not in self._rank)
 
-    def sorted(self, keys: Iterable[str]) -> list[str]:
+    def sorted(self, keys: Iterable[str]) -> tuple[str, ...]:
         """The keys in the order of the vendor, unknown ones last."""
+        return self._ranked(tuple(keys))
+
+    def _by_rank(self, keys: tuple[str, ...]) -> tuple[str, ...]:
         last = len(self._rank)
-        return sorted(keys, key=lambda key: self._rank.get(key, last))
+        return tuple(sorted(keys, key=lambda key: self._rank.get(key, last)))
 
     def carried(self, native: Native) -> Native | None:
         """What must be carried: keys that the format has no field for, unless their value says nothing."""
@@ -48,6 +52,10 @@ class Keys:
         if value is None:
             return True
         return key in self._rank and not value and not isinstance(value, (bool, int, float))
+
+    def known(self, native: Native) -> Native:
+        """The object without the keys that the vendor does not have."""
+        return {key: native[key] for key in native if key in self._rank}
 
     def put(self, native: Native, carried: Native | None, *, sort: bool = False) -> Native:
         """The object as its vendor writes it: with what was carried, in the vendor's order."""
@@ -90,6 +98,22 @@ def merge(base: Native, more: Native) -> Native:
         mine = out.get(key)
         out[key] = merge(mine, value) if isinstance(mine, dict) and isinstance(value, dict) else value
     return out
+
+
+def without_plain(document: Any, are_plain: Callable[[list[Any]], bool], keys: Keys) -> Any:
+    """The document without its messages, if these are plain, and of its keys only these; else None.
+
+    What lacks a key or is of another type is not plain, so `are_plain` need not ask before it reaches for something.
+    """
+    is_list = document.__class__ is list
+    try:
+        messages = document if is_list else document["messages"]
+        is_plain = messages.__class__ is list and are_plain(messages)
+    except (KeyError, TypeError):
+        return None
+    if not is_plain:
+        return None
+    return [] if is_list else {**keys.known(document), "messages": []}
 
 
 def messages_in(document: Any, *keys: str) -> list[Native] | None:

@@ -61,23 +61,19 @@ class PartPass:
         self._of_type = {kind: tuple(fits for types, fits in steps if kind in types) for kind in kinds}
 
     def __call__(self, transcript: Transcript) -> Transcript:
-        messages = transcript.messages
-        changed = [index for index, message in enumerate(messages) if self._changes(message)]
+        messages, of_type = transcript.messages, self._of_type
+        changed: dict[int, None] = {}
+        for index, message in enumerate(messages):
+            for part in message.parts:
+                for fits in of_type.get(part.type, ()):
+                    if fits(part, message) is not part:
+                        changed[index] = None
         if not changed:
             return transcript
         fitted = list(messages)
         for index in changed:
             fitted[index] = self._fitted(messages[index])
         return replace(transcript, messages=fitted)
-
-    def _changes(self, message: Message) -> bool:
-        of_type = self._of_type
-        for part in message.parts:
-            if part.type in of_type:
-                for fits in of_type[part.type]:
-                    if fits(part, message) is not part:
-                        return True
-        return False
 
     def _fitted(self, message: Message) -> Message:
         parts = shared(message.parts, [self._step(part, message) for part in message.parts])

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from operator import is_
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -124,8 +125,12 @@ LINKED = (ToolCall, ToolResult)
 
 def tool_names(transcript: Transcript) -> list[str]:
     """Every tool name that the transcript uses, in definitions, calls, results and choice."""
+    return _names_in(transcript, _linked(transcript.messages))
+
+
+def _names_in(transcript: Transcript, linked: list[Any]) -> list[str]:
     names = [tool.name for tool in transcript.tools or ()]
-    names += [part.name for message in transcript.messages for part in message.parts if part.__class__ in LINKED]
+    names += [part.name for part in linked]
     choice = transcript.tool_choice
     if isinstance(choice, dict):
         names += choice["names"] if "names" in choice else [choice["name"]]
@@ -134,22 +139,27 @@ def tool_names(transcript: Transcript) -> list[str]:
 
 def call_ids(transcript: Transcript) -> list[str]:
     """Every call id that the transcript uses, in calls and results."""
-    return _ids_in(transcript.messages)
+    return _ids_in(_linked(transcript.messages))
 
 
-def _ids_in(messages: list[Message]) -> list[str]:
-    linked = [part for message in messages for part in message.parts if part.__class__ in LINKED]
-    return [part.id if part.__class__ is ToolCall else part.tool_call_id for part in linked]  # type: ignore[union-attr]
+def _linked(messages: list[Message]) -> list[Any]:
+    """All calls and results."""
+    return [part for message in messages for part in message.parts if part.__class__ in LINKED]
+
+
+def _ids_in(linked: list[Any]) -> list[str]:
+    return [part.id if part.__class__ is ToolCall else part.tool_call_id for part in linked]
 
 
 def renamed(transcript: Transcript, names: Alphabet, ids: Alphabet | None = None) -> Transcript:
     """The transcript with names of tools and ids of calls that a target takes, ids of any kind without `ids`. What may
     stay as it is is shared."""
-    name = Renaming(tool_names(transcript), names)
-    id_ = None if ids is None else Renaming(call_ids(transcript), ids)
-    if not name.needed and not (id_ and id_.needed):
+    linked = _linked(transcript.messages)
+    used, used_ids = _names_in(transcript, linked), _ids_in(linked)
+    if names.accepts_all(set(used)) and (ids is None or ids.accepts_all(set(used_ids))):
         return transcript
-    given = id_ or str
+    name = Renaming(used, names)
+    given = str if ids is None else Renaming(used_ids, ids)
     choice = transcript.tool_choice
     if isinstance(choice, dict):
         choice = (
@@ -195,7 +205,7 @@ def distinct(messages: list[Message], alphabet: Alphabet) -> list[Message]:
     given = [part.id for message in messages for part in message.parts if part.__class__ is ToolCall]
     if len(set(given)) == len(given):
         return messages
-    ids = Renaming(_ids_in(messages), alphabet)
+    ids = Renaming(_ids_in(_linked(messages)), alphabet)
     latest: dict[str, deque[str]] = {}
     return [_distinct_message(message, ids, latest) for message in messages]
 

@@ -53,17 +53,20 @@ class Settings:
     Several keys may have one name (`max_tokens`, `max_completion_tokens`): all are read, and the first is written.
     """
 
-    __slots__ = ("_first", "_objects", "_settings")
+    __slots__ = ("_first", "_keys", "_objects", "_settings")
 
     def __init__(self, table: Mapping[str, str | Setting]) -> None:
         self._settings = {key: _setting(one) for key, one in table.items()}
         self._objects = frozenset(key.partition("/")[0] for key in table if "/" in key)
+        self._keys = self._objects.union(self._settings)
         self._first: dict[str, str] = {}
         for key, setting in self._settings.items():
             self._first.setdefault(setting.name, key)
 
     def lift(self, native: Native) -> tuple[dict[str, Any], Native]:
         """Our settings, and what must be carried since it would not come back."""
+        if self._keys.isdisjoint(native):
+            return {}, {}
         settings: dict[str, Any] = {}
         carried: Native = {}
         flat = self._flat(native)
@@ -81,6 +84,8 @@ class Settings:
 
     def write(self, settings: Mapping[str, Any], carried: Mapping[str, Any]) -> Native:
         """The vendor's keys; what was carried of a setting only where it still says the same."""
+        if not settings and self._keys.isdisjoint(carried):
+            return {}
         native: Native = {}
         settings = off_as_budget(settings) if BUDGET in self._first else settings
         beside = self._flat(carried)

@@ -33,8 +33,8 @@ class Alignment(msgspec.Struct):
     """`message_of`: for each message before, its message after or None · `part_of`: the same for parts.
 
     `moved` are the messages before that left the common order; `joined` those whose message after belongs to an
-    earlier one. `matched_after` and `after_used` are the parts and messages after that have a partner. `by_index`:
-    every message and part has the partner at its own index, and nothing after is left.
+    earlier one. `matched_after` and `after_used` are the parts and messages after that have a partner. `in_place` are
+    the messages of which they and all their parts have the partner at their own index, and nothing after is left.
     """
 
     message_of: list[int | None]
@@ -43,7 +43,7 @@ class Alignment(msgspec.Struct):
     joined: set[int]
     matched_after: set[Spot]
     after_used: set[int]
-    by_index: bool = False
+    in_place: Collection[int] = ()
 
     def spread(self, kept: list[int], length: int) -> Alignment:
         """The same for a longer list before, of which only the messages at the indexes `kept` were aligned."""
@@ -60,8 +60,15 @@ def align(before: list[Message], after: list[Message], made_up: Collection[str] 
 
     Calls whose ids are among `made_up`, or differ, are paired by name and arguments, and their results with them.
     """
-    if len(before) == len(after) and all(map(_alike, before, after)):
-        return _by_index(before)
+    if len(before) == len(after):
+        others = [i for i, is_alike in enumerate(map(_alike, before, after)) if not is_alike]
+        within = _align_all([before[i] for i in others], [after[i] for i in others], made_up)
+        if _stays(within):
+            return _by_index(before, others, within)
+    return _align_all(before, after, made_up)
+
+
+def _align_all(before: list[Message], after: list[Message], made_up: Collection[str]) -> Alignment:
     part_of = _parts_by_key(before, after, made_up)
     _calls_by_content(before, after, part_of)
     message_of = _messages_by_parts(before, part_of)
@@ -103,9 +110,18 @@ def _same_key(before: Part, after: Part) -> bool:
     return before is after or part_key(before) == part_key(after)
 
 
-def _by_index(before: list[Message]) -> Alignment:
-    part_of = {(i, k): (i, k) for i, message in enumerate(before) for k in range(len(message.parts))}
-    return Alignment(list(range(len(before))), part_of, set(), set(), set(part_of), set(range(len(before))), True)
+def _stays(alignment: Alignment) -> bool:
+    """Has every message the partner at its own index, and every part with a partner has it there?"""
+    in_order = all(i == j for i, j in enumerate(alignment.message_of))
+    return in_order and all(spot[0] == other[0] for spot, other in alignment.part_of.items())
+
+
+def _by_index(before: list[Message], others: list[int], within: Alignment) -> Alignment:
+    """All messages in their places; `within` says which parts of the `others` are which, the rest are alike."""
+    count, in_place = len(before), set(range(len(before))).difference(others)
+    part_of = {(i, k): (i, k) for i in in_place for k in range(len(before[i].parts))}
+    part_of |= {(others[i], k): (others[j], at) for (i, k), (j, at) in within.part_of.items()}
+    return Alignment(list(range(count)), part_of, set(), set(), set(part_of.values()), set(range(count)), in_place)
 
 
 def part_key(part: Part) -> tuple[Any, ...]:

@@ -134,7 +134,7 @@ class _Walk:
                 self.dropped_message(i, message, alignment)
                 continue
             other = self.after.messages[j]
-            if alignment.by_index and self.same(message, other, exact_message):
+            if i in alignment.in_place and self.same(message, other, exact_message):
                 continue
             place = self.diff.places.message(i)
             if i in alignment.moved or (i in alignment.joined and j != last):
@@ -257,10 +257,10 @@ class _Walk:
 
     def invented(self, alignment: Alignment) -> None:
         """What the output holds and the source did not; the media of a result that a convention moved are not that."""
-        if alignment.by_index:
-            return
         homes = set(alignment.message_of)
         for j, message in enumerate(self.after.messages):
+            if j in alignment.in_place:
+                continue
             unmatched = [at for at in range(len(message.parts)) if (j, at) not in alignment.matched_after]
             if j not in alignment.after_used:
                 media = {media_key(part) for part in message.parts if part.type in MEDIA_KINDS}

@@ -18,7 +18,7 @@ from convcli.model.transcript import Path, Step, Transcript
 class Places:
     """The paths of one transcript; `source` is the dialect of its document, None for one that was never in any."""
 
-    __slots__ = ("_document", "_named", "_origin", "_routes", "_source", "_spot", "_tools", "_turns")
+    __slots__ = ("_document", "_known", "_named", "_origin", "_routes", "_source", "_spot", "_tools", "_turns")
 
     def __init__(self, transcript: Transcript, source: Dialect | None) -> None:
         origin = transcript.origin
@@ -31,6 +31,7 @@ class Places:
         self._named = origin.renamed if origin is not None else {}
         self._routes = origin.routes if origin is not None else {}
         self._document = origin.given if origin is not None else None
+        self._known: dict[str, Path] = {}
 
     def message(self, index: int) -> Path:
         """The path of a message."""
@@ -58,6 +59,9 @@ class Places:
 
         `present`: of one that has no place of its own in the table only where the document has it.
         """
+        known = self._known.get(field)
+        if known is not None:
+            return climb(place, known)
         if self._source is None or self._origin is None:
             return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
         table = self._source.places
@@ -68,7 +72,9 @@ class Places:
             if steps and present:
                 there = self.existing((*place, name))
                 steps = there[-1:] if len(there) == len(self.routed((*place, name))) else ()
-        return self.climb(place, steps)
+            return self.climb(place, steps)
+        self._known[field] = self._in_source(steps)
+        return climb(place, self._known[field])
 
     def member(self, field: str, key: str, place: Path) -> Path:
         """The path of a member of a field: where the table has it, else inside the field."""
@@ -79,7 +85,10 @@ class Places:
 
     def climb(self, place: Path, steps: Path) -> Path:
         """`steps` from `place`, by the names that the source has for them."""
-        return climb(place, tuple(self._named.get(step, step) if isinstance(step, str) else step for step in steps))
+        return climb(place, self._in_source(steps))
+
+    def _in_source(self, steps: Path) -> Path:
+        return tuple(self._named.get(step, step) if isinstance(step, str) else step for step in steps)
 
     def extras(self, dialect: str, key: str, place: Path, present: bool) -> Path:
         """Keys of the source stand where they stood; what another dialect left has no place of its own."""

@@ -20,6 +20,9 @@ from convcli.wire import exact_json, pointers
 SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
 """Fields of which a difference is told key by key."""
 
+SPLIT = "tool_result.value"
+"""The field of which some parts may stand elsewhere."""
+
 MADE_UP = frozenset(
     ("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId", "tool_result.name")
 )
@@ -49,31 +52,32 @@ class Differences:
         for (name, field), x, y in zip(names, values(before), others, strict=True):
             if (x is y and (x is None or field not in MADE_UP)) or name in skip:
                 continue
-            if name == "metadata":
-                self.keys(before.metadata or {}, after.metadata or {}, f"{node}.metadata", place)
-            elif node == "message" and name == "usage":
-                self.keys(before.usage or {}, after.usage or {}, "message.usage", place)
+            if name == "metadata" or field == "message.usage":
+                self.keys(x or {}, y or {}, field, place)
             else:
-                self.value(before, after, name, field, place)
+                self.values(x, y, field, place, is_split=field == SPLIT and before.kind == "multimodal")
         self.extras(before.extras, after.extras, place)
 
     def value(self, before: Any, after: Any, name: str, field: str, place: Path) -> None:
-        """One field of two records."""
-        x, y = getattr(before, name), getattr(after, name, None)
+        """One field of two transcripts."""
+        self.values(getattr(before, name), getattr(after, name), field, place)
+
+    def values(self, x: Any, y: Any, field: str, place: Path, *, is_split: bool = False) -> None:
+        """The values of a field of two records, None where it is absent. `is_split`: of a list some parts may stand
+        elsewhere."""
         if field in MADE_UP and (self.made_up or self.made_up_again):
             x = None if x in self.made_up else x
             y = None if y in self.made_up_again else y
-        if x is y or exact_json.exact(as_json(x), as_json(y)):
+        if x is y or (x is not None and y is not None and exact_json.exact(as_json(x), as_json(y))):
             return
         if field in SCHEMAS and isinstance(x, dict) and isinstance(y, dict):
             self.tree(x, y, field, self.places.field(field, place))
             return
-        x, y = (MISSING if value is None else value for value in (x, y))
+        x, y = MISSING if x is None else x, MISSING if y is None else y
         if field in CUSTOM and y is MISSING:
             self.add("encoded", self.places.field(field, place), field, x)
             return
-        parts = field == "tool_result.value" and before.kind == "multimodal"  # media may stand beside the texts
-        self.add(_kind(x, y), place if parts else self.places.field(field, place), field, x, y)
+        self.add(_kind(x, y), place if is_split else self.places.field(field, place), field, x, y)
 
     def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
         """Two JSON values that differ, down to the keys and items that make the difference."""

@@ -101,10 +101,11 @@ class Survey:
 
     def native(self, at: NodeRef) -> Any:
         """What the document says there; None where it says nothing."""
-        try:
-            return pointers.resolve(self.document, self.path(at))
-        except LookupError:
-            return None
+        return _value(self.document, self.path(at))
+
+    def native_message(self, index: int) -> Any:
+        """What the document says where a message stands."""
+        return _value(self.document, self.places.routed(self.places.message(index)))
 
     def is_one_turn(self, i: int, j: int) -> bool:
         """Do two messages stand in one object of the document?"""
@@ -120,6 +121,22 @@ class Survey:
             turn.append(i)
         if turn:
             yield turn
+
+
+def _value(document: Any, path: Path) -> Any:
+    """The value at a path, None where there is none; tried as quickly as can be first."""
+    value = document
+    try:
+        for step in path:
+            if value.__class__ is str:
+                return None
+            value = value[step]
+    except (LookupError, TypeError):
+        try:
+            return pointers.resolve(document, path)
+        except LookupError:
+            return None
+    return value
 
 
 def path_of(places: Places, at: NodeRef) -> Path:

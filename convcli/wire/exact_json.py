@@ -97,7 +97,7 @@ def _proved(raw: bytes, value: Any, again: bytes, duplicate_keys: DuplicateKeys)
     digits = raw.translate(_DIGITS_TO_ZERO)
     if _TOO_LONG in digits:
         return False
-    return not (_holds_tiny(value) and any(sign in digits for sign in _SMALL))
+    return not (any(sign in digits for sign in _SMALL) and _holds_tiny(value))
 
 
 def _holds_tiny(value: Any) -> bool:

@@ -17,6 +17,7 @@ from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model import codes
 from convcli.model.rule import Rule
+from convcli.validation import schemas, verdict
 from convcli.validation.rules import links
 from convcli.validation.rules.conformance import arguments_match
 from convcli.validation.survey import Survey
@@ -183,6 +184,24 @@ def test_a_stream_says_of_arguments_what_the_whole_response_says(name: str, argu
 
 
 # ---------------------------------------------------------------- short cuts
+
+
+SHORT = [name for name in names() if dialects.get(name).plain is not None]
+
+
+@pytest.mark.parametrize("name", SHORT)
+@given(data=st.data())
+@settings(max_examples=300)
+def test_a_short_cut_never_calls_clean_what_is_not(name: str, data: st.DataObject) -> None:
+    dialect = dialects.get(name)
+    choice = [sample.document for sample in acceptable() if sample.dialect == name]
+    document = copy.deepcopy(choice[data.draw(st.integers(0, len(choice) - 1))])
+    for _ in range(data.draw(st.integers(0, 2))):
+        places = list(containers(document))
+        mutate(data.draw, places[data.draw(st.integers(0, len(places) - 1))])
+    if pipeline.validate(document, dialect) == []:
+        assert schemas.findings(name, document) == []
+        assert verdict.findings(document, dialect.lift(document), dialect, dialect.rules) == []
 
 
 @given(transcript=strategies.transcripts(), where=st.sampled_from(["next", "later"]), wide=st.booleans())

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli.dialects.anthropic.plain import are_plain
 from convcli.dialects.anthropic.rules import NAME, RULES
 from convcli.families.anthropic import policy
 from convcli.families.anthropic import request as common
@@ -28,7 +29,7 @@ from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, last_answer, roles, without
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_plain
 from convcli.kit.passes import fused
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
@@ -144,6 +145,15 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     return transcript
 
 
+def without_plain_messages(document: Any) -> Any:
+    """What is left of a request or a list whose messages are plain; thinking ties messages to what stands beside."""
+    if document.__class__ is dict and "thinking" in document:
+        return None
+    rest = without_plain(document, are_plain, REQUEST)
+    system = rest.pop("system", "x") if rest else "x"
+    return rest if system.__class__ is str and system and not system.isspace() else None
+
+
 def form_of(transcript: Transcript) -> str:
     """A response when the transcript holds only one answer of a model, else a request."""
     return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
@@ -209,6 +219,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     repeats=frozenset(("/usage/input_tokens", "/messages/*/usage/input_tokens", "/*/usage/input_tokens")),
+    plain=without_plain_messages,
     conventions=(policy.results_of(BLOCKS),),
     lacks={
         "request": LACKING | {"id"},

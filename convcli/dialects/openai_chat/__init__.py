@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli.dialects.openai_chat.plain import are_plain
 from convcli.families.openai import request as common
 from convcli.families.openai import rules as of_openai
 from convcli.families.openai.fitting import NO_REASONING, RESULTS, of_answers, of_requests, parts_of_turns
@@ -35,7 +36,7 @@ from convcli.kit.fitting import (
     some_tools,
 )
 from convcli.kit.lacking import fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in, without_plain
 from convcli.kit.passes import fused
 from convcli.kit.renaming import renaming
 from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
@@ -157,6 +158,13 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     )
 
 
+def without_plain_messages(document: Any) -> Any:
+    """What is left of a request or a list whose messages are plain."""
+    if document.__class__ is dict and "choices" in document:
+        return None
+    return without_plain(document, are_plain, REQUEST)
+
+
 def write(transcript: Transcript, options: Options) -> Any:
     """A request, a response or a list of messages."""
     if options.form == RESPONSE:
@@ -240,6 +248,7 @@ DIALECT = Dialect(
     write=write,
     form_of=response_if_answered(),
     rules=RULES,
+    plain=without_plain_messages,
     conventions=(RESULTS,),
     lacks=LACKS,
     has=CUSTOM,

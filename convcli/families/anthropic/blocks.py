@@ -68,7 +68,7 @@ class Blocks(NamedTuple):
         """A tool result, with the name of the call that it answers."""
         content, failed = native.get("content"), bool(native.get("is_error"))
         kind, value = self.value(content, context)
-        carried = dict(TOOL_RESULT.carried(native) or {})
+        carried = TOOL_RESULT.carried(native) or {}
         name = carried.pop("name", None) if self.names else None
         if kind == "multimodal" and len(value) < len(content or ()):
             carried["content"] = content
@@ -243,7 +243,8 @@ READERS: Mapping[str, ReadBlock] = {
 
 
 def write_text(blocks: Blocks, part: Text) -> Native:
-    return TEXT.put({"type": "text", "text": part.text}, blocks.carried(part))
+    native = {"type": "text", "text": part.text}
+    return native if part.extras is None else TEXT.put(native, blocks.carried(part))
 
 
 def write_reasoning(blocks: Blocks, part: Reasoning) -> Native:
@@ -285,12 +286,12 @@ def _write_source(media: Media, carried: Native) -> Native | None:
 
 def write_call(blocks: Blocks, call: ToolCall) -> Native:
     native = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
-    return TOOL_USE.put(native, blocks.carried(call))
+    return native if call.extras is None else TOOL_USE.put(native, blocks.carried(call))
 
 
 def write_result(blocks: Blocks, result: ToolResult) -> Native:
-    carried = dict(blocks.carried(result))
-    content = _carried_content(blocks, result, carried.pop("content", None))
+    carried = dict(blocks.carried(result)) if result.extras is not None else {}
+    content = _carried_content(blocks, result, carried.pop("content", None)) if carried else blocks.content(result)
     native: Native = {"type": "tool_result", "tool_use_id": result.tool_call_id, "content": content}
     if blocks.names:
         native["name"] = result.name

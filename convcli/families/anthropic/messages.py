@@ -86,7 +86,11 @@ class Turns(NamedTuple):
     def lift_each(self, natives: list[Native], prefix: Path, context: LiftContext) -> None:
         """The messages of a list that stands at `prefix`."""
         for i, native in enumerate(natives):
-            self.lift(native, (*prefix, i), context)
+            content = native.get("content")
+            if content and content.__class__ is str and tuple(native) == BARE:  # most messages
+                context.add(Message(native["role"], [Text(content)]), (*prefix, i))
+            else:
+                self.lift(native, (*prefix, i), context)
 
     def lift(self, native: Native, path: Path, context: LiftContext) -> None:
         """A message for each result and for each run of other blocks; the first has the facts. No role: an event."""

@@ -104,6 +104,8 @@ def _typed(media: Media, media_type: str | None) -> Media:
 
 def _express(result: ToolResult, blocks: Blocks) -> tuple[str, Any] | None:
     """How a result is read back for which the API has no field of its own."""
+    if result.kind in ("text", "error"):
+        return None
     if "content" in blocks.carried(result) or (result.kind == "data" and blocks.holds(result.value)):
         return None
     return as_one_text(result)

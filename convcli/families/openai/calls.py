@@ -111,8 +111,10 @@ the message itself says under one of these names."""
 
 def beside(carried: Native | None) -> Native:
     """What is carried of a message, apart from what stands around it."""
-    inner = {key: carried[key] for key in AROUND_MESSAGE if key in carried} if carried else {}
-    return {**_others(carried or {}), **({"message": inner} if inner else {})}
+    if not carried:
+        return {}
+    inner = {key: carried[key] for key in AROUND_MESSAGE if key in carried}
+    return {**_others(carried), **({"message": inner} if inner else {})}
 
 
 def of_message(carried: Native) -> Native:

@@ -54,9 +54,7 @@ RESULT_ROLES = ("tool", "function")
 
 def lift_any(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     """A message of a request: a turn or a result. What nearly all messages look like is read without detours."""
-    is_text = native.get("content").__class__ is str and native["content"]
-    lift_usual = USUAL.get(tuple(native)) if is_text else None
-    return (lift_usual or _lift_unusual)(native, context)
+    return USUAL.get(tuple(native), _lift_unusual)(native, context)
 
 
 def _lift_unusual(native: Native, context: LiftContext) -> tuple[Message, Spots]:
@@ -66,30 +64,32 @@ def _lift_unusual(native: Native, context: LiftContext) -> tuple[Message, Spots]
 
 
 def _lift_text(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    if native["role"] in RESULT_ROLES:
+    role, content = native["role"], native["content"]
+    if content.__class__ is not str or not content or role in RESULT_ROLES:
         return _lift_unusual(native, context)
-    return Message(native["role"], [Text(native["content"])]), None
+    return Message(role, [Text(content)]), None
 
 
 def _lift_text_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    if native["role"] != "tool" or not native["tool_call_id"]:
+    content = native["content"]
+    if content.__class__ is not str or native["role"] != "tool" or not native["tool_call_id"]:
         return _lift_unusual(native, context)
     id_, name = context.pairing.result(native["tool_call_id"], None)
-    return Message("tool", [ToolResult(id_, name, "text", native["content"])]), None
+    return Message("tool", [ToolResult(id_, name, "text", content)]), None
 
 
 def _lift_text_and_calls(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    calls = native["tool_calls"]
-    if native["role"] in RESULT_ROLES or not calls:
+    role, content, calls = native["role"], native["content"], native["tool_calls"]
+    if content.__class__ is list or role in RESULT_ROLES or not calls:
         return _lift_unusual(native, context)
-    parts: list[Part] = [Text(native["content"])]
+    parts: list[Part] = [Text(content)] if content else []
     parts += [lift_call(call, context) for call in calls]
-    return Message(native["role"], parts), _spots_of_calls(len(calls))
+    return Message(role, parts), _spots_of_calls(len(calls), is_behind_text=bool(content))
 
 
 @lru_cache(maxsize=64)
-def _spots_of_calls(count: int) -> Spots:
-    return ("content",), *(("tool_calls", j) for j in range(count))
+def _spots_of_calls(count: int, *, is_behind_text: bool) -> Spots:
+    return *([("content",)] if is_behind_text else []), *(("tool_calls", j) for j in range(count))
 
 
 USUAL: dict[tuple[str, ...], Callable[[Native, LiftContext], tuple[Message, Spots]]] = {
@@ -97,7 +97,7 @@ USUAL: dict[tuple[str, ...], Callable[[Native, LiftContext], tuple[Message, Spot
     ("role", "tool_call_id", "content"): _lift_text_result,
     ("role", "content", "tool_calls"): _lift_text_and_calls,
 }
-"""By the keys of a message with text."""
+"""By the keys of a message, for those whose content is a text or, beside calls, null."""
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:

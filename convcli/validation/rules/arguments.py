@@ -99,11 +99,14 @@ def _filled(called: LocatedCall, arguments: dict[str, Any], known: Any) -> Itera
 
 def rows_not_filled(*keys: str) -> Rule:
     """No message that makes no calls has a null under the keys for calls."""
+    names = frozenset(keys)
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages):
-            native = survey.native(NodeRef(i)) if message.role != "assistant" else None
-            key = next((key for key in keys if key in native and native[key] is None), None) if native else None
+            native = survey.native_message(i) if message.role != "assistant" else None
+            if not native or names.isdisjoint(native):
+                continue
+            key = next((key for key in keys if key in native and native[key] is None), None)
             if key is not None:
                 text = f"{key} is null in a message of the {message.role}: an engine has filled columns"
                 yield Breach("null-filled", NodeRef(i, steps=(key,)), text, "warning", help=TEXT_COLUMNS)

@@ -245,11 +245,13 @@ def results_in_roles(*roles: str) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         messages = survey.messages
         for i, k, _ in survey.parts["tool_result"]:
-            goes_on = i > 0 and survey.is_one_turn(i - 1, i)
-            inside = goes_on and messages[i - 1].role == "assistant"
-            native = None if goes_on else survey.native(NodeRef(i))
+            native = survey.native_message(i)
             role = native.get("role") if isinstance(native, dict) else None
-            if inside or (role is not None and role not in roles):
+            is_behind_answer = i > 0 and messages[i - 1].role == "assistant"
+            if (role is None or role in roles) and not is_behind_answer:
+                continue
+            goes_on = i > 0 and survey.is_one_turn(i - 1, i)
+            if is_behind_answer if goes_on else role is not None and role not in roles:
                 help_text = f"it belongs into a turn with the role {roles[0]}"
                 yield Breach("misplaced-part", NodeRef(i, k), "a tool result cannot stand here", help=help_text)
 

@@ -1,0 +1,34 @@
+"""The short way of judging: what was found of what stands beside the messages of one document is not looked for again.
+
+Tools and settings are the same in most documents of a file, and nothing is wrong with most messages. A dialect that can
+tell such messages says so (`Dialect.plain`); of everything else this says nothing."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from convcli import dialects
+from convcli.model.dialect import Dialect
+from convcli.validation import schemas, verdict
+from convcli.wire import exact_json
+
+MOST_REMEMBERED = 1 << 16
+"""Bytes of what is left of a document without its messages, for its verdict to be remembered."""
+
+
+def is_clean(document: Any, dialect: Dialect) -> bool:
+    """Is there certainly nothing wrong with it?"""
+    rest = dialect.plain(document) if dialect.plain is not None else None
+    written = exact_json.write(rest) if rest is not None else b""
+    return (
+        0 < len(written) <= MOST_REMEMBERED
+        and _is_clean_rest(written, dialect.name)
+        and schemas.accepts(dialect.name, document)
+    )
+
+
+@lru_cache(maxsize=256)
+def _is_clean_rest(written: bytes, name: str) -> bool:
+    dialect, rest = dialects.get(name), exact_json.parse(written)
+    return schemas.accepts(name, rest) and not verdict.findings(rest, dialect.lift(rest), dialect, dialect.rules)
