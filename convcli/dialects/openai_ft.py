@@ -23,7 +23,8 @@ from convcli.families.openai import rules
 from convcli.families.openai.fitting import NO_REASONING, RESULTS, of_requests
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, LACKING, REASONS
-from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
+from convcli.families.rows.pairs import first_answer, is_pair, lift_pair, on_both, pair_of
+from convcli.families.rows.training import answered
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, lacking
 from convcli.kit.contexts import LiftContext
@@ -133,12 +134,6 @@ def _asked(transcript: Transcript) -> Transcript:
     return transcript if last == len(messages) - 1 else replace(transcript, messages=messages[: last + 1])
 
 
-def _answer(messages: list[Message]) -> list[Message]:
-    """One turn of the assistant: the first one."""
-    turns = [message for message in messages if message.role == "assistant"]
-    return messages if messages == turns[:1] else turns[:1] or [Message("assistant", [])]
-
-
 def _without(*keys: str) -> Pass:
     """No key of another form stands beside what is written."""
 
@@ -165,7 +160,7 @@ CONVERSATION = fused(
 ALONE = (*CONVERSATION, on_each_message(_unlabelled), _without(INPUT, *SIDES))
 FIT = {
     MESSAGES: ALONE,
-    PREFERENCE: (on_both(*CONVERSATION, answer=_answer), _without(*SIDES)),
+    PREFERENCE: (on_both(*CONVERSATION, answer=first_answer), _without(*SIDES)),
     REINFORCEMENT: (*ALONE, _asked),
 }
 
@@ -201,8 +196,8 @@ def _write_message(message: Message) -> Native:
 # ---------------------------------------------------------------- rules
 
 
-def _trained() -> Rule:
-    """A row has something to learn, and says of turns of the assistant alone whether they are learned: 0 or 1."""
+def _weighed() -> Rule:
+    """A row says of turns of the assistant alone whether they are learned: 0 or 1."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages):
@@ -211,10 +206,8 @@ def _trained() -> Rule:
                 continue
             problem = "is 0 or 1" if message.role == "assistant" else "is that of a turn of the assistant"
             yield Breach("bad-weight", NodeRef(i, field="message.weight"), f"a weight {problem}")
-        if survey.form == MESSAGES and all(message.role != "assistant" for message in survey.messages):
-            yield Breach("nothing-to-train", NodeRef(), "there is no turn of the assistant")
 
-    return Rule(("bad-weight", "nothing-to-train"), check)
+    return Rule(("bad-weight",), check)
 
 
 def _closed() -> Rule:
@@ -255,7 +248,7 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     form_of=form_of,
-    rules=(*rules.MESSAGES, *rules.TOOLS, _trained(), _closed()),
+    rules=(*rules.MESSAGES, *rules.TOOLS, _weighed(), answered(MESSAGES), _closed()),
     conventions=(RESULTS,),
     lacks={MESSAGES: UNLABELLED, PREFERENCE: LACKS, REINFORCEMENT: UNLABELLED},
     has=lacking.fields("message.weight message.label"),

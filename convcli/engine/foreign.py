@@ -167,7 +167,6 @@ FORMATS = (
     # rows of training sets
     Foreign("a chat data set with the column conversation", ("conversation/*/role conversation/*/content",)),
     Foreign("a chat data set with the column conversations", ("conversations/*/role conversations/*/content",)),
-    Foreign("a training set in Alpaca form", ("instruction:str output:str",)),
     Foreign(
         "a training set in the form of LLaMA-Factory v1",
         ("messages/*/content/*/value messages/*/content/*/type", "chosen_messages rejected_messages"),

@@ -38,6 +38,7 @@ from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, LACKING, REASONS
 from convcli.families.rows.pairs import CHOSEN, REJECTED, is_pair, on_both, pair_of
+from convcli.families.rows.training import answered
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
@@ -47,6 +48,7 @@ from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Spots, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, tools
+from convcli.validation.survey import for_outputs
 
 NAME = "hf-chat"
 ROW = Keys("messages prompt completion chosen rejected label tools")
@@ -259,6 +261,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(
         links.paired(links.PairingRules()),
+        for_outputs(answered(severity="warning")),
         arguments.as_object("function", "arguments"),
         arguments.not_filled(),
         tools.unique("warning"),

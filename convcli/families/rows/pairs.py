@@ -131,6 +131,12 @@ def on_both(*passes: Pass, answer: Callable[[list[Message]], list[Message]] = li
     return fitted
 
 
+def first_answer(messages: list[Message]) -> list[Message]:
+    """What a format keeps that has one turn on each side: the first of the assistant."""
+    turns = [message for message in messages if message.role == "assistant"]
+    return messages if messages == turns[:1] else turns[:1] or [Message("assistant", [])]
+
+
 NO_PAIR = Finding(
     "no-pair",
     "error",

@@ -1,0 +1,235 @@
+"""Rows of Stanford's Alpaca, as LLaMA-Factory takes them: an instruction and its output, with turns before them.
+
+Specification: data/README of LLaMA-Factory 0.9.5 and its converter, the data set of Stanford Alpaca; read 2026-11-22.
+
+Quirks
+- What the user asks is the `instruction`, a line break, and the `input` where there is one.
+- `history` holds the turns before it, two texts for each.
+- An empty text is no turn.
+- A pair of preference has `chosen` and `rejected` in place of `output`; `kto_tag` says how good an output is.
+- There is nothing but text: calls, results, files and reasoning have no place.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.families.rows.pairs import CHOSEN, REJECTED, first_answer, is_pair, lift_pair, on_both, pair_of
+from convcli.families.rows.training import answered
+from convcli.kit import fitting, lacking
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys
+from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
+from convcli.model.branches import INSTRUCTIONS
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Message, Part, Path, Text, Transcript
+from convcli.validation.survey import for_outputs
+
+NAME = "alpaca"
+INSTRUCTION, PREFERENCE = "instruction", "preference"
+ROW = Keys("instruction input output chosen rejected kto_tag system history", carried="output chosen rejected kto_tag")
+LABELS = {True: CHOSEN, False: REJECTED}
+TURNS = ("user", "assistant")
+BETWEEN = "\n\n"
+"""What stands between texts that are one."""
+
+
+def detect(document: Any) -> Clue | None:
+    """By an instruction with an output, or with two."""
+    if not isinstance(document, dict) or not isinstance(document.get("instruction"), str):
+        return None
+    is_pair_of_texts = all(isinstance(document.get(key), str) for key in (CHOSEN, REJECTED))
+    if is_pair_of_texts or isinstance(document.get("output"), str):
+        return Clue(90, "an instruction and its output")
+    return None
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The conversation of a row; that of a pair of preference is a tree."""
+    context = LiftContext(NAME, document)
+    carried = dict(ROW.carried(document) or {})
+    head = None
+    if all(document.get(key) is not None for key in (CHOSEN, REJECTED)):
+        context.origin.form = PREFERENCE
+        lines = context, LiftContext(NAME, document)
+        for line, key in zip(lines, (CHOSEN, REJECTED), strict=True):
+            _add_prompt(line, document)
+            line.add(_turn("assistant", document[key]), (key,), [()])
+            carried.pop(key, None)
+        head = lift_pair(*lines)
+    else:
+        context.origin.form = INSTRUCTION
+        _add_prompt(context, document)
+        _add(context, "assistant", document.get("output"), "output")
+        carried.pop("output", None)
+        _label(context, carried)
+    return context.transcript(head=head, extras=extras_of(NAME, carried))
+
+
+def _turn(role: str, text: str) -> Message:
+    return Message(role, [Text(text)] if text else [])
+
+
+def _add(context: LiftContext, role: str, text: str | None, *path: Any) -> None:
+    if text:
+        context.add(_turn(role, text), path, [()])
+
+
+def _add_prompt(context: LiftContext, row: Native) -> None:
+    """Everything before the answer."""
+    _add(context, "system", row.get("system"), "system")
+    for i, turns in enumerate(row.get("history") or ()):
+        for j, text in enumerate(turns):
+            _add(context, TURNS[j % 2], text, "history", i, j)
+    texts = {key: row[key] for key in ("instruction", "input") if row.get(key)}
+    if texts:
+        _add(context, "user", "\n".join(texts.values()), *(texts if len(texts) == 1 else ()))
+
+
+def _label(context: LiftContext, carried: Native) -> None:
+    """KTO says how good the output is."""
+    last = context.messages[-1] if context.messages else None
+    if isinstance(carried.get("kto_tag"), bool) and last is not None and last.role == "assistant":
+        last.label = LABELS[carried.pop("kto_tag")]
+
+
+# ---------------------------------------------------------------- fit
+
+
+def form_of(transcript: Transcript) -> str:
+    """A pair where there is one."""
+    return PREFERENCE if is_pair(transcript) else INSTRUCTION
+
+
+def _texts_only(part: Part, message: Message) -> Part | None:
+    """Calls, results, files and reasoning have no place."""
+    return None
+
+
+def _in_turns(messages: list[Message]) -> list[Message]:
+    """A system text, then turns of the user and the assistant that take turns, each with one text.
+
+    Instructions between turns have no place, and no more has what says nothing.
+    """
+    leading = list(takewhile(lambda message: message.role in INSTRUCTIONS, messages))
+    turns = [message for message in messages[len(leading) :] if message.role in TURNS]
+    fitted: list[Message] = []
+    for message in [replace(one, role="system") if one.role != "system" else one for one in leading] + turns:
+        text = BETWEEN.join(part.text for part in message.parts if isinstance(part, Text) and part.text)
+        if not text:
+            continue
+        if fitted and fitted[-1].role == message.role:
+            text = f"{_text(fitted.pop())}{BETWEEN}{text}"
+        is_same = message.parts == [Text(text)]
+        fitted.append(message if is_same else replace(message, parts=[Text(text)]))
+    same = len(fitted) == len(messages) and all(one is other for one, other in zip(fitted, messages, strict=True))
+    return messages if same else fitted
+
+
+def _end_labelled(messages: list[Message]) -> list[Message]:
+    """Only the output has a label."""
+    last = len(messages) - 1
+    labelled = [
+        one if one.label is None or (at == last and one.role == "assistant") else replace(one, label=None)
+        for at, one in enumerate(messages)
+    ]
+    return messages if all(one is other for one, other in zip(labelled, messages, strict=True)) else labelled
+
+
+def _without_columns(transcript: Transcript) -> Transcript:
+    """No column is carried that is written, or that would be read in place of what is."""
+    carried, ends = carried_by(transcript.extras, NAME), transcript.messages[-1:]
+    both = (CHOSEN, REJECTED) if carried.keys() >= {CHOSEN, REJECTED} else ()
+    label = ("kto_tag",) if ends and ends[0].role == "assistant" else ()
+    extras = without_keys(transcript.extras, NAME, "output", *both, *label)
+    return transcript if extras is transcript.extras else replace(transcript, extras=extras)
+
+
+CONVERSATION = fused(
+    fitting.linear,
+    fitting.refusals_as_texts,
+    on_parts(_texts_only, "reasoning", "tool_call", "tool_result", "opaque", *MEDIA),
+    on_messages(_in_turns),
+)
+FIT = {
+    INSTRUCTION: (*CONVERSATION, on_messages(_end_labelled), _without_columns),
+    PREFERENCE: (on_both(*CONVERSATION, answer=first_answer),),
+}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A row with its output, or with two."""
+    pair = pair_of(transcript) if options.form == PREFERENCE else None
+    carried = carried_by(transcript.extras, NAME)
+    if pair is None:
+        native = _row(transcript.messages)
+        label = transcript.messages[-1].label if transcript.messages else None
+        return ROW.put({**native, **({} if label is None else {"kto_tag": label == CHOSEN})}, carried, sort=True)
+    native = _row(pair.prompt)
+    del native["output"]
+    answers = {key: _text(turns[0]) for key, turns in ((CHOSEN, pair.chosen), (REJECTED, pair.rejected))}
+    return ROW.put({**native, **answers}, carried, sort=True)
+
+
+def _text(message: Message) -> str:
+    return "".join(part.text for part in message.parts if isinstance(part, Text))
+
+
+def _row(messages: list[Message]) -> Native:
+    """The columns of a conversation, of which the last turns are the instruction and the output."""
+    system = {"system": _text(messages[0])} if messages and messages[0].role == "system" else {}
+    turns: list[list[str]] = []
+    for message in messages[len(system) :]:
+        is_answer = message.role == "assistant"
+        if not is_answer or not turns or turns[-1][1]:
+            turns.append(["", ""])
+        turns[-1][is_answer] = _text(message)
+    *history, (asked, answer) = turns or [["", ""]]
+    native: Native = {"instruction": asked, "input": "", "output": answer, **system}
+    return {**native, "history": history} if history else native
+
+
+PLACES: dict[str, Path] = {"message.label": ("..", "kto_tag")}
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Alpaca rows",
+    aliases=("stanford-alpaca", "alpaca-rows", "instruction"),
+    specification="data/README of LLaMA-Factory 0.9.5, data set of Stanford Alpaca; read 2026-11-22",
+    framings=("document", "records"),
+    forms=(INSTRUCTION, PREFERENCE),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    form_of=form_of,
+    rules=(for_outputs(answered()),),
+    lacks=(
+        lacking.SESSION
+        | lacking.REQUEST
+        | lacking.TOOLS
+        | lacking.MESSAGE
+        | lacking.MEDIA
+        | lacking.fields("message.model reasoning refusal tool_call tool_result opaque metadata")
+    ),
+    has=lacking.fields("message.label"),
+    reasons={
+        **dict.fromkeys(("tools", "tool_call", "tool_result"), "rows of Alpaca have neither tools nor calls"),
+        **dict.fromkeys(lacking.MEDIA, "rows of Alpaca name files in columns that convcli carries as they are"),
+        "reasoning": "an output is one text, without the reasoning before it",
+        "message.role": "there are a system text and turns of the user and the assistant",
+        "message.label": "only the output is good or bad",
+        "text": "the texts of a turn, and of turns of one role that follow each other, are one",
+        "refusal": "the words of a refusal are written as text",
+    },
+    places=PLACES,
+)
