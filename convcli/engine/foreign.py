@@ -45,10 +45,6 @@ FORMATS = (
         ),
         "opencode export prints the whole session, which is read",
     ),
-    Foreign(
-        "a session of Copilot CLI",
-        ("type=session.start data/copilotVersion", "type^session.|assistant.|user.|tool. data id parentId"),
-    ),
     Foreign("a session of Qwen Code", ("parentUuid message/parts", "type=tool_result toolCallResult")),
     Foreign("a session of Droid", ("type=session_start id",)),
     Foreign(

@@ -175,6 +175,26 @@ def in_words(result: ToolResult) -> str:
     return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
 
 
+def as_text_and_files(result: ToolResult) -> tuple[str, Any] | None:
+    """The convention of formats with one text for a result, files behind it, and a text for a failure."""
+    if result.kind == "data" or (result.kind == "multimodal" and (result.is_error or not has_media(result))):
+        return ("error" if result.is_error else "text"), in_words(result)
+    if result.kind != "multimodal":
+        return None
+    text = in_words(result)
+    value = [*([Text(text)] if text else []), *(part for part in result.value if not isinstance(part, Text))]
+    return None if value == result.value else ("multimodal", value)
+
+
+TEXT_AND_FILES = Convention(
+    as_text_and_files,
+    {
+        "data": ("encoded", "a result is one text: the data is written as JSON"),
+        "multimodal": ("changed", "a result is one text with files behind it, and a failure only a text"),
+    },
+)
+
+
 class ResultTexts(NamedTuple):
     """Results in a format that has one text for them and no field for a failure.
 

@@ -14,7 +14,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -27,9 +27,10 @@ from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.branches import active
 from convcli.model.dialect import Pass
-from convcli.model.transcript import Message, Opaque, Path, Transcript
+from convcli.model.transcript import Message, Opaque, Part, Path, Transcript
 from convcli.wire import exact_json
 
+Record = TypeVar("Record", Transcript, Message, Part)
 EPOCH = "1970-01-01T00:00:00.000Z"
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 """Ids that all programs take, and that are safe in the name of a file."""
@@ -353,6 +354,31 @@ def with_session_id(content: Callable[[Transcript], Any], accepts: Callable[[str
         return transcript if is_known else replace(transcript, id=uuid_of(content(transcript)))
 
     return fits
+
+
+def settled(again: Callable[[Transcript], Transcript]) -> Pass:
+    """Of what is carried only that which comes back: what goes without saying there is not carried. `again` writes the
+    transcript and lifts what was written, with the same messages and parts."""
+
+    def fits(transcript: Transcript) -> Transcript:
+        lifted = again(transcript)
+        pairs = zip(transcript.messages, lifted.messages, strict=True)
+        messages = shared(transcript.messages, [_with_extras_of(one, other) for one, other in pairs])
+        whole = _as_carried(transcript, lifted)
+        return whole if messages is whole.messages else replace(whole, messages=messages)
+
+    return fits
+
+
+def _with_extras_of(message: Message, other: Message) -> Message:
+    parts = [_as_carried(part, again) for part, again in zip(message.parts, other.parts, strict=True)]
+    message = _as_carried(message, other)
+    same = all(part is one for part, one in zip(parts, message.parts, strict=True))
+    return message if same else replace(message, parts=parts)
+
+
+def _as_carried(record: Record, other: Record) -> Record:
+    return record if record.extras == other.extras else replace(record, extras=other.extras)
 
 
 def uuid_of(value: Any) -> str:

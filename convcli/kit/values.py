@@ -55,6 +55,8 @@ def write_arguments(arguments: dict[str, Any], raw: str | None) -> str:
     return exact_json.write_text(arguments) if raw is None else raw
 
 
+MEDIA_TYPES = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4", "document": "application/pdf"}
+"""What media of a kind are taken for where nobody says their type."""
 DATA_URL = "data:{};base64,{}"
 """A URL that holds media: its type and its base64."""
 

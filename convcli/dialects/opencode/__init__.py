@@ -19,9 +19,10 @@ from typing import Any
 
 from convcli.dialects.opencode.fitting import FIT
 from convcli.dialects.opencode.messages import lift_session, write_session
-from convcli.dialects.opencode.parts import NAME, RESULTS
+from convcli.dialects.opencode.parts import NAME
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
+from convcli.kit.results import TEXT_AND_FILES
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.transcript import Transcript
@@ -84,7 +85,7 @@ DIALECT = Dialect(
         trees.rooted(mended=True),
         turns.decodable(),
     ),
-    conventions=(RESULTS,),
+    conventions=(TEXT_AND_FILES,),
     lacks=LACKS,
     has=lacking.fields("message.cost message.provider message.replaces"),
     repeats=frozenset(("/messages/*/info/tokens/input",)),

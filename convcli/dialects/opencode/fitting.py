@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -18,17 +18,16 @@ from convcli.dialects.opencode.messages import (
     write_session,
     write_tokens,
 )
-from convcli.dialects.opencode.parts import NAME, RESULTS, file_of
+from convcli.dialects.opencode.parts import NAME, file_of
 from convcli.kit import sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import linear, parts_in_roles, refusals_as_texts
 from convcli.kit.objects import carried_by, extras_of, without_keys
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
-from convcli.kit.results import expressed, results_behind_calls, single_results
+from convcli.kit.results import TEXT_AND_FILES, expressed, results_behind_calls, single_results
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolCall, ToolResult, Transcript
 
-Record = TypeVar("Record", Message, Transcript, Part)
 OF_ANSWERS = ("model", "stop_reason", "usage", "error", "cost", "provider", "replaces")
 ROLES = {
     **dict.fromkeys(("reasoning", "tool_call"), ("assistant",)),
@@ -172,24 +171,9 @@ def _identified(transcript: Transcript) -> Transcript:
     return replace(transcript, id=f"ses_{digits}")
 
 
-def _settled(transcript: Transcript) -> Transcript:
-    """Nothing is carried that goes without saying: of extras what comes back."""
+def _again(transcript: Transcript) -> Transcript:
     document = write_session(transcript)
-    again = lift_session(document, LiftContext(NAME, document))
-    pairs = zip(transcript.messages, again.messages, strict=True)
-    messages = shared(transcript.messages, [_with_extras_of(one, other) for one, other in pairs])
-    settled = _as_again(transcript, again)
-    return settled if messages is settled.messages else replace(settled, messages=messages)
-
-
-def _with_extras_of(message: Message, other: Message) -> Message:
-    parts = [_as_again(part, again) for part, again in zip(message.parts, other.parts, strict=True)]
-    message = _as_again(message, other)
-    return message if all(a is b for a, b in zip(parts, message.parts, strict=True)) else replace(message, parts=parts)
-
-
-def _as_again(record: Record, other: Record) -> Record:
-    return record if record.extras == other.extras else replace(record, extras=other.extras)
+    return lift_session(document, LiftContext(NAME, document))
 
 
 FIT = fused(
@@ -199,7 +183,7 @@ FIT = fused(
     refusals_as_texts,
     parts_in_roles(ROLES),
     on_parts(_own_part, "image", "audio", "video", "document", "opaque", "tool_result"),
-    expressed(RESULTS),
+    expressed(TEXT_AND_FILES),
     results_behind_calls,
     on_messages(_answered),
     on_each_message(_of_role),
@@ -207,5 +191,5 @@ FIT = fused(
     _ordered,
     _titled,
     _identified,
-    _settled,
+    sessions.settled(_again),
 )

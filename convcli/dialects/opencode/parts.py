@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from convcli.families.google.parts import kind_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.results import has_media, in_words
-from convcli.kit.values import DATA_URL, milliseconds_of_time, split_data_url, time_of_milliseconds
-from convcli.model.dialect import Convention
+from convcli.kit.results import in_words
+from convcli.kit.values import DATA_URL, MEDIA_TYPES, milliseconds_of_time, split_data_url, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -25,13 +24,6 @@ SCHEMES = ("https:", "http:", "data:", "file:")
 """How the URL of a file that the program can read begins."""
 ASIDE = frozenset(("step-start", "step-finish", "snapshot", "patch", "retry"))
 """Parts that no model sees: they ride beside the message."""
-MEDIA_TYPES = {
-    "image": "image/png",
-    "audio": "audio/wav",
-    "video": "video/mp4",
-    "document": "application/pdf",
-}
-"""What a file is taken for whose type nobody knows."""
 
 
 class Frame(NamedTuple):
@@ -207,26 +199,6 @@ def _write_output(result: ToolResult, usual: Native) -> Native:
 
 
 # ---------------------------------------------------------------- fit
-
-
-def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result comes back: one text, the media behind it, and a failure as a text of its own."""
-    if result.kind == "data" or (result.kind == "multimodal" and (result.is_error or not has_media(result))):
-        return ("error" if result.is_error else "text"), in_words(result)
-    if result.kind != "multimodal":
-        return None
-    text = in_words(result)
-    value = [*([Text(text)] if text else []), *(part for part in result.value if isinstance(part, Media))]
-    return None if value == result.value else ("multimodal", value)
-
-
-RESULTS = Convention(
-    express,
-    {
-        "data": ("encoded", "the output of a call is a text: the data is written as JSON"),
-        "multimodal": ("changed", "the output of a call is one text with files behind it, and a failure only a text"),
-    },
-)
 
 
 def file_of(media: Media, *, inside: bool = False) -> Media | None:

@@ -1,0 +1,257 @@
+"""Copilot CLI: the events of a session (`events.jsonl`), and what `--output-format json` prints.
+
+Specification: the session events of github-copilot-sdk 1.0.27, and the program 1.0.102 itself, which was given sessions
+and a loopback model; read 2026-11-22.
+
+Quirks
+- Rows of a few types hold what a model sees; about 120 others are events of the program.
+- A result says whether its tool failed, and stands where the tool was done. The start of a tool repeats its call.
+- Counts of tokens stand in rows of their own, and so do the bytes of files, to which results refer.
+- A compaction replaces all before it by a message with the summary.
+- Every row has a UUID and names the row before it; without them the program says that the session is corrupted.
+- What is printed has rows that are ephemeral: parts of other rows, which are carried as events.
+- The tools are not in the file, and the program makes its instructions anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.copilot_cli.rows import (
+    ANSWER,
+    NAME,
+    START,
+    counts_of,
+    is_message,
+    joined,
+    lift_session,
+    picture_of,
+    records_in,
+    write_session,
+)
+from convcli.kit import custom, lacking, sessions
+from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import parts_in_roles, refusals_as_texts
+from convcli.kit.objects import carried_by
+from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
+from convcli.kit.results import TEXT_AND_FILES, expressed, single_results
+from convcli.kit.values import paths
+from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.model.transcript import Media, Message, Opaque, Part, Text, ToolResult, Transcript
+from convcli.validation.rules import arguments, links, turns
+from convcli.validation.survey import Survey, for_requests
+
+
+def detect(document: Any) -> Clue | None:
+    """By the first row of a session, or by answers of the program."""
+    rows = document if isinstance(document, list) else []
+    found = [row for row in rows if isinstance(row, dict) and isinstance(row.get("data"), dict)]
+    if any(row.get("type") == START and "copilotVersion" in row["data"] for row in found):
+        return Clue(99, "the version of Copilot in the first row")
+    if any(row.get("type") == ANSWER and "messageId" in row["data"] for row in found):
+        return Clue(95, "answers in rows with data")
+    has_turn = any(is_message(row) and {"id", "parentId"} <= row.keys() for row in found)
+    return Clue(80, "rows with data, an id and a parent") if has_turn else None
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a session."""
+    return lift_session(document, LiftContext(NAME, document))
+
+
+def write(transcript: Transcript, _: Options) -> Any:
+    """A session."""
+    return write_session(transcript)
+
+
+# ---------------------------------------------------------------- fit
+
+ROLES = {
+    **dict.fromkeys(("reasoning", "tool_call"), ("assistant",)),
+    **dict.fromkeys(("image", "audio", "video", "document"), ("user",)),
+    "opaque": ("user", "event"),
+}
+OF_ANSWERS = ("model", "usage", "parent_call_id")
+
+
+def _is_event(message: Message) -> bool:
+    row = sessions.row_of_event(message, NAME)
+    return row is not None and not is_message(row)
+
+
+def _own_part(part: Part, _: Message) -> Part | None:
+    """Files have their data, and attachments of other kinds are our own."""
+    if isinstance(part, Media):
+        return picture_of(part, inside=False)
+    if isinstance(part, Opaque):
+        return part if part.dialect == NAME else None
+    if isinstance(part, ToolResult) and part.kind == "multimodal":
+        value = [picture_of(one, inside=True) if isinstance(one, Media) else one for one in part.value]
+        kept = shared(part.value, value)
+        return part if kept is part.value else replace(part, value=kept)
+    return part
+
+
+def _summary(message: Message) -> Message:
+    """A summary stands for all that came before it, in words of the user and nothing else."""
+    text = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
+    if message.replaces is None or message.role not in ("user", "system", "developer") or not text:
+        return message if message.replaces is None else replace(message, replaces=None)
+    same = message.role == "user" and message.replaces == "all" and len(message.parts) == 1
+    return message if same else replace(message, role="user", replaces="all", parts=[Text(text)])
+
+
+def _of_role(transcript: Transcript) -> Transcript:
+    """Only answers have a model and counts, of which only those of the output stand in their row."""
+    records = records_in(transcript)
+
+    def fits(message: Message) -> Message:
+        if message.role == "event":
+            return message
+        gone = {"assistant": (), "tool": OF_ANSWERS[:2]}.get(message.role, OF_ANSWERS)
+        stated: dict[str, Any] = {name: None for name in gone if getattr(message, name) is not None}
+        stated |= {name: None for name in ("model", "parent_call_id") if getattr(message, name) == ""}
+        if message.role == "assistant":
+            output = {name: count for name, count in (message.usage or {}).items() if name == "outputTokens"}
+            usage = {**counts_of(carried_by(message.extras, NAME), records), **output} or None
+            stated |= {} if usage == message.usage else {"usage": usage}
+        return replace(message, **stated) if stated else message
+
+    return on_each_message(fits)(transcript)
+
+
+NEW_IDS = sessions.with_ids(lambda number: f"00000000-0000-8000-8000-{number:012x}")
+
+
+def _identified(messages: list[Message]) -> list[Message]:
+    """Every row has a UUID that no other has; that of an event is its own."""
+    turns_ = [message for message in messages if message.role != "event"]
+    known = [one if one.id is None or sessions.UUID.fullmatch(one.id) else replace(one, id=None) for one in turns_]
+    fitted = iter(NEW_IDS(Transcript(known)).messages)
+    return shared(messages, [one if one.role == "event" else next(fitted) for one in messages])
+
+
+def _timed(transcript: Transcript) -> Transcript:
+    """Every row has a time but those of events, which say it themselves."""
+    turns_ = replace(transcript, messages=[one for one in transcript.messages if one.role != "event"])
+    timed = sessions.timed(turns_)
+    fitted = iter(timed.messages)
+    messages = [one if one.role == "event" else next(fitted) for one in transcript.messages]
+    return replace(transcript, created_at=timed.created_at, messages=shared(transcript.messages, messages))
+
+
+def _in_place(transcript: Transcript) -> Transcript:
+    """What is empty says nothing of a session."""
+    return replace(transcript, cwd=None) if transcript.cwd == "" else transcript
+
+
+def _again(transcript: Transcript) -> Transcript:
+    return lift(write_session(transcript))
+
+
+FIT = fused(
+    sessions.events(_is_event),
+    sessions.active_branch,
+    sessions.with_models,
+    on_messages(single_results),
+    refusals_as_texts,
+    parts_in_roles(ROLES),
+    custom.calls,
+    on_parts(_own_part, "image", "audio", "video", "document", "opaque", "tool_result"),
+    expressed(TEXT_AND_FILES),
+    on_each_message(_summary),
+    on_each_message(lambda message: message if message.role in ("tool", "event") else joined(message)),
+    sessions.results_between_events,
+    _of_role,
+    on_messages(_identified),
+    _timed,
+    _in_place,
+    sessions.with_session_id(
+        lambda transcript: write_session(transcript), lambda id_: sessions.UUID.fullmatch(id_) is not None
+    ),
+    sessions.settled(_again),
+)
+
+# ---------------------------------------------------------------- rules
+
+
+def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
+    rows = survey.document
+    first = rows[0] if rows and isinstance(rows[0], dict) else {}
+    if first.get("type") != START:
+        yield Breach("missing-key", NodeRef(), "a session that is resumed begins with a row session.start")
+    for i, row in enumerate(rows):
+        is_known = isinstance(row, dict) and isinstance(row.get("id"), str) and sessions.UUID.fullmatch(row["id"])
+        if not is_known and isinstance(row, dict) and row.get("ephemeral") is not True:
+            yield Breach("bad-item-id", NodeRef(steps=(i,)), "a row of a session that is resumed has a UUID as its id")
+
+
+def _place(facts: SessionFacts) -> str:
+    """A folder for each session."""
+    return f"session-state/{facts.id}/events.jsonl"
+
+
+PROGRAM = Program(
+    NAME, ".copilot", "session-state/*/events.jsonl", "COPILOT_HOME", _place, command="copilot --resume {id}"
+)
+HAS = lacking.fields("id cwd createdAt message.id message.createdAt message.usage")
+LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - HAS
+LACKS |= lacking.METADATA | lacking.fields(
+    "reasoning.summary refusal.metadata tool_result.status tool_result.name image.detail"
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title="GitHub Copilot CLI",
+    aliases=("copilot", "github-copilot"),
+    specification="github-copilot-sdk 1.0.27 and copilot 1.0.102; read 2026-11-22",
+    framings=("events",),
+    forms=("session",),
+    programs=(PROGRAM,),
+    detect=detect,
+    lift=lift,
+    fit=FIT,
+    write=write,
+    rules=(
+        links.paired(links.PairingRules(where="later", missing=None)),
+        turns.decodable(),
+        arguments.readable(),
+        for_requests(Rule(("missing-key", "bad-item-id"), _can_be_resumed)),
+    ),
+    conventions=(TEXT_AND_FILES,),
+    lacks=LACKS,
+    has=lacking.fields("message.replaces message.parentCallId tool_call.custom"),
+    repeats=frozenset(("/*/parentId",)),
+    reasons={
+        "event": "a session has rows only for events of its own",
+        "id": "the id of a session is a UUID: it is made of the content",
+        "createdAt": "a session has a time: that of its first row, or 1970",
+        "model": "each answer names its model, a session does not",
+        "message.id": "the id of a row is a UUID",
+        "message.createdAt": "every row has a time: that of the row before it, or 1970",
+        "message.model": "only answers name their model",
+        "message.usage": "an answer has the count of its output, others stand in rows of the program",
+        "message.replaces": "a summary stands for all that came before it",
+        "message.grouping": "a message has one text",
+        "text": "a message has one text, and no empty one",
+        "reasoning": "an answer has one thought, and no empty one",
+        "opaque": "the part belongs to another vendor",
+        **dict.fromkeys(("image", "audio", "video", "document"), "files have their data; results have only pictures"),
+    },
+    places={
+        **paths(
+            "id=0/data/sessionId cwd=0/data/context/cwd createdAt=0/data/startTime extras.row=.. extras.start=0 "
+            "message.id=../id message.createdAt=../timestamp message.model=model "
+            "message.usage.outputTokens=outputTokens message.parentCallId=parentToolCallId "
+            "tool_call.id=toolCallId tool_result.toolCallId=toolCallId tool_result.value=result/content "
+            "tool_result.kind=success tool_call.rawArguments=arguments tool_call.custom=type"
+        ),
+    },
+    envelope=lacking.fields(
+        "row start messageId originatingMessageId interactionId turnId apiCallId rte toolTelemetry"
+    ),
+)
