@@ -168,10 +168,6 @@ FORMATS = (
         ("messages/*/content/*/value messages/*/content/*/type", "chosen_messages rejected_messages"),
     ),
     Foreign(
-        "a training set in the form of ms-swift",
-        ("messages/*/role=tool_call|tool_response", "messages rejected_response", "query:str response:str"),
-    ),
-    Foreign(
         "a set of preference pairs with a question",
         ("question:str chosen:str rejected:str",),
         "call the question prompt, and convert that",

@@ -69,7 +69,12 @@ def is_quoted(native: Native) -> bool:
 def read_tools(text: str) -> list[Native] | None:
     """The definitions that a text spells; None for any other text."""
     value = read_json(text)
-    return value if isinstance(value, list) and all(_is_tool(one) for one in value) else None
+    return value if are_tools(value) else None
+
+
+def are_tools(value: Any) -> bool:
+    """Is it a list of definitions?"""
+    return isinstance(value, list) and all(map(_is_tool, value))
 
 
 def _is_tool(value: Any) -> bool:
@@ -92,6 +97,7 @@ def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinitio
     carried = FUNCTION.carried(function)
     if function is not native:
         outer = TOOL.carried(native) or {}
+        outer |= {"type": native["type"]} if native.get("type") not in (None, "function") else {}
         carried = {**(carried or {}), **({"tool": outer} if outer else {})}
     elif carried and carried.get("type") == "function":
         carried = {key: value for key, value in carried.items() if key != "type"}
@@ -100,10 +106,10 @@ def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinitio
     return ToolDefinition(function["name"], description, function.get("parameters"), extras=extras)
 
 
-def write_tool(tool: ToolDefinition, dialect: str) -> Native:
-    """A definition as most trainers take it: bare, or under `function` where something stands around that."""
+def write_tool(tool: ToolDefinition, dialect: str, *, wrapped: bool = False) -> Native:
+    """A definition: bare, or under `function` where something stands around that, or where all are `wrapped` so."""
     carried = dict(carried_by(tool.extras, dialect))
-    outer = carried.pop("tool", None)
+    outer = carried.pop("tool", {} if wrapped else None)
     native: Native = {"name": tool.name}
     if tool.description is not None:
         native["description"] = tool.description

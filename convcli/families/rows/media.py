@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 from operator import is_
@@ -28,10 +29,7 @@ class Shelf:
     """
 
     def __init__(self, row: Native, texts: Iterable[str]) -> None:
-        counts = dict.fromkeys(COLUMN_OF, 0)
-        for text in texts:
-            for mark in PIECES.findall(text):
-                counts[MARKS[mark]] += 1
+        counts = _counts(texts)
         self._files = {
             kind: [lift_media(kind, file) for file in row[column]]
             for column, kind in COLUMNS.items()
@@ -64,6 +62,18 @@ class Shelf:
             elif piece:
                 parts.append((Text(piece), ()))
         return parts
+
+
+def _counts(texts: Iterable[str]) -> Counter[str]:
+    """How many marks of each kind there are."""
+    return Counter(MARKS[mark] for text in texts for mark in PIECES.findall(text))
+
+
+def missing_marks(row: Native, texts: Iterable[str]) -> str:
+    """The marks that the texts lack for files of the row."""
+    counts = _counts(texts)
+    columns = [(column, kind) for column, kind in COLUMNS.items() if _is_list_of_texts(row.get(column))]
+    return "".join(f"<{kind}>" * (len(row[column]) - counts[kind]) for column, kind in columns)
 
 
 def _is_list_of_texts(value: Any) -> bool:

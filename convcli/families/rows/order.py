@@ -33,7 +33,7 @@ def in_order(messages: list[Message]) -> list[Message]:
     behind the last answer.
     """
     count = next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
-    fitted = _instruction(messages[:count])
+    fitted = instruction(messages[:count])
     spoken = [replace(message, role="user") if message.role == "system" else message for message in messages[count:]]
     open_calls: list[ToolCall] = []
     was_said = False
@@ -65,7 +65,7 @@ def _answered(messages: list[Message]) -> list[Message]:
     return messages[:end]
 
 
-def _instruction(messages: list[Message]) -> list[Message]:
+def instruction(messages: list[Message]) -> list[Message]:
     """One text; an instruction that says nothing is none."""
     text = JOINT.join(part.text for message in messages for part in message.parts if isinstance(part, Text))
     if not messages or not text:
@@ -148,6 +148,28 @@ def valued(result: ToolResult, parts: list[Part]) -> ToolResult:
     if all(isinstance(part, Text) for part in parts):
         return replace(result, kind="text", value="".join(part.text for part in parts if isinstance(part, Text)))
     return replace(result, kind="multimodal", value=parts)
+
+
+def results_by_position(messages: list[Message]) -> list[Message]:
+    """The messages with the results of a turn in the order of its calls, one for each: one is made up where others are
+    there. A result that answers no call of the turn before it is words of the user."""
+    fitted: list[Message] = []
+    for is_run, run in groupby(messages, lambda message: message.role == "tool"):
+        turn = list(run)
+        if is_run:
+            calls = calls_of(fitted[-1]) if fitted and fitted[-1].role == "assistant" else []
+            fitted += _results_apart(turn, calls)
+        else:
+            fitted += turn
+    return shared(messages, fitted)
+
+
+def _results_apart(turn: list[Message], calls: list[ToolCall]) -> list[Message]:
+    answers = _by_call(turn, calls)
+    taken = set(map(id, answers))
+    results = [_alone(answer, call) for answer, call in zip(answers, calls, strict=True)] if any(answers) else []
+    words = [Message("user", joined_texts(_words(message), JOINT)) for message in turn if id(message) not in taken]
+    return [*results, *words]
 
 
 # ---------------------------------------------------------------- results of one turn in one text

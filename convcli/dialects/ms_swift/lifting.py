@@ -1,0 +1,229 @@
+"""The rows of ms-swift read: turns as messages, calls beside the text before them, and the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from convcli.families.rows import calls, media, order
+from convcli.families.rows.order import calls_of
+from convcli.families.rows.pairs import CHOSEN, REJECTED, lift_pair
+from convcli.families.rows.thoughts import read_thought
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolResult, Transcript
+
+NAME = "ms-swift"
+MESSAGES, PREFERENCE = "messages", "preference"
+"""The forms of a row."""
+ANSWER, LINE = "rejected_response", "rejected_messages"
+"""The columns for what was rejected: an answer to the last question, or the whole conversation."""
+ROW = Keys(
+    "system messages history query response rejected_messages rejected_response label tools images videos audios",
+    carried="images videos audios",
+)
+MESSAGE = Keys("role content loss loss_scale", carried="role")
+AROUND = "message"
+"""Under this name is carried what stands beside a call in its message."""
+RESULT_ROLES = ("tool_response", "tool")
+LABELS = {True: CHOSEN, False: REJECTED}
+Place: TypeAlias = tuple[Native, Path, Path]
+"""A message, where it stands, and where its content stands in it."""
+
+
+def lift(document: Any) -> Transcript:
+    """The conversation of a row; that of a pair of preference is a tree."""
+    context = LiftContext(NAME, document, spot=("content",))
+    natives = _marked(document, list(_natives(document)))
+    shelf = media.Shelf(document, (_shown(native) for native, _, _ in natives))
+    _lift_line(document, natives, shelf, context)
+    carried = {key: value for key, value in (ROW.carried(document) or {}).items() if key not in shelf.columns}
+    rejected = _rejected(document, natives)
+    head: str | None = None
+    if rejected is not None and context.messages:
+        context.origin.form = PREFERENCE
+        other = LiftContext(NAME, document, spot=("content",))
+        _lift_line(document, rejected, shelf.again(), other)
+        head = lift_pair(context, other)
+        carried |= {"label": document["label"]} if document.get("label") is not None else {}
+    else:
+        context.origin.form = MESSAGES
+        carried |= {key: document[key] for key in (ANSWER, LINE) if document.get(key) is not None}
+        carried |= _label(document, context)
+    offered, unread = _tools(document.get("tools"), context)
+    return context.transcript(head=head, tools=offered, extras=extras_of(NAME, {**carried, **unread}))
+
+
+def _natives(row: Native) -> Iterator[Place]:
+    """The messages of a row; of the older form, those of its history and of its last exchange."""
+    if "messages" in row:
+        for i, native in enumerate(row["messages"]):
+            yield native, ("messages", i), ("content",)
+        return
+    for i, exchange in enumerate(row.get("history") or ()):
+        yield {"role": "user", "content": exchange[0]}, ("history", i, 0), ()
+        more = {"history": exchange[2:]} if exchange[2:] else {}
+        yield {"role": "assistant", "content": exchange[1], **more}, ("history", i, 1), ()
+    for key, role in (("query", "user"), ("response", "assistant")):
+        if row.get(key) is not None:
+            yield {"role": role, "content": row[key]}, (key,), ()
+
+
+def _marked(row: Native, natives: list[Place]) -> list[Place]:
+    """The messages with marks for all files: the trainer puts those without one before the first text."""
+    first = next((i for i, (native, _, _) in enumerate(natives) if native["role"] != "system"), len(natives))
+    if first == len(natives) or natives[first][0]["role"] != "user":
+        return natives
+    missing = media.missing_marks(row, (_shown(native) for native, _, _ in natives))
+    native, place, spot = natives[first]
+    native = {**native, "content": missing + native["content"]} if missing else native
+    return [*natives[:first], (native, place, spot), *natives[first + 1 :]]
+
+
+def _rejected(row: Native, natives: list[Place]) -> list[Place] | None:
+    """The messages of the conversation that was rejected; None where there is none."""
+    if row.get(LINE):
+        return [(native, (LINE, i), ("content",)) for i, native in enumerate(row[LINE])]
+    if row.get(ANSWER) in (None, []):
+        return None
+    asked = max((i + 1 for i, (native, _, _) in enumerate(natives) if native["role"] == "user"), default=0)
+    if isinstance(row[ANSWER], str):
+        return [*natives[:asked], ({"role": "assistant", "content": row[ANSWER]}, (ANSWER,), ())]
+    return [*natives[:asked], *((native, (ANSWER, i), ("content",)) for i, native in enumerate(row[ANSWER]))]
+
+
+def _shown(native: Native) -> str:
+    """The text of a message in which files may stand."""
+    content = native["content"] if isinstance(native["content"], str) else ""
+    if native["role"] == "assistant":
+        return read_thought(content)[1]
+    return content if native["role"] in ("user", *RESULT_ROLES) else ""
+
+
+def _label(row: Native, context: LiftContext) -> Native:
+    """Sets the label of the last message; one that is no truth value is carried."""
+    label = row.get("label")
+    if isinstance(label, bool) and context.messages:
+        context.messages[-1].label = LABELS[label]
+        return {}
+    return {} if label is None else {"label": label}
+
+
+def _tools(tools: Any, context: LiftContext) -> tuple[Any, Native]:
+    """The tools of a row, and what of them cannot be read."""
+    if not isinstance(tools, list):
+        natives = calls.read_tools(tools) if tools else None
+        paths: list[Path] = [("tools",)] * len(natives or ())
+    else:
+        natives = tools if calls.are_tools(tools) else None
+        paths = [("tools", i) for i in range(len(tools))]
+    if natives is None:
+        return None, {"tools": tools} if tools else {}
+    pairs = zip(natives, paths, strict=True)
+    return [calls.lift_tool(native, context, path) for native, path in pairs], {}
+
+
+# ---------------------------------------------------------------- messages
+
+
+def _lift_line(row: Native, natives: list[Place], shelf: media.Shelf, context: LiftContext) -> None:
+    """The instruction and these messages."""
+    if row.get("system"):
+        context.add(Message("system", [Text(row["system"])]), ("system",), [()])
+    lifting = _MessageLifting(context, shelf)
+    for native, place, spot in natives:
+        lifting.add(native, place, spot)
+
+
+class _MessageLifting:
+    """A conversation while it is lifted: calls join the answer before them, results answer the calls before them."""
+
+    def __init__(self, context: LiftContext, shelf: media.Shelf) -> None:
+        self.context, self.shelf = context, shelf
+        self.turn: Message | None = None
+        self.open: list[str] = []
+
+    def add(self, native: Native, place: Path, spot: Path) -> None:
+        """One message of the row, which may be a call in the one before it."""
+        role = native["role"]
+        called = read_calls(native["content"]) if role == "tool_call" else None
+        if called is not None:
+            self._call(native, called, place)
+        elif role in RESULT_ROLES:
+            self.turn = None
+            self._result(native, place, spot)
+        else:
+            self.turn = self._message(native, place, spot)
+            self.open = []
+
+    def _message(self, native: Native, place: Path, spot: Path) -> Message | None:
+        role, content = native["role"], native["content"]
+        message = Message(role, [])
+        carried, message.weight = _weight(native)
+        if role == "tool_call":
+            message.role, carried = "assistant", {"role": role, **carried}
+        thought, text = read_thought(content) if role == "assistant" else ("", content)
+        shown = self.shelf.parts(text) if role in ("user", "assistant") else [(Text(text), ())] if text else []
+        shown = [*([(Reasoning(thought), ())] if thought else []), *shown]
+        message.parts = [part for part, _ in shown]
+        message.extras = extras_of(NAME, carried)
+        up: Path = ("..",) * len(place)
+        self.context.add(message, place, [(*up, *file) if file else spot for _, file in shown])
+        return message if message.role == "assistant" else None
+
+    def _call(self, native: Native, called: Native, place: Path) -> None:
+        carried, weight = _weight(native)
+        call = calls.lift_call(called, self.context)
+        if self.turn is None:
+            self.turn = Message("assistant", [call], weight=weight, extras=extras_of(NAME, carried))
+            self.context.add(self.turn, place, [("content",)])
+            self.open = []
+        else:
+            if weight != self.turn.weight and weight is not None:
+                carried = {key: native[key] for key in ("loss", "loss_scale") if native.get(key) is not None} | carried
+            if carried:
+                call.extras = extras_of(NAME, {**carried_by(call.extras, NAME), AROUND: carried})
+            first, spots = self.context.origin.places[-1]
+            up: Path = ("..",) * len(first)
+            self.context.origin.places[-1] = (first, [*(spots or ()), (*up, *place, "content")])
+            self.turn.parts.append(call)
+        self.open = [one.id for one in calls_of(self.turn)]
+
+    def _result(self, native: Native, place: Path, spot: Path) -> None:
+        id_, name = self.context.pairing.result(self.open.pop(0) if self.open else None, None)
+        carried = MESSAGE.carried({**native, "role": None}) or {}
+        carried |= {key: native[key] for key in ("loss", "loss_scale") if native.get(key) is not None}
+        if carried.get("name") == name:
+            del carried["name"]
+        result = ToolResult(id_, name, "text", "")
+        if isinstance(native["content"], str):
+            result = order.valued(result, [part for part, _ in self.shelf.parts(native["content"])])
+        else:
+            result.kind, result.value = "data", native["content"]
+        self.context.add(Message("tool", [result], extras=extras_of(NAME, carried)), place, [spot])
+
+
+def read_calls(content: Any) -> Native | None:
+    """The call that the content of a message is, or spells; None for anything else."""
+    if not isinstance(content, str):
+        return content if calls.is_call(content) else None
+    natives = calls.read_natives(content)
+    return natives[0] if natives is not None and len(natives) == 1 and content.lstrip()[:1] == "{" else None
+
+
+def _weight(native: Native) -> tuple[Native, float | None]:
+    """What must be carried of a message, and how much it counts; only an answer does."""
+    carried = MESSAGE.carried({**native, "role": None}) or {}
+    loss, scale = native.get("loss"), native.get("loss_scale")
+    is_answer = native["role"] in ("assistant", "tool_call")
+    if is_answer and isinstance(loss, bool):
+        return {**carried, **({} if scale is None else {"loss_scale": scale})}, int(loss)
+    if is_answer and loss is None and isinstance(scale, (int, float)) and not isinstance(scale, bool):
+        return carried, scale
+    stated: list[tuple[str, Any]] = [("loss", loss), ("loss_scale", scale)]
+    return {**carried, **{key: value for key, value in stated if value is not None}}, None
+
+
+def parts_of(kinds: tuple[type, ...], message: Message) -> list[Part]:
+    """The parts of a message that are of one of these kinds."""
+    return [part for part in message.parts if isinstance(part, kinds)]
