@@ -69,6 +69,8 @@ def known(service: Service, of_whole: Carried, of_message: Carried) -> Pass:
 
 
 def _known(record: Any, carried: Carried, service: Service) -> Any:
+    if record.extras is None:
+        return record
     mine = carried_by(record.extras, service.owner)
     if not mine:
         return record

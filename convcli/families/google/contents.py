@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -47,25 +48,32 @@ def _lift_content(native: Native, path: Path, context: LiftContext) -> None:
     for message in _messages(pieces, role, context):
         context.add(message, path, _spots(native, at, len(message.parts)))
         at += len(message.parts)
-    context.messages[first].extras = owned(context.dialect, {"content": carried} if carried else {})
+    if carried:
+        context.messages[first].extras = owned(context.dialect, {"content": carried})
 
 
 def _messages(pieces: list[Piece], role: str, context: LiftContext) -> list[Message]:
     answers = [stated(piece) for piece in pieces if piece.kind == "functionResponse"]
-    paired = iter(context.pairing.results(answers) if answers else ())
+    if not answers:
+        return [Message(role, [lift_part(piece, context) for piece in pieces])]
+    paired = iter(context.pairing.results(answers))
     messages: list[Message] = []
     for is_answer, group in groupby(pieces, lambda piece: piece.kind == "functionResponse"):
         if is_answer:
             messages += [Message("tool", [lift_result(piece, *next(paired), context)]) for piece in group]
         else:
             messages.append(Message(role, [lift_part(piece, context) for piece in group]))
-    return messages or [Message(role, [])]
+    return messages
 
 
-def _spots(native: Native, start: int, count: int) -> list[Path]:
+def _spots(native: Native, start: int, count: int) -> tuple[Path, ...]:
     """Where so many parts stand, relative to their content."""
-    single = isinstance(native.get("parts"), dict)
-    return [("parts",) if single else ("parts", j) for j in range(start, start + count)]
+    return (("parts",),) * count if isinstance(native.get("parts"), dict) else _spots_in_list(start, count)
+
+
+@lru_cache(maxsize=1024)
+def _spots_in_list(start: int, count: int) -> tuple[Path, ...]:
+    return tuple(("parts", j) for j in range(start, start + count))
 
 
 def lift_system(value: Any, path: Path, context: LiftContext) -> None:

@@ -7,7 +7,8 @@ the owner of the service, so that it goes from one to the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ class Shape:
     those in `partly` only sometimes: only these and unknown keys come from extras; all where nothing is said of it.
     """
 
-    __slots__ = ("_camel", "_free", "_keys", "known", "name")
+    __slots__ = ("_camel", "_free", "_keys", "_says_all", "known", "name")
 
     def __init__(self, name: str, order: str, *, carried: str = "", partly: str = "") -> None:
         self.name = name
@@ -41,6 +42,9 @@ class Shape:
         self._keys = Keys(order, carried=carried)
         self.known = words(order)
         self._camel = {snake(key): key for key in self.known if snake(key) != key}
+        said = self.known - words(carried)
+        self._says_all: Callable[[tuple[str, ...]], bool] = lru_cache(maxsize=1024)(said.issuperset)
+        """By the keys of an object: has the intermediate format a field for each, and is it in camel case?"""
 
     def camel(self, native: Native) -> tuple[Native, list[str]]:
         """The object in camel case, and the keys that were not; a key that stands there in both cases keeps its own."""
@@ -54,6 +58,8 @@ class Shape:
 
         Where the source writes keys in snake case is needed to say where they stand.
         """
+        if self._says_all(tuple(native)):  # most objects
+            return native, {}
         native, snakes = self.camel(native)
         for key in snakes:
             origin.renamed.setdefault(key, snake(key))
@@ -176,6 +182,8 @@ def names(most: int) -> Alphabet:
 
 def owned(owner: str, *carried: Native) -> Extras | None:
     """Extras of the owner, merged; None where there are none."""
+    if not any(carried):
+        return None
     merged = {key: value for native in carried for key, value in native.items()}
     return {owner: merged} if merged else None
 

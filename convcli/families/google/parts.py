@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from convcli.families.google.keys import Shape, Writer, owned
@@ -41,6 +42,8 @@ class Piece(NamedTuple):
 
     def extras(self, inner: Native) -> Native:
         """What is carried beside and inside its data; a mark that only text has is carried too."""
+        if len(self.native) == 1 and not self.carried and not inner:  # most parts
+            return inner
         thought = {"thought": self.native["thought"]} if self.native.get("thought") is not None else {}
         return {**self.carried, **thought, **({str(self.kind): inner} if inner else {})}
 
@@ -51,10 +54,16 @@ class Piece(NamedTuple):
 def read_part(native: Native, context: LiftContext) -> Piece:
     """A part, ready to be lifted."""
     native, carried = PART.read(native, context.origin)
-    kinds = [key for key in DATA if native.get(key) is not None]
+    kinds = [key for key in _data_fields(tuple(native)) if native[key] is not None]
     if not kinds and (native.get("thought") is True or isinstance(native.get(SIGNATURE), str)):
         return Piece(native, carried, "text")
     return Piece(native, carried, kinds[0] if len(kinds) == 1 else None)
+
+
+@lru_cache(maxsize=1024)
+def _data_fields(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the keys that are data fields, in the order of Google."""
+    return tuple(key for key in DATA if key in keys)
 
 
 def lift_part(piece: Piece, context: LiftContext) -> Part:

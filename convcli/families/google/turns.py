@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from msgspec.structs import replace
 
@@ -23,11 +23,19 @@ def one_system(messages: list[Message]) -> list[Message]:
 
 def joined(messages: list[Message]) -> list[Message]:
     """A turn that calls joins the turns of the model before it."""
+    if not _follow_one_another("assistant", messages):
+        return messages
     turns: list[Message] = []
     for is_answer, group in groupby(messages, lambda message: message.role == "assistant"):
         turn = list(group)
         turns += _joined(turn) if is_answer and len(turn) > 1 else turn
     return shared(messages, turns)
+
+
+def _follow_one_another(role: str, messages: list[Message]) -> bool:
+    """Do two messages of this role follow one another anywhere?"""
+    roles = [message.role for message in messages]
+    return (role, role) in pairwise(roles)
 
 
 def _joined(answers: list[Message]) -> list[Message]:
@@ -41,6 +49,8 @@ def _joined(answers: list[Message]) -> list[Message]:
 
 def in_order_of_calls(messages: list[Message]) -> list[Message]:
     """All answers to one turn in the order of the calls; answers to no call come last."""
+    if not _follow_one_another("tool", messages):
+        return messages
     calls = [part.id for message in messages for part in message.parts if isinstance(part, ToolCall)]
     order = {id_: i for i, id_ in enumerate(calls)}
     turns: list[Message] = []

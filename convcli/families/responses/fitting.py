@@ -21,7 +21,7 @@ from convcli.families.responses.turns import is_content
 from convcli.kit import custom
 from convcli.kit.fitting import functions_only, without
 from convcli.kit.objects import Keys, carried_by, extras_of
-from convcli.kit.passes import PartPass, on_each_message, on_messages, on_parts, on_results, on_tools, shared
+from convcli.kit.passes import MEDIA, PartPass, on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
 from convcli.kit.results import expressed, separate_results
 from convcli.kit.sessions import events
@@ -94,7 +94,7 @@ def takes_part(owner: str, media: MediaFit = takes_media) -> PartPass:
             return None
         return part
 
-    return on_parts(fits)
+    return on_parts(fits, "opaque", *MEDIA, "tool_call", "reasoning", "refusal")
 
 
 def takes_output(owner: str, media: MediaFit = takes_media) -> PartPass:
@@ -138,6 +138,8 @@ class _OwnItems:
         return shared(messages, [self._message(message) for message in messages])
 
     def _message(self, message: Message) -> Message:
+        if all(part.metadata is None and part.__class__ is not Reasoning for part in message.parts):  # most messages
+            return message
         self._open = None
         parts = shared(message.parts, [self._part(part, message.role) for part in message.parts])
         return message if parts is message.parts else replace(message, parts=parts)
@@ -178,6 +180,8 @@ def _with_metadata(part: Part, **known: str | None) -> Part:
 
 def followed_reasoning(messages: list[Message]) -> list[Message]:
     """No reasoning behind which nothing of the same answer follows: the service refuses that."""
+    if not any(part.__class__ is Reasoning for message in messages for part in message.parts):
+        return messages
     is_followed = False
     kept: list[Message] = []
     for message in reversed(messages):

@@ -102,6 +102,8 @@ class ItemReader:
 
 def _steps(origin: Path, place: Path) -> Path:
     """The way from one place to another."""
+    if len(origin) == len(place) and origin[:-1] == place[:-1]:  # items of one list
+        return () if origin == place else ("..", place[-1])
     shared = next((i for i, (one, other) in enumerate(zip(origin, place, strict=False)) if one != other), len(place))
     return (*[".."] * (len(origin) - shared), *place[shared:])
 
