@@ -98,7 +98,6 @@ FORMATS = (
         "a log of messages of LangChain",
         ("additional_kwargs role !type", "messages/*/additional_kwargs messages/*/role !messages/*/type"),
     ),
-    Foreign("a list of messages of PydanticAI", ("kind=request|response parts/*/part_kind",)),
     Foreign(
         "a session of Google's ADK", ("events/*/author events/*/invocationId", "events/*/author events/*/invocation_id")
     ),

@@ -8,7 +8,7 @@ from typing import Any
 
 from convcli.kit.objects import Native, merge
 from convcli.model.errors import ContentError
-from convcli.model.transcript import Path
+from convcli.model.transcript import MediaKind, Path
 from convcli.wire import exact_json
 
 
@@ -68,6 +68,12 @@ def split_data_url(url: str) -> tuple[str, str] | None:
     head, comma, data = url.partition(",")
     media_type, semicolon, encoding = head[5:].partition(";")
     return (media_type, data) if comma and semicolon and encoding == "base64" and media_type else None
+
+
+def kind_of_type(media_type: str | None) -> MediaKind:
+    """What media are, by their type: a document where that does not say it."""
+    head = (media_type or "").partition("/")[0]
+    return head if head in ("image", "audio", "video") else "document"  # type: ignore[return-value]
 
 
 def time_of_epoch(seconds: int) -> str | None:

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.passes import shared
+from convcli.kit.values import kind_of_type
 from convcli.model.errors import ContentError
-from convcli.model.transcript import Media, MediaKind, Opaque, Part, Text, ToolCall, ToolResult
+from convcli.model.transcript import Media, Opaque, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
 NAME = "mcp"
@@ -33,12 +34,6 @@ INSIDE = frozenset(("resource", "block"))
 
 MAGIC = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGRg": "image/webp"}
 """How the base64 of a picture begins."""
-
-
-def kind_of_type(media_type: str | None) -> MediaKind:
-    """What media are, by their type: a document where that does not say it."""
-    head = (media_type or "").partition("/")[0]
-    return head if head in ("image", "audio", "video") else "document"  # type: ignore[return-value]
 
 
 # ---------------------------------------------------------------- lift

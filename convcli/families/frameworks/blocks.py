@@ -146,7 +146,8 @@ class BlockRows(NamedTuple):
         sources = [name for name in MEDIA_SOURCES if name in names]
 
         def is_written(part: Media) -> bool:
-            return part.type == kind and any(getattr(part, name) is not None for name in sources) and when(part)
+            stated = [getattr(part, name) for name in sources]
+            return part.type == kind and any(stated) | (part.text is not None and "text" in sources) and when(part)
 
         block = self.record(tag, Media(kind), order, fields, is_written)
 

@@ -1,0 +1,308 @@
+"""PydanticAI: the messages of a run (`ModelMessage`), as `ModelMessagesTypeAdapter` writes them, old and new.
+
+Specification: pydantic_ai 2.68.0 (messages); read 2026-11-22.
+
+Quirks
+- A request holds prompts and what tools returned, each a part with a time of its own: each is a message here. The facts
+  of a request itself ride on the first of them. Parts that follow one another are one request when they are written.
+- `instructions` repeat on every request, and those of the last one count. Prompts of the system are parts.
+- A tool that asks the model to try again `retried`; older files have a `retry-prompt` for that.
+- A tool returns any value, with media objects inside; a text is a text.
+- A thought names who signed it: that says whose signature it is.
+- Older files count `request_tokens` and `response_tokens`, and call the id of a response `vendor_id`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.pydantic_ai.parts import (
+    NAME,
+    RESPONSE,
+    express,
+    lift_content,
+    lift_return,
+    write_content,
+    write_return,
+)
+from convcli.kit import custom, fitting, lacking, passes, results, sessions
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope
+from convcli.kit.settings import Setting
+from convcli.kit.values import pairs, paths, put_counts, take_counts
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult, Transcript
+from convcli.validation.rules import arguments, links, turns
+
+FINISH = pairs("stop=stop length=length content_filter=content_filter tool_call=tool_calls error=error")
+FINISH_OF = {ours: theirs for theirs, ours in FINISH.items()} | {"refusal": "content_filter"}
+USAGE: dict[tuple[str, ...], str] = {
+    ("input_tokens",): "inputTokens",
+    ("cache_write_tokens",): "cacheWriteTokens",
+    ("cache_read_tokens",): "cacheReadTokens",
+    ("output_tokens",): "outputTokens",
+    ("output_reasoning_tokens",): "reasoningTokens",
+    ("total_tokens",): "totalTokens",
+}
+OLDER: dict[tuple[str, ...], str] = {
+    ("request_tokens",): "inputTokens",
+    ("response_tokens",): "outputTokens",
+    ("total_tokens",): "totalTokens",
+}
+"""Counts by their names in older files."""
+REQUEST = Keys(
+    "parts timestamp instructions kind run_id conversation_id metadata state",
+    carried="timestamp run_id conversation_id metadata state",
+)
+ANSWER = Envelope(
+    "parts usage model_name model_id timestamp kind provider_name provider_url canonical_system provider_details "
+    "provider_response_id finish_reason run_id conversation_id metadata state",
+    {
+        "model_name": "model",
+        "timestamp": "created_at",
+        "provider_name": "provider",
+        "provider_response_id": "id",
+        "finish_reason": Setting("stop_reason", FINISH.get, FINISH_OF.get),
+    },
+    content="parts usage kind",
+)
+PROMPT = Envelope(
+    "content timestamp dynamic_ref context_id scope metadata part_kind",
+    {"timestamp": "created_at"},
+    content="content part_kind",
+)
+ASKING = {"system-prompt": "system", "user-prompt": "user"}
+BY_DEFAULT = {"state": "complete"}
+"""What goes without saying."""
+INSTRUCTIONS = "instructions"
+
+
+def detect(document: Any) -> Clue | None:
+    """By the kinds of messages and of their parts."""
+    if not isinstance(document, list) or not all(isinstance(native, dict) for native in document):
+        return None
+    return Clue(98, "requests and responses with parts of a kind") if any(map(_is_message, document)) else None
+
+
+def _is_message(native: Native) -> bool:
+    parts = native.get("parts")
+    is_listed = isinstance(parts, list) and any(isinstance(part, dict) and "part_kind" in part for part in parts)
+    return is_listed and native.get("kind") in ("request", "response")
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a list of requests and responses."""
+    context = LiftContext(NAME, document)
+    said = [(i, native[INSTRUCTIONS]) for i, native in enumerate(document) if native.get(INSTRUCTIONS)]
+    if said:
+        at, text = said[-1]
+        message = Message("system", [Text(text)], extras={NAME: {"part_kind": INSTRUCTIONS}})
+        context.add(message, (at,), [(INSTRUCTIONS,)])
+    for i, native in enumerate(document):
+        if native["kind"] == "response":
+            _lift_response(native, (i,), context)
+        else:
+            _lift_request(native, (i,), said[-1][1] if said else None, context)
+    return context.transcript()
+
+
+def _lift_request(native: Native, path: Path, instructions: Any, context: LiftContext) -> None:
+    carried = {key: value for key, value in (REQUEST.carried(native) or {}).items() if BY_DEFAULT.get(key) != value}
+    if native.get(INSTRUCTIONS) and native[INSTRUCTIONS] != instructions:
+        carried[INSTRUCTIONS] = native[INSTRUCTIONS]
+    for j, part in enumerate(native["parts"]):
+        message, spots = _lift_part(part, context)
+        if carried and not j:
+            message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), "request": carried})
+        context.add(message, (*path, "parts", j), spots)
+    if carried and not native["parts"]:
+        sessions.add_event(context, native, path)
+
+
+def _lift_part(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
+    """A prompt, or what a tool returned; parts of other kinds are opaque."""
+    kind, content = native["part_kind"], native.get("content")
+    if kind == "tool-return" or (kind == "retry-prompt" and native.get("tool_name")):
+        return Message("tool", [lift_return(native, context)], created_at=native.get("timestamp") or None), [()]
+    if kind not in ASKING and (kind != "retry-prompt" or not isinstance(content, str)):
+        return Message("user", [Opaque(NAME, native)]), [()]
+    message = Message(ASKING.get(kind, "user"), lift_content(content, context))
+    carried = {**(PROMPT.lift(native, message) or {}), **({} if kind in ASKING else {"part_kind": kind})}
+    message.extras = extras_of(NAME, carried)
+    return message, [("content", k) if isinstance(content, list) else ("content",) for k in range(len(message.parts))]
+
+
+def _lift_response(native: Native, path: Path, context: LiftContext) -> None:
+    older = native.get("vendor_id") if not native.get("provider_response_id") else None
+    if older:
+        native = {"provider_response_id": older, **{key: native[key] for key in native if key != "vendor_id"}}
+        context.origin.routes[(*path, "provider_response_id")] = (*path, "vendor_id")
+    message = Message("assistant", [RESPONSE.lift(part, context) for part in native["parts"]])
+    carried = ANSWER.lift(native, message) or {}
+    counts = native.get("usage") or {}
+    usage, rest = take_counts(counts, OLDER if "request_tokens" in counts and "input_tokens" not in counts else USAGE)
+    cost = rest.get("cost")
+    if isinstance(cost, (int, float)):
+        message.cost = rest.pop("cost")
+    rest = {key: value for key, value in rest.items() if value != 0}
+    message.usage = usage or None
+    carried = {key: value for key, value in carried.items() if BY_DEFAULT.get(key) != value}
+    message.extras = extras_of(NAME, {**carried, **({"usage": rest} if rest else {})})
+    context.add(message, path, [("parts", j) for j in range(len(message.parts))])
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """Requests and responses: what stands between two responses is one request, unless it was several."""
+    natives: list[Any] = []
+    request: Native | None = None
+    instructions = ""
+    for message in transcript.messages:
+        carried = dict(carried_by(message.extras, NAME))
+        if carried.get("part_kind") == INSTRUCTIONS:
+            instructions = _text(message)
+        elif message.role in ("assistant", "event"):
+            row = sessions.row_of_event(message, NAME)
+            natives.append(_write_response(message, carried) if message.role == "assistant" else row)
+            request = None
+        else:
+            around = carried.pop("request", None)
+            if request is None or around is not None:
+                request = {"parts": [], "kind": "request", **(around or {})}
+                natives.append(request)
+            request["parts"] += _write_parts(message, carried)
+    if instructions and not any(native["kind"] == "request" for native in natives):
+        natives.append({"parts": [], "kind": "request"})
+    return [_instructed(native, instructions) for native in natives]
+
+
+def _instructed(native: Native, instructions: str) -> Native:
+    if native["kind"] == "response":
+        return native
+    return REQUEST.put({INSTRUCTIONS: instructions, **native} if instructions else native, None, sort=True)
+
+
+def _text(message: Message) -> str:
+    return JOINT.join(part.text for part in message.parts if isinstance(part, Text))
+
+
+JOINT = "\n\n"
+
+
+def _write_parts(message: Message, carried: Native) -> Iterator[Native]:
+    """A prompt or a result, and the parts that only PydanticAI knows."""
+    if message.role == "tool":
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                timed = {} if message.created_at is None else {"timestamp": message.created_at}
+                yield write_return(part, timed)
+        return
+    yield from (part.value for part in message.parts if isinstance(part, Opaque) and _is_part(part))
+    parts = [part for part in message.parts if not _is_part(part)]
+    if parts or not message.parts:
+        kind = carried.pop("part_kind", "system-prompt" if message.role == "system" else "user-prompt")
+        content = _text(message) if message.role == "system" else write_content(parts)
+        yield PROMPT.write(message, carried, content=content, part_kind=kind)
+
+
+def _is_part(part: Part) -> bool:
+    """Is it a part of a request of a kind that is not known here?"""
+    return isinstance(part, Opaque) and part.dialect == NAME and "part_kind" in part.value
+
+
+def _write_response(message: Message, carried: Native) -> Native:
+    parts = [native for part in message.parts if (native := RESPONSE.write(part)) is not None]
+    cost = {} if message.cost is None else {"cost": message.cost}
+    usage = put_counts(message.usage or {}, {**carried.pop("usage", {}), **cost}, USAGE)
+    content = {"parts": parts, "kind": "response", **({"usage": usage} if usage else {})}
+    return ANSWER.write(message, carried, **content)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _one_text(message: Message) -> Message:
+    """A prompt of the system is one text."""
+    if message.role != "system" or (len(message.parts) == 1 and isinstance(message.parts[0], Text)):
+        return message
+    return replace(message, parts=[Text(_text(message))])
+
+
+RESULTS = Convention(
+    express,
+    {
+        "data": ("changed", "a text that a tool returns is always text"),
+        "error": ("changed", "a text that a tool returns is always text"),
+        "multimodal": ("changed", "texts without media among them are one text"),
+    },
+)
+FIT = (
+    sessions.active_branch,
+    sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
+    sessions.with_models,
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    results.separate_results,
+    passes.on_messages(results.single_results),
+    results.expressed(RESULTS),
+    passes.on_each_message(_one_text),
+    custom.as_functions,
+    fitting.as_read_back(lift, write, "list"),
+)
+
+LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - lacking.fields(
+    "message.id message.createdAt message.usage message.stopReason"
+) | lacking.fields(
+    "refusal reasoning.summary image.name image.detail image.path image.text audio.name audio.detail audio.path "
+    "audio.text video.name video.detail video.path video.text document.name document.detail document.path document.text"
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title="PydanticAI",
+    aliases=("pydanticai", "model-messages"),
+    specification="pydantic_ai 2.68.0; read 2026-11-22",
+    framings=("document", "records"),
+    forms=("list",),
+    detect=detect,
+    lift=lift,
+    write=write,
+    fit=FIT,
+    rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), turns.decodable()),
+    conventions=(RESULTS,),
+    lacks=LACKS,
+    has=lacking.fields("message.cost message.provider"),
+    reasons={
+        "message.role": "there is only one role for instructions",
+        "message.name": "the parts of a request have no name",
+        "message.stopReason": "a response ends with stop, length, content_filter, tool_call or error",
+        "message.id": "a response alone has an id, that of its provider",
+        "text": "a prompt of the system is one text",
+        "refusal": "a response has no part for a refusal: it is written as text",
+        "metadata": "a thought alone is signed",
+        "model": "each response names its model",
+        "message.model": "each response names its model",
+        **dict.fromkeys(lacking.MEDIA, "media are bytes of a known type, or in the web"),
+    },
+    places={
+        **paths(
+            "message.id=provider_response_id message.createdAt=timestamp message.model=model_name "
+            "message.provider=provider_name message.stopReason=finish_reason message.usage=usage "
+            "message.cost=usage/cost tool_call.id=tool_call_id tool_call.name=tool_name tool_call.arguments=args "
+            "tool_call.rawArguments=args tool_result.toolCallId=tool_call_id tool_result.name=tool_name "
+            "tool_result.value=content tool_result.kind=content tool_result.isError=outcome "
+            "tool_result.status=outcome text.text=content reasoning.text=content extras.request=../.."
+        ),
+        **{f"message.usage.{ours}": ("usage", *path) for path, ours in USAGE.items()},
+    },
+    envelope=lacking.fields("request usage part_kind run_id conversation_id state timestamp"),
+)
