@@ -49,7 +49,10 @@ SETTINGS = Settings(in_snake_case("parallel_tool_calls"))
 
 
 def detect(document: Any) -> Clue | None:
-    """By two outputs, by weights of turns, or by what a request has beside messages and tools, and this one has not."""
+    """By two outputs, by weights of turns, or by what a request has beside messages and tools, and this one has not.
+
+    Messages alone look like a request of Chat Completions: that they can be a row counts beside rows that say more.
+    """
     if not isinstance(document, dict) or "model" in document:
         return None
     if isinstance(document.get(INPUT), dict) and PREFERRED in document:
@@ -59,13 +62,16 @@ def detect(document: Any) -> Clue | None:
     answers = [one for one in listed if one.get("role") == "assistant"]
     if any(_is_weight(one.get("weight")) for one in answers):
         return Clue(93, "turns of the assistant with a weight")
-    if not answers or not document.keys() <= {"messages", "tools", "parallel_tool_calls"}:
+    told = {key for key, value in document.items() if value is not None}
+    if not answers or not told <= {"messages", "tools", "parallel_tool_calls"}:
         return None
     if isinstance(document.get("parallel_tool_calls"), bool):
         return Clue(92, "messages with parallel_tool_calls, and no model")
     tools = document.get("tools")
     are_functions = isinstance(tools, list) and all(isinstance(tool, dict) and "function" in tool for tool in tools)
-    return Clue(91, "messages and tools, and no model") if tools and are_functions else None
+    if tools and are_functions:
+        return Clue(91, "messages and tools, and no model")
+    return Clue(6, "messages and nothing of a request")
 
 
 def _is_weight(value: Any) -> bool:
@@ -78,7 +84,7 @@ def _is_weight(value: Any) -> bool:
 def lift(document: Any) -> Transcript:
     """The conversation of a row; that of a pair is a tree."""
     context = LiftContext(NAME, document)
-    if INPUT in document:
+    if document.get(INPUT) is not None:
         return _lift_pair(document, context)
     context.each(document["messages"], ("messages",), lift_message)
     roles = [message.role for message in context.messages]
@@ -214,8 +220,8 @@ def _closed() -> Rule:
     """A pair has one turn on each side, and nothing beside what it is made of."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for key in survey.document if survey.form == PREFERENCE else ():
-            if key not in (INPUT, *SIDES):
+        for key, value in survey.document.items() if survey.form == PREFERENCE else ():
+            if key not in (INPUT, *SIDES) and value is not None:
                 yield Breach("key-beside-pair", NodeRef(steps=(key,)), "a pair of preference has no such key")
         for side in SIDES if survey.form == PREFERENCE else ():
             count = len(survey.document[side])

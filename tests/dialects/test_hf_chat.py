@@ -187,3 +187,15 @@ def test_calls_that_share_an_id_keep_their_own_arguments() -> None:
     twice = Message("assistant", [ToolCall("call_1", "f", {"n": 1}), ToolCall("call_1", "f", {"n": 2})])
     calls = written(twice)[0]["messages"][0]["tool_calls"]
     assert [call["function"]["arguments"] for call in calls] == [{"n": 1}, {"n": 2}]
+
+
+def test_a_column_of_nulls_is_none() -> None:
+    asked, paired = (
+        {"prompt": [USER], "completion": [ANSWER]},
+        {"prompt": [USER], "chosen": [ANSWER], "rejected": [WORSE]},
+    )
+    columns = dict.fromkeys(("messages", "prompt", "completion", "chosen", "rejected", "label", "tools"))
+    for row in (asked, paired, {"messages": [USER, ANSWER]}):
+        filled = {**columns, **row}
+        assert pipeline.validate(filled, DIALECT) == []
+        assert DIALECT.lift(filled) == DIALECT.lift(row)

@@ -113,3 +113,12 @@ def test_a_row_for_reinforcement_ends_with_its_question() -> None:
 )
 def test_a_row_is_known_by_what_no_request_lacks(row: Any, name: str) -> None:
     assert detection.detect(row).dialect == name
+
+
+def test_a_column_of_nulls_is_none() -> None:
+    columns = dict.fromkeys(("messages", "input", "preferred_output", "non_preferred_output", "tools"))
+    for row in (PAIR, {"messages": [USER, {**ANSWER, "weight": 1}]}):
+        filled = {**columns, **row}
+        assert detection.detect(filled).dialect == "openai-ft"
+        assert pipeline.validate(filled, DIALECT) == []
+        assert DIALECT.lift(filled) == DIALECT.lift(row)

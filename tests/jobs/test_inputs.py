@@ -93,6 +93,13 @@ def test_rows_without_calls_among_rows_with_calls_are_rows(tmp_path: Path) -> No
     assert not any(isinstance(item, Skipped) for item in found)
 
 
+def test_rows_for_fine_tuning_without_a_weight_among_those_with_one_are_rows(tmp_path: Path) -> None:
+    asked, answer = {"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho."}
+    rows = [{"messages": [asked, answer]}, {"messages": [asked, {**answer, "weight": 1}]}]
+    found = items(write(tmp_path / "a.jsonl", *rows))
+    assert [item.dialect.name for item in found if isinstance(item, Document)] == ["openai-ft"] * 2
+
+
 def test_an_unknown_document_names_its_file(tmp_path: Path) -> None:
     with pytest.raises(ContentError) as caught:
         items(write(tmp_path / "a.json", {"x": 1}))

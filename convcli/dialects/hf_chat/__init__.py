@@ -83,8 +83,9 @@ def detect(document: Any) -> Clue | None:
     has_thoughts = any(isinstance(message.get("reasoning_content"), str) for message in messages)
     if has_thoughts:
         return Clue(70, "messages with reasoning_content")
-    is_row = document.keys() <= ALONE and not any(calls) and all(message.keys() <= TURN for message in messages)
-    says_more = "tools" in document or any(isinstance(message.get("content"), list) for message in messages)
+    told = {key for key, value in document.items() if value is not None}
+    is_row = told <= ALONE and not any(calls) and all(message.keys() <= TURN for message in messages)
+    says_more = "tools" in told or any(isinstance(message.get("content"), list) for message in messages)
     return Clue(5, "messages and nothing of a request") if is_row and says_more else None
 
 

@@ -35,7 +35,7 @@ def form_in(row: Native) -> str:
     """The form that a row has: the one that says most of those for which it has columns."""
     if row.get(CHOSEN) is not None and row.get(REJECTED) is not None:
         return PREFERENCE
-    return MESSAGES if MESSAGES in row else COMPLETION
+    return MESSAGES if row.get(MESSAGES) is not None else COMPLETION
 
 
 class Columns:
