@@ -27,6 +27,7 @@ from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 
+from convcli.families import bodies
 from convcli.model import plugins
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
@@ -48,7 +49,7 @@ def get(name: str) -> Dialect:
         raise JobError("bad-plugin", f'the plugin for the dialect "{name}" is no Dialect')
     if dialect.name != name:
         raise JobError("bad-plugin", f'the plugin for the dialect "{name}" brings one with another name')
-    return dialect
+    return bodies.around(dialect, get) if dialect.bodies else dialect
 
 
 def builtin() -> list[Dialect]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from convcli.engine.conversion import Conversion, compared, left_out
 from convcli.model.dialect import Added, Dialect, Options
 from convcli.model.errors import JobError
+from convcli.model.transcript import Path
 from convcli.proof.reasons import MISSING, Loss
 from convcli.validation import schemas
 from convcli.validation.wording import described, shown_key, unknown
@@ -24,11 +25,11 @@ WHY = "it was set for all outputs"
 
 def checked(values: Mapping[str, Any], target: Dialect) -> Added:
     """The keys with their values; a dot leads into an object. Raises JobError for a key that the schema of the target
-    does not name."""
+    does not name, neither in a document nor in a body of one."""
     for key in values:
         steps = tuple(key.split("."))
         for i, step in enumerate(steps):
-            known = schemas.keys_in(target.name, steps[:i])
+            known = _known(target, steps[:i])
             if known is None:
                 break
             if step not in known:
@@ -36,12 +37,28 @@ def checked(values: Mapping[str, Any], target: Dialect) -> Added:
     return tuple(values.items())
 
 
+def _known(target: Dialect, steps: Path) -> frozenset[str] | None:
+    """The keys that may stand there, in a document or in a body; None where any may."""
+    places = dict.fromkeys(((), *(body.path for body in target.bodies.values())))
+    named = [schemas.keys_in(target.name, (*place, *steps)) for place in places]
+    return frozenset().union(*(keys for keys in named if keys is not None)) if any(named) else None
+
+
+def _steps(key: str, target: Dialect, form: str) -> list[str]:
+    """Where a key is set: in the body of a document that has one, unless it is a key of what stands around."""
+    steps, body = key.split("."), target.bodies.get(form)
+    if body is None or steps[0] in (schemas.keys_in(target.name, ()) or ()):
+        return steps
+    return [*map(str, body.path), *steps]
+
+
 def with_added(conversion: Conversion, options: Options, target: Dialect, source: Dialect | None) -> Conversion:
     """The conversion with the keys of these options in its document. Raises JobError where they do not fit into it."""
     document, silent = conversion.document, list[Loss]()
     before = target.lift(document) if options.added else None
+    form = before.origin.form if before is not None and before.origin is not None else ""
     for key, value in reversed(options.added):
-        steps = key.split(".")
+        steps = _steps(key, target, form)
         edited = _put(document, steps, value, key)
         if edited is document:
             continue

@@ -143,14 +143,9 @@ FORMATS = (
         "the messages inside are read with --at braintrust",
     ),
     Foreign(
-        "a batch of OpenAI",
-        ("custom_id method body", "custom_id response error"),
-        "the requests and responses inside are read with --at openai-batch",
-    ),
-    Foreign(
-        "a batch of Anthropic",
-        ("custom_id params", "custom_id result/type", "requests/*/custom_id"),
-        "the requests and responses inside are read with --at anthropic-batch",
+        "the body that makes a batch of Anthropic",
+        ("requests/*/custom_id",),
+        "the requests inside are read with --at '/requests/*'",
     ),
     Foreign(
         "a batch of the Gemini API",

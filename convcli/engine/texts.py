@@ -99,7 +99,8 @@ def _places_of_arguments(document: Any, dialect: Dialect) -> list[Path]:
     transcript = dialect.lift(document)
     if transcript.origin is not None:
         transcript.origin.given = document
-    places, steps = Places(transcript, dialect), dialect.places.get("tool_call.arguments", ("arguments",))
+    places = Places(transcript, dialect)
+    steps = places.steps("tool_call.arguments") or ("arguments",)
     paths = [
         (*places.existing(places.part(i, j)), *steps)
         for i, message in enumerate(transcript.messages)

@@ -49,13 +49,19 @@ def _attempt(transcript: Transcript, target: Dialect, options: Options) -> Any:
 
 def _carries(transcript: Transcript, source: Dialect | None, target: Dialect) -> bool:
     """Does anything in it come from a document of the target or of a relative?"""
-    owner = target.family or target.name
-    if source is not None and not source.carries_all and not source.owns(owner):
+    owners = owners_of(target)
+    if source is not None and not source.carries_all and not any(map(source.owns, owners)):
         return False
     return any(
-        (record.extras and owner in record.extras) or (record.__class__ is Opaque and record.dialect == owner)
+        (record.extras and not owners.isdisjoint(record.extras))
+        or (record.__class__ is Opaque and record.dialect in owners)
         for record in records(transcript)
     )
+
+
+def owners_of(dialect: Dialect) -> frozenset[str]:
+    """The names under which a dialect carries: its own, and those of its bodies."""
+    return frozenset((dialect.family or dialect.name,)).union(*map(owners_of, dialect.inner.values()))
 
 
 def records(transcript: Transcript) -> Iterator[Any]:

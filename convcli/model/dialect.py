@@ -92,6 +92,14 @@ RARE = CUSTOM | frozenset(
 """Fields which hardly any format has: a dialect says which it `has`."""
 
 
+class BodyForm(NamedTuple):
+    """A document of another dialect within one of a dialect: its name, the form that is written, and where it is."""
+
+    dialect: str
+    form: str
+    path: Path
+
+
 class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One vendor's shape. All functions are pure: they do not change their input, print, or draw random numbers.
     A dialect is equal to itself alone, so that what was found of it can be remembered.
@@ -146,6 +154,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Where the transcripts stand in a document that holds several: names with `/` between them, and `*` for the
     members of a list at the end (`samples/*`). `detect` is asked about such a document, and all else about one of its
     members."""
+    bodies: Mapping[str, BodyForm] = {}
+    """By its own forms, the documents of other dialects that its documents hold. `lift` and `write` are then those of
+    what stands around them, `fit` and `lacks` come behind those of the other dialect (`families/bodies`)."""
+    inner: Mapping[str, Dialect] = {}
+    """The dialects of its bodies, by name: set where a dialect is put together."""
     keeps_form: bool = False
     """Its documents say how the document that they came from was spelled."""
 
@@ -168,8 +181,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return lacks | (RARE - self.has)
 
     def owns(self, name: str) -> bool:
-        """Are extras under this name its own?"""
-        return name == (self.family or self.name)
+        """Are extras under this name its own, or those of a body?"""
+        return name == (self.family or self.name) or any(one.owns(name) for one in self.inner.values())
 
     def form(self, transcript: Transcript, options: Options = USUAL) -> str:
         """The form in which a transcript is written."""

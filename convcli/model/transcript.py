@@ -182,6 +182,10 @@ Spots: TypeAlias = Sequence[Path] | None
 """Where the parts of one message stand, relative to the message; None: `Origin.spot` says it for all."""
 
 
+OUTSIDE = ""
+"""The step before a path that leads to what stands around the body that a document holds, in `Origin.routes`."""
+
+
 class Origin(msgspec.Struct):
     """Where the source said each thing: nothing that a transcript says, and nothing that a writer may ask for.
 

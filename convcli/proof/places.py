@@ -12,17 +12,34 @@ from collections.abc import Iterable
 from typing import Any
 
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import Path, Step, Transcript
+from convcli.model.transcript import OUTSIDE, Path, Step, Transcript
 
 
 class Places:
     """The paths of one transcript; `source` is the dialect of its document, None for one that was never in any."""
 
-    __slots__ = ("_document", "_known", "_named", "_origin", "_routes", "_source", "_spot", "_tools", "_turns")
+    __slots__ = (
+        "_around",
+        "_document",
+        "_known",
+        "_named",
+        "_origin",
+        "_routes",
+        "_source",
+        "_spot",
+        "_table",
+        "_tools",
+        "_turns",
+    )
 
     def __init__(self, transcript: Transcript, source: Dialect | None) -> None:
         origin = transcript.origin
         self._origin, self._source = origin, source
+        body = source.inner.get(origin.dialect) if source is not None and origin is not None else None
+        self._around = source.name if source is not None and body is not None else None
+        self._table = source.places if source is not None else {}
+        if body is not None:
+            self._table = {**body.places, **{field: (OUTSIDE, *steps) for field, steps in self._table.items()}}
         whole = origin is not None and len(origin.places) == len(transcript.messages)
         self._turns = origin.places if origin is not None and whole else None
         self._spot = origin.spot if origin is not None else ()
@@ -54,6 +71,10 @@ class Places:
         """The path of a tool definition."""
         return self._tools[index] if self._tools is not None else ("tools", index)
 
+    def steps(self, field: str) -> Path | None:
+        """Where a field stands relative to its node, if the source says so."""
+        return self._table.get(field)
+
     def field(self, field: str, place: Path, *, present: bool = False) -> Path:
         """The path of a field (`tool_call.name`, `settings.topK`) of the node at `place`.
 
@@ -64,7 +85,7 @@ class Places:
             return climb(place, known)
         if self._source is None or self._origin is None:
             return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
-        table = self._source.places
+        table = self._table
         node, _, name = field.rpartition(".")
         steps = table[field] if field in table else table.get(node)
         if steps is None:  # perhaps it has the same name here: `existing` knows
@@ -79,7 +100,7 @@ class Places:
     def member(self, field: str, key: str, place: Path) -> Path:
         """The path of a member of a field: where the table has it, else inside the field."""
         name = f"{field}.{key}"
-        if self._source is None or self._origin is None or name in self._source.places:
+        if self._source is None or self._origin is None or name in self._table:
             return self.field(name, place)
         return (*self.field(field, place), key)
 
@@ -94,13 +115,14 @@ class Places:
         """Keys of the source stand where they stood; what another dialect left has no place of its own."""
         if self._source is None or self._origin is None:
             return (*place, "extras", dialect, key)
-        if "extras" in self._source.places and not self._source.owns(dialect):
+        if "extras" in self._table and not self._source.owns(dialect):
             return (*place, "extras", dialect, key)
         if not self._source.owns(dialect) or not present:
             return place
-        steps = self._source.places.get(f"extras.{key}")
+        steps = self._table.get(f"extras.{key}")
         if steps is not None:
             return self.climb(place, steps)
+        place = (OUTSIDE, *place) if dialect == self._around else place
         inside, beside = (*place, key), (*place[:-1], key)
         is_beside = self._document is not None and place and self._lacks(inside) and not self._lacks(beside)
         return beside if is_beside else inside
@@ -118,7 +140,7 @@ class Places:
         rest = self._rest(self.extras(dialect, key, place, present=True), list(members))
         if rest is not None:
             return rest
-        steps = self._source.places.get(f"extras.{key}")
+        steps = self._table.get(f"extras.{key}")
         if steps is None or not (set(steps) == {".."} or steps == place == ()):
             return None
         path = self.climb(place, steps)

@@ -94,7 +94,46 @@ def schema(name: str) -> dict[str, Any]:
         return _of_plugin(name)
     with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
         loaded: dict[str, Any] = json.load(file)
-    return loaded
+    return _bundled(loaded)
+
+
+OTHER = "urn:convcli:schema:"
+"""How a reference to another schema begins; behind it stands the name of that."""
+
+
+def _bundled(loaded: dict[str, Any]) -> dict[str, Any]:
+    """The schema with those that it refers to among its definitions, so that all references stay within it."""
+    others = sorted({reference.removeprefix(OTHER) for reference in _references(loaded) if reference.startswith(OTHER)})
+    if not others:
+        return loaded
+    defs = dict(loaded.get("$defs", {}))
+    for other in others:
+        root = {key: value for key, value in schema(other).items() if key not in ("$schema", "$id", "$defs")}
+        inside = {f"{other}.{key}": value for key, value in schema(other).get("$defs", {}).items()}
+        defs |= {key: _renamed(value, f"#/$defs/{other}.") for key, value in {other: root, **inside}.items()}
+    return {**_renamed(loaded, "#/$defs/"), "$defs": _renamed(defs, "#/$defs/")}
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict) and isinstance(node.get("$ref"), str):
+        yield node["$ref"]
+    for below in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from _references(below)
+
+
+def _renamed(node: Any, prefix: str) -> Any:
+    """The same with references to definitions under this prefix, and to other schemas within this one."""
+    if isinstance(node, list):
+        return [_renamed(below, prefix) for below in node]
+    if not isinstance(node, dict):
+        return node
+    changed = {key: _renamed(below, prefix) for key, below in node.items()}
+    reference = node.get("$ref")
+    if isinstance(reference, str) and reference.startswith(OTHER):
+        changed["$ref"] = "#/$defs/" + reference.removeprefix(OTHER)
+    elif isinstance(reference, str):
+        changed["$ref"] = prefix + reference.removeprefix("#/$defs/")
+    return changed
 
 
 def _of_plugin(name: str) -> dict[str, Any]:

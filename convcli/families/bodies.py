@@ -1,0 +1,186 @@
+"""A dialect whose documents hold documents of other dialects: lines of batch files, and whatever else is put around.
+
+It says what stands around a body, and where the bodies are (`Dialect.bodies`). `around` puts it together with the
+dialects of its bodies, whose functions, rules and tables are used as they are; so no dialect needs to know another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.sessions import with_session_id
+from convcli.model.dialect import RARE, BodyForm, Dialect, Options, Pass
+from convcli.model.rule import Breach, Rule
+from convcli.model.transcript import OUTSIDE, Message, Origin, Path, Transcript
+from convcli.validation.survey import Survey
+from convcli.wire import pointers
+from convcli.wire.decimals import builtins
+
+ID = "bodyId"
+"""Under this name the id is carried that a body has beside that of the document."""
+
+
+def around(outer: Dialect, get: Callable[[str], Dialect]) -> Dialect:
+    """The whole dialect; `get` gives the dialects of its bodies by their names."""
+    inner = {body.dialect: get(body.dialect) for body in outer.bodies.values()}
+    shell = replace(outer, inner=inner)
+    return replace(
+        shell,
+        lift=lambda document: _lift(shell, document),
+        write=lambda transcript, options: _write(shell, transcript, options),
+        fit={form: _fit(shell, form) for form in shell.forms},
+        lacks={form: _lacks(shell, form) for form in shell.forms},
+        has=RARE,
+        rules=(_rules_of_bodies(shell), *outer.rules),
+        conventions=tuple(one for each in inner.values() for one in each.conventions) + outer.conventions,
+        reasons=_merged((*(each.reasons for each in inner.values()), outer.reasons)),
+        repeats=outer.repeats.union(*(_repeats(body, inner[body.dialect]) for body in shell.bodies.values())),
+        places={**outer.places, f"extras.{ID}": ("..", "id")},
+        envelope=outer.envelope.union(*(each.envelope for each in inner.values())),
+    )
+
+
+def _merged(tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return {key: value for table in tables for key, value in table.items()}
+
+
+def _repeats(body: BodyForm, inner: Dialect) -> frozenset[str]:
+    return frozenset(pointers.pointer(body.path) + place for place in inner.repeats)
+
+
+# ---------------------------------------------------------------- lift and write
+
+
+def _found(shell: Dialect, form: str, document: Any) -> tuple[BodyForm, Any] | None:
+    """The body of a document of this form, and its value; None where it has none."""
+    body = shell.bodies.get(form)
+    return None if body is None else (body, pointers.resolve(document, body.path))
+
+
+def _lift(shell: Dialect, document: Any) -> Transcript:
+    """The transcript of the body, with what stands around it: the id is that of the document."""
+    about = shell.lift(document)
+    form = about.origin.form if about.origin is not None else ""
+    found = _found(shell, form, document)
+    if found is None:
+        return about
+    body, value = found
+    transcript = shell.inner[body.dialect].lift(value)
+    beside = {ID: transcript.id} if transcript.id is not None else {}
+    carried = extras_of(shell.name, {**carried_by(about.extras, shell.name), **beside})
+    if transcript.origin is not None:
+        _move(transcript.origin, body.path)
+        transcript.origin.form = form
+    return replace(transcript, id=about.id, extras={**(transcript.extras or {}), **(carried or {})} or None)
+
+
+def _move(origin: Origin, path: Path) -> None:
+    """What was at the root stands at `path` now, but for what stands around it."""
+    routes: dict[Path, Path] = {place: (*path, *route) for place, route in origin.routes.items()}
+    origin.routes = {**routes, (): path, (OUTSIDE,): ()}
+
+
+def _write(shell: Dialect, transcript: Transcript, options: Options) -> Any:
+    """What stands around, with the body in its place."""
+    assert shell.write is not None
+    form = options.form or shell.forms[0]
+    document, body = shell.write(transcript, options), shell.bodies.get(form)
+    if body is None:
+        return document
+    write = shell.inner[body.dialect].write
+    assert write is not None
+    id_ = carried_by(transcript.extras, shell.name).get(ID)
+    bare = replace(transcript, id=id_ if isinstance(id_, str) else None)
+    pointers.resolve(document, body.path[:-1])[body.path[-1]] = write(bare, options._replace(form=body.form))
+    return document
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _fit(shell: Dialect, form: str) -> tuple[Pass, ...]:
+    """What the service takes in a body, and then what it takes around it."""
+    outside = shell.fit if isinstance(shell.fit, tuple) else shell.fit[form]
+    body = shell.bodies.get(form)
+    if body is None:
+        return outside
+    inner, inner_form = shell.inner[body.dialect], body.form
+
+    def inside(transcript: Transcript) -> Transcript:
+        carried = carried_by(transcript.extras, shell.name)
+        fitted = inner.fitted(transcript, inner_form)
+        is_kept = not carried or carried_by(fitted.extras, shell.name)
+        return fitted if is_kept else replace(fitted, extras={**(fitted.extras or {}), shell.name: carried})
+
+    return (inside, *outside)
+
+
+def _lacks(shell: Dialect, form: str) -> frozenset[str]:
+    outside = shell.lacks if isinstance(shell.lacks, frozenset) else shell.lacks[form]
+    body = shell.bodies.get(form)
+    others = frozenset(f"extras.{name}" for name in shell.inner if body is None or name != body.dialect)
+    inside = frozenset[str]() if body is None else shell.inner[body.dialect].lacking(body.form)
+    nowhere = {f"extras.{shell.name}.{ID}"} if body is None or "id" in inside else set[str]()
+    return (inside - {"id"}) | others | outside | nowhere
+
+
+def identified(accepts: Callable[[str], bool] = bool) -> Pass:
+    """A document without an id that is accepted gets one made of what is said in it, so that it is always the same."""
+    return with_session_id(_said, accepts)
+
+
+def _said(transcript: Transcript) -> Any:
+    return builtins([getattr(transcript, name) for name in ("model", "messages", "tools", "tool_choice", "settings")])
+
+
+STREAMED = ("stream", "streamObfuscation")
+
+
+def whole(transcript: Transcript) -> Transcript:
+    """Answers come at once: what asks for a stream is gone."""
+    settings = transcript.settings or {}
+    if not settings.get("stream") and STREAMED[1] not in settings:
+        return transcript
+    return replace(transcript, settings={key: settings[key] for key in settings if key not in STREAMED} or None)
+
+
+def is_failure(transcript: Transcript) -> bool:
+    """Is it nothing but the word that there is no answer?"""
+    only = transcript.messages[0] if len(transcript.messages) == 1 else None
+    return only is not None and only.role == "assistant" and only.error is not None and not only.parts
+
+
+def only_failure(transcript: Transcript) -> Transcript:
+    """Of the messages only the one that says that there is no answer."""
+    error = next((message.error for message in transcript.messages if message.error is not None), "")
+    only = Message("assistant", [], stop_reason="error", error=error)
+    bare = Transcript([only], id=transcript.id, extras=transcript.extras, origin=transcript.origin)
+    return transcript if bare == transcript else bare
+
+
+# ---------------------------------------------------------------- rules
+
+
+def _rules_of_bodies(shell: Dialect) -> Rule:
+    """What the services of the bodies refuse, as one rule: it is asked of the body as if that stood alone."""
+    rules = [rule for each in shell.inner.values() for rule in each.rules]
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        found = _found(shell, survey.form, survey.document)
+        if found is None:
+            return
+        body, value = found
+        inner = shell.inner[body.dialect]
+        transcript = inner.lift(value)
+        if transcript.origin is not None:
+            transcript.origin.given = value
+        alone = Survey(transcript, value, inner, survey.purpose)
+        for rule in inner.rules:
+            yield from rule.check(alone)
+
+    codes = dict.fromkeys(code for rule in rules for code in rule.codes)
+    of_input = dict.fromkeys(code for rule in rules for code in rule.of_input)
+    return Rule(tuple(codes), check, of_input=tuple(of_input))
