@@ -158,10 +158,6 @@ FORMATS = (
     Foreign("a chat data set with the column conversation", ("conversation/*/role conversation/*/content",)),
     Foreign("a chat data set with the column conversations", ("conversations/*/role conversations/*/content",)),
     Foreign(
-        "a training set in the form of LLaMA-Factory v1",
-        ("messages/*/content/*/value messages/*/content/*/type", "chosen_messages rejected_messages"),
-    ),
-    Foreign(
         "a set of preference pairs with a question",
         ("question:str chosen:str rejected:str",),
         "call the question prompt, and convert that",

@@ -67,10 +67,6 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
         (Rows([ROW, {"type": "message", "id": "a", "parentId": "s", "message": SAID}]), "a session of Droid"),
         ([{"role": "user", "parts": [{"type": "text", "content": "Hi."}]}], "a GenAI record of OpenTelemetry"),
         (
-            {"messages": [{"role": "user", "content": [{"type": "text", "value": "Hi."}]}]},
-            "a training set in the form of LLaMA-Factory v1",
-        ),
-        (
             Rows([{"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}]),
             "the output of codex exec --json",
         ),
