@@ -21,6 +21,7 @@ from convcli.files.framing import Record
 from convcli.jobs.documents import Document, Item, Skipped
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
+from convcli.validation import schemas
 from convcli.validation.wording import unknown
 from convcli.wire import exact_json, pointers
 from convcli.wire.exact_json import Position
@@ -28,6 +29,8 @@ from convcli.wire.strict_json import ABSENT
 
 Pattern: TypeAlias = tuple[str, ...]
 ALL = "*"
+MESSAGES = "messages"
+"""Under this key states of programs hold the messages of a transcript."""
 
 PRESETS: dict[str, str] = {
     "langfuse": "/trace/input /trace/output /observations/*/input /observations/*/output "
@@ -170,20 +173,47 @@ class Picker:
         place = located(record.raw, found)
         shell = without_members(record.value, self._wanted[0]) if self._keeps_shell else None
         for pick in found:
-            line, at = record.line if is_line else 0, prefix + pick.at
+            line = record.line if is_line else 0
             try:
-                dialect = self._dialect(pick.value)
+                chosen, dialect = self._chosen(pick)
             except ContentError as error:
-                self._pass(error, line, at)
+                self._pass(error, line, prefix + pick.at)
                 continue
-            value, names = texts.read(pick.value, dialect)
-            spot = partial(place, pick.at)
-            yield Document(self._name, line, value, record.raw, dialect, at, begin, names, pick.value, spot, shell)
+            value, names = texts.read(chosen.value, dialect)
+            at, given, spot = prefix + chosen.at, chosen.value, partial(place, pick.at)
+            yield Document(self._name, line, value, record.raw, dialect, at, begin, names, given, spot, shell)
             shell = None
+
+    def _chosen(self, pick: Picked) -> tuple[Picked, Dialect]:
+        """What is read of a value, and its dialect: of the state of a program that no dialect takes its messages.
+
+        Raises ContentError for what is no transcript."""
+        self.passed.total += 1
+        listed = pick.value.get(MESSAGES) if isinstance(pick.value, dict) and not self._is_named else None
+        if not isinstance(listed, list):
+            return pick, self._dialect(pick.value)
+        inner = Picked(f"{pick.at}/{MESSAGES}", listed, pick.is_text)
+        try:
+            dialect = self._dialect(pick.value)
+        except ContentError as error:
+            found = self._read(inner)
+            if found is None:
+                raise error from None
+            return inner, found
+        is_read = schemas.accepts(dialect.name, texts.read(pick.value, dialect)[0])
+        found = None if is_read else self._read(inner)
+        return (pick, dialect) if found is None else (inner, found)
+
+    def _read(self, pick: Picked) -> Dialect | None:
+        """The dialect that takes a value as it is; None where none does."""
+        try:
+            dialect = self._dialect(pick.value)
+        except ContentError:
+            return None
+        return dialect if schemas.accepts(dialect.name, pick.value) else None
 
     def _dialect(self, value: Any) -> Dialect:
         """The dialect of a value. Raises ContentError for what is no transcript."""
-        self.passed.total += 1
         if not isinstance(value, (dict, list)):
             raise detection.unrecognised([value])
         if self._is_named and self._among:

@@ -177,3 +177,8 @@ def test_removals_and_objects_that_are_no_messages_are_events() -> None:
     other = {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "Document"], "kwargs": {"content": "x"}}
     with pytest.raises(RefusedError):
         pipeline.convert([other], DIALECT, dialects.get("intermediate"))
+
+
+def test_a_result_alone_is_recognised_by_what_stands_beside_it() -> None:
+    result = {"type": "tool", "content": "ok", "tool_call_id": "c1", "name": "f", "response_metadata": {}}
+    assert detection.detect({"messages": [result]}).dialect == "langchain"

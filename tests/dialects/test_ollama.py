@@ -196,3 +196,12 @@ def test_durations_are_bookkeeping() -> None:
     document = {"model": "m", "message": {"role": "assistant", "content": "A"}, "done": True, "total_duration": 5}
     (loss,) = pipeline.convert(document, DIALECT, dialects.get("openai-chat")).losses
     assert (loss.field, loss.level, loss.where) == ("extras.ollama.total_duration", "envelope", "/total_duration")
+
+
+def test_messages_with_arguments_in_a_text_are_of_others_though_their_results_name_a_tool() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c1", "tool_name": "f", "content": "ok"}
+    assert DIALECT.detect([{"role": "assistant", "tool_calls": [call]}, result]) is None
+    clue = DIALECT.detect([result])
+    assert clue is not None
+    assert clue.strength == 93

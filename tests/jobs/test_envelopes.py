@@ -101,6 +101,25 @@ def test_each_transcript_has_its_own_dialect_and_what_is_none_is_counted(tmp_pat
     assert source.layout == "array"
 
 
+@pytest.mark.parametrize(
+    ("state", "at"),
+    [
+        ({"run_id": "r", "messages": LIST, "tools": [{"tool_name": "f", "result": "x"}]}, "/messages"),
+        ({"messages": LIST}, ""),
+        ({"run_id": "r", "messages": ["said"]}, None),
+    ],
+)
+def test_of_the_state_of_a_program_that_no_dialect_takes_its_messages_are_read(
+    tmp_path: Path, state: Any, at: str | None
+) -> None:
+    path = write(tmp_path / "a.json", {"observations": [{"input": CHAT, "output": json.dumps(state)}]})
+    items, source = opened(path, "langfuse")
+    found = [each.at for each in documents(items)][1:]
+    assert found == ([] if at is None else [f"/observations/0/output{at}"])
+    assert source.passed is not None
+    assert (source.passed.total, source.passed.count) == (2, int(at is None))
+
+
 def test_findings_point_into_the_outer_file_and_stand_where_the_value_stands(tmp_path: Path) -> None:
     wrong = {"messages": [{"role": "usr", "content": "hi"}]}
     text = json.dumps({"calls": [{"input": CHAT}, {"input": json.dumps(wrong)}]}, indent=1)

@@ -52,6 +52,8 @@ def _mark(native: Native) -> Clue | None:
         return None
     if isinstance(data, dict) and "content" in data:
         return Clue(97, "a type beside data")
+    if kind == "tool" and "tool_call_id" in native and "response_metadata" in native:
+        return Clue(95, "results with response_metadata")
     return Clue(95, "messages of humans and AIs") if kind in ("human", "ai") or kind[0].isupper() else None
 
 

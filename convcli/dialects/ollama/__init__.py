@@ -122,12 +122,14 @@ def detect(document: Any) -> Clue | None:
         return None
     if isinstance(document, dict) and any(_is_own_setting(document, key) for key in ("options", "keep_alive", "think")):
         return Clue(93, "the settings of Ollama")
+    listed = (message.get("tool_calls") for message in messages)
+    calls = [call for some in listed if isinstance(some, list) for call in some]
+    if any(map(_has_text, calls)):
+        return None
     if any(isinstance(message.get(key), str) for message in messages for key in ("tool_name", "thinking")):
         return Clue(93, "messages with tool_name or thinking")
     if any(_is_images(message.get("images")) for message in messages):
         return Clue(93, "messages with images")
-    listed = (message.get("tool_calls") for message in messages)
-    calls = [call for some in listed if isinstance(some, list) for call in some]
     return Clue(91, "calls with object arguments and no type") if calls and all(map(_is_own_call, calls)) else None
 
 
@@ -137,6 +139,12 @@ def _is_own_setting(document: Native, key: str) -> bool:
 
 def _is_images(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
+
+
+def _has_text(call: Any) -> bool:
+    """Are the arguments of a call a text? Those of Ollama are objects."""
+    function = call.get("function") if isinstance(call, dict) else None
+    return isinstance(function, dict) and isinstance(function.get("arguments"), str)
 
 
 def _is_own_call(call: Any) -> bool:
