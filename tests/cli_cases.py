@@ -57,9 +57,9 @@ def command(*arguments: object) -> list[str]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Without what would change colours."""
+    """Without what would change colours, and without a pager, which would wait for somebody."""
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    return {**kept, "PYTHONPATH": str(ROOT), **more}
+    return {**kept, "PYTHONPATH": str(ROOT), "PAGER": "", **more}
 
 
 def all_of(terminal: int) -> bytes:

@@ -25,7 +25,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
         " --list --level --exact --program --output-format",
     ),
     ("What is read", "--line --at --exclude --transcripts-only --duplicate-keys --sample --seed --isolated"),
-    ("What is written", "--set --form --framing --chunk --branch --view --columns --limit --no-trunc"),
+    ("What is written", "--set --form --framing --chunk --branch --view --columns --events --limit --no-trunc --pager"),
     ("Losses", "--losses --restore-file --keep-going"),
     ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),
     ("More", ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,7 +37,7 @@ def options(function: F) -> F:
         multiple=True,
         metavar="COLUMN=A,B",
         shell_complete=lambda _, __, word: completed(word, "=", TRANSCRIPTS + MORE_OF_TRANSCRIPTS),
-        help="Only transcripts whose column of inspect is A or B.",
+        help="Only transcripts whose column of inspect is A or B; with ~ a pattern: title~deploy.",
     )
     limit = click.option(
         "--limit", "most", type=click.IntRange(min=0), metavar="N", help="At most this many transcripts."
@@ -82,18 +83,21 @@ def column_named(name: str, known: list[str]) -> str:
 
 
 class Condition:
-    """`role=tool,error`: does the column say one of these? A cell with several words says each of them."""
+    """Does a column say one of some words (`role=tool,error`; a cell with several words says each of them), or does a
+    pattern match somewhere in it, whatever the case of its letters (`text~time ?out`)?"""
 
     def __init__(self, wanted: str, known: list[str]) -> None:
-        name, sign, words = wanted.partition("=")
-        if not sign:
-            raise JobError("usage", f'"{wanted}" is no condition', help="say --where role=user,assistant")
+        name, sign, words = _parted(wanted)
         self.column, self.accepted = column_named(name, known), words.split(",")
+        self.pattern = _pattern(words) if sign == "~" else None
         self.seen, self.held = set[str](), False
 
     def holds(self, row: Row) -> bool:
         """Does it hold for a row?"""
         words = _words(row[self.column])
+        if self.pattern is not None:
+            self.held = bool(self.pattern.search(words[0])) or self.held
+            return bool(self.pattern.search(words[0]))
         holds = any(word in self.accepted for word in words)
         self.held = self.held or holds
         if not self.held and len(self.seen) < MOST_SEEN:
@@ -109,6 +113,8 @@ class Condition:
 
     def in_vain(self) -> str | None:
         """What to say when it held for no row, with the nearest word of those that the rows have."""
+        if self.pattern is not None:
+            return None if self.held else f"note: no row has {self.column}~{safe_text(self.pattern.pattern)}\n"
         if self.held or not self.seen:
             return None
         from convcli.validation.wording import nearest
@@ -117,6 +123,21 @@ class Condition:
         near = next(filter(None, (nearest(word, seen) for word in self.accepted)), None)
         hint = f'; did you mean "{safe_text(near)}"?' if near is not None else ""
         return f"note: no row has {self.column}={safe_text(words)}{hint}\n"
+
+
+def _parted(wanted: str) -> tuple[str, str, str]:
+    """The column, the sign, and what stands behind it. Raises JobError `usage`."""
+    parted = re.match(r"([^=~]*)([=~])(.*)", wanted, re.DOTALL)
+    if parted is None:
+        raise JobError("usage", f'"{wanted}" is no condition', help="say --where role=user,assistant or text~PATTERN")
+    return parted[1], parted[2], parted[3]
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    try:
+        return re.compile(words, re.IGNORECASE)
+    except re.error as error:
+        raise JobError("usage", f'"{words}" is no regular expression: {error}') from None
 
 
 def _words(value: Any) -> list[str]:

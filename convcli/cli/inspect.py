@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +13,7 @@ import click
 from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._selecting import MORE_OF_TRANSCRIPTS, TRANSCRIPTS, Condition, column_named, row_of
-from convcli.cli._types import DIALECT, PATH, format_of
+from convcli.cli._types import DIALECT, PATH, Near, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import tables
@@ -29,6 +29,7 @@ EXAMPLES = """\
 convcli inspect samples/cohere/twin-weather.json      # a row for each message, call and result
 convcli inspect samples/cohere/twin-weather.json --tools --where status=error,open
 convcli inspect samples/cohere/twin-weather.json --message 3       # all of one message
+convcli inspect samples/cohere/twin-weather.json --where 'text~warm|cold'
 convcli inspect samples/openclaw/*.jsonl              # a row for each transcript
 convcli inspect samples/cohere/twin-weather.json --output-format html -o chat.html
 """
@@ -38,6 +39,8 @@ MORE_OF_MESSAGES = ["name", "model", "time"]
 NARROW = 100
 SPARED = frozenset(("size", "tokens", "output", "model", "title"))
 """Below so many cells a terminal gets none of these columns: texts and names of files need the room."""
+BESIDE_TEXTS, LEAST_ROOM = 60, 30
+"""Cells of the other columns of a table of messages, and of a text where they leave less."""
 TOOLS = ["call", "tool", "status", "seconds", "asked", "answered", "size", "arguments", "result"]
 EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRANSCRIPTS]
 
@@ -55,7 +58,12 @@ EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRA
     multiple=True,
     metavar="COLUMN=A,B",
     shell_complete=lambda _, __, word: _selecting.completed(word, "=", EVERY_COLUMN),
-    help="Only rows whose column is A or B.",
+    help="Only rows whose column is A or B; with ~ those that a pattern matches: text~time.?out.",
+)
+@click.option(
+    "--events",
+    type=Near("choice", lambda: ["show", "hide"]),
+    help="Rows that no model saw. By default a table hides them and counts them above it, unless --where chooses rows.",
 )
 @click.option(
     "--columns",
@@ -66,6 +74,12 @@ EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRA
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
 @click.option("--no-trunc", "whole", is_flag=True, help="Do not cut texts.")
 @click.option("-o", "--output", type=PATH, metavar="FILE|-", help="Where to write; without it, to stdout.")
+@click.option(
+    "--pager/--no-pager",
+    "pager",
+    default=None,
+    help="Show what is longer than the terminal with the program that PAGER names. By default yes, on a terminal.",
+)
 @click.option("--out-dir", type=PATH, metavar="DIR", help="With html: a page for each transcript, and an index.")
 @click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="With html: mark what this would not hold.")
 @click.option("--findings", is_flag=True, help="With html: mark what validate would find.")
@@ -90,6 +104,7 @@ class InspectArguments(NamedTuple):
     tool_rows: bool
     number: int | None
     where: tuple[str, ...]
+    events: str | None
     columns: str | None
     limit: int | None
     whole: bool
@@ -99,6 +114,7 @@ class InspectArguments(NamedTuple):
     target: Dialect | None
     findings: bool
     force: bool
+    pager: bool | None
 
 
 class _Inspecting:
@@ -124,11 +140,20 @@ class _Inspecting:
         self.codes.finish()
         return self.codes.worst
 
+    def _overview(self, rows: Iterator[Row]) -> None:
+        """A row for each transcript, and beneath a table what they come to."""
+        from convcli.report.message import Totals
+
+        totals = Totals()
+        self._show(TRANSCRIPTS, MORE_OF_TRANSCRIPTS, rows, ["transcripts"], totals.add)
+        if self.arguments.form == "table" and totals.rows > 1:
+            self.screen.tell(totals.told())
+
     def _sink(self) -> AbstractContextManager[None]:
-        """Where it is shown: on stdout, or in the file that is named."""
+        """Where it is shown: on stdout, on a terminal by a pager, or in the file that is named."""
         arguments = self.arguments
         if arguments.output is None:
-            return nullcontext()
+            return self.screen.paged(arguments.pager)
         from convcli.files.outputs import open_output
 
         files = [path for path, _ in arguments.reading.find(arguments.paths)]
@@ -143,8 +168,7 @@ class _Inspecting:
             return
         if self.arguments.tool_rows or self.arguments.number is not None:
             raise JobError("usage", "--tools and --message are for one transcript", help="name one: FILE:LINE")
-        rows = (row_of(*pair) for pair in chain(first, others))
-        self._show(TRANSCRIPTS, MORE_OF_TRANSCRIPTS, rows, ["transcripts"])
+        self._overview(row_of(*pair) for pair in chain(first, others))
 
     def _check(self) -> None:
         arguments = self.arguments
@@ -191,25 +215,50 @@ class _Inspecting:
             name = transcript.title or first_words(transcript) or os.path.basename(file)
             self.screen.show(page.conversation(transcript, name, about, self._marks(document, transcript)))
             return
-        longest = None if self.arguments.whole or self.arguments.form == "html" else overview.LONGEST
+        searched = any("~" in condition for condition in self.arguments.where)  # all of a text, not its beginning
+        is_whole = self.arguments.whole or self.arguments.form == "html"
+        longest = None if is_whole or searched else overview.LONGEST
         if self.arguments.number is not None:
-            number, view = _checked(transcript, self.arguments.number), tables.View(self._width(), self.screen.out)
+            number = _checked(transcript, self.arguments.number)
+            view = tables.View(self._width(), self.screen.out, self.arguments.whole)
             self.screen.show(message.shown(transcript, number, self.arguments.form, view))
             return
-        title = message.title(row_of(document, transcript))
+        in_short = 0 if is_whole or self.arguments.form != "table" else _room_of_texts(self._width())
+        title = message.title(row_of(document, transcript), hides_events=self._hides_events)
         if self.arguments.tool_rows:
-            self._show(TOOLS, [], overview.by_call(transcript, longest=longest), title)
-        else:
-            self._show(MESSAGES, MORE_OF_MESSAGES, overview.by_message(transcript, longest=longest), title)
+            rows = overview.by_call(transcript, longest=longest, in_short=in_short)
+            self._show(TOOLS, [], rows, title)
+            return
+        rows = overview.by_message(transcript, longest=longest, in_short=in_short)
+        if self._hides_events:
+            rows = (row for row in rows if row["role"] != "event")
+        self._show(MESSAGES, MORE_OF_MESSAGES, rows, title)
 
-    def _show(self, columns: list[str], more: list[str], rows: Iterator[Row], title: list[str]) -> None:
-        """The heading, where a title is of one transcript, and the rows; nothing of it if a column is unknown."""
+    @property
+    def _hides_events(self) -> bool:
+        arguments = self.arguments
+        by_default = arguments.form == "table" and not arguments.where and not arguments.tool_rows
+        return by_default if arguments.events is None else arguments.events == "hide"
+
+    def _show(
+        self,
+        columns: list[str],
+        more: list[str],
+        rows: Iterator[Row],
+        title: list[str],
+        each: Callable[[Row], None] | None = None,
+    ) -> None:
+        """The heading, where a title is of one transcript, and the rows; nothing of it if a column is unknown. What is
+        shown goes to `each`, whole."""
         from convcli.report.message import heading
 
         known, chosen = [*columns, *more], self.arguments.columns
         conditions = [Condition(wanted, known) for wanted in self.arguments.where]
         for condition in conditions:
             rows = filter(condition.holds, rows)
+        rows = islice(rows, self.arguments.limit)
+        if each is not None:
+            rows = passed_by(rows, each)
         if chosen is not None:
             columns = [column_named(name, known) for name in chosen.split(",")]
             rows = ({name: row[name] for name in columns} for row in rows)
@@ -218,8 +267,20 @@ class _Inspecting:
         if len(title) > 1:
             self.screen.tell(heading(title, self.screen.err))
         view = tables.View(self._width(), self.screen.out, self.arguments.whole, tuple(title))
-        _shared.show_table(self.screen, self.arguments.form, columns, islice(rows, self.arguments.limit), view)
+        _shared.show_table(self.screen, self.arguments.form, columns, rows, view)
         self.screen.tell("".join(filter(None, (condition.in_vain() for condition in conditions))))
+
+
+def _room_of_texts(width: int | None) -> int:
+    """About how many characters of a text a table of this width shows; 0 where it is as wide as it likes."""
+    return 0 if width is None else max(width - BESIDE_TEXTS, LEAST_ROOM)
+
+
+def passed_by(rows: Iterator[Row], each: Callable[[Row], None]) -> Iterator[Row]:
+    """The rows, of which each has been seen before it is used."""
+    for row in rows:
+        each(row)
+        yield row
 
 
 def _checked(transcript: Transcript, number: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.model.transcript import Reasoning, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.report.tables import View
 from convcli.report.text import Paint, count, cut, filled, json_text, safe_text
 from convcli.views.rows import CallPairs, part_text
@@ -16,14 +16,37 @@ LONGEST_LINE = 79
 """Characters of a word from a file, and of a line."""
 
 
-def title(row: dict[str, Any]) -> list[str]:
+def title(row: dict[str, Any], *, hides_events: bool = False) -> list[str]:
     """What a row of `views.rows.by_transcript` says, in few words each: of which file, what it is, and how much."""
     about = [row["title"], row["dialect"], row["model"], row["id"] and f"id {row['id']}", _dates(row)]
     numbers = [count(row[name], name[:-1]) for name in ("messages", "calls", "errors")]
     numbers += [f"{row['unpaired']:,} unpaired"] if row["unpaired"] else []
-    numbers += [count(row["events"], "event")] if row["events"] else []
+    hidden = " hidden (--events show)" if hides_events else ""
+    numbers += [f"{count(row['events'], 'event')}{hidden}"] if row["events"] else []
     numbers += [f"{row['input']:,} tokens in, {row['output']:,} out"] if row["input"] or row["output"] else []
     return [safe_text(row["file"]), *(cut(safe_text(word), LONGEST_WORD) for word in about if word), *numbers]
+
+
+class Totals:
+    """What rows of `views.rows.by_transcript` come to."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._sums = dict.fromkeys(("messages", "calls", "errors", "events", "input", "output"), 0)
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Count in a row."""
+        self.rows += 1
+        for name in self._sums:
+            self._sums[name] += row[name]
+
+    def told(self) -> str:
+        """All of it, on one line."""
+        sums = self._sums
+        words = [count(sums[name], name[:-1]) for name in ("messages", "calls", "errors")]
+        words += [count(sums["events"], "event")] if sums["events"] else []
+        words += [f"{sums['input']:,} tokens in, {sums['output']:,} out"] if sums["input"] or sums["output"] else []
+        return filled([f"{count(self.rows, 'transcript')}: {words[0]}", *words[1:]], ", ", LONGEST_LINE) + "\n"
 
 
 def heading(pieces: list[str], paint: Paint) -> str:
@@ -43,7 +66,7 @@ def _dates(row: dict[str, Any]) -> str:
 def shown(transcript: Transcript, number: int, form: str, view: View) -> Iterator[str]:
     """One message: as its record in the intermediate format for `json` and `jsonl`, else as text, nothing cut.
 
-    A terminal gets JSON over several lines. Text is never taken for Markdown: that would hide some of it.
+    A terminal gets JSON over several lines, and what a model wrote as Markdown; with `view.whole` as it was written.
     """
     message = transcript.messages[number]
     if form in ("json", "jsonl"):
@@ -56,7 +79,10 @@ def shown(transcript: Transcript, number: int, form: str, view: View) -> Iterato
         yield safe_text(", ".join(f"{name} {value:,}" for name, value in message.usage.items())) + "\n"
     pairs = CallPairs(transcript)
     for part in message.parts:
-        yield f"\n{_heading(part, pairs)}\n" + _whole(part, view.paint).rstrip("\n") + "\n"
+        text = _whole(part, view.paint)
+        if view.width is not None and not view.whole:
+            text = _laid_out(part, text, message.role, view.width, view.paint)
+        yield f"\n{_heading(part, pairs)}\n" + text.rstrip("\n") + "\n"
 
 
 def _heading(part: Any, pairs: CallPairs) -> str:
@@ -64,6 +90,16 @@ def _heading(part: Any, pairs: CallPairs) -> str:
         kind = "call" if isinstance(part, ToolCall) else "result"
         return safe_text(" ".join(filter(None, ["--", kind, part.name, pairs.mark(part), pairs.status(part)])))
     return f"-- {part.type}"
+
+
+def _laid_out(part: Any, text: str, role: str, width: int, paint: Paint) -> str:
+    """A text for a terminal: what a model wrote is Markdown, other texts have lines between words."""
+    from convcli.report.markdown import rendered, wrapped
+
+    if isinstance(part, Reasoning) or (isinstance(part, Text) and role == "assistant"):
+        return rendered(text, width, colour=paint.colour)
+    is_json = isinstance(part, ToolCall) or (isinstance(part, ToolResult) and part.kind == "data")
+    return text if is_json else wrapped(text, width)
 
 
 def _whole(part: Any, paint: Paint) -> str:

@@ -14,6 +14,7 @@ from convcli.report.text import Paint
 
 if TYPE_CHECKING:
     from convcli.files.outputs import Output
+    from convcli.report.pager import Pager
     from convcli.report.progress import Progress
 
 Colour: TypeAlias = Literal["auto", "always", "never"]
@@ -28,6 +29,7 @@ class Screen:
         self.err = Paint(wants_colour(sys.stderr, colour, os.environ))
         self._progress: Progress | None = None
         self._output: Output | None = None
+        self._pager: Pager | None = None
 
     @contextmanager
     def into(self, output: Output) -> Iterator[None]:
@@ -39,6 +41,22 @@ class Screen:
         finally:
             output.discard()
             self.out, self._output = paint, None
+
+    @contextmanager
+    def paged(self, wanted: bool | None = None) -> Iterator[None]:
+        """What is printed meanwhile goes through a pager, where a terminal listens. To close it early is no error."""
+        from convcli.report.pager import Pager, command
+
+        self._pager = Pager(words) if (words := command(wanted, os.environ)) else None
+        try:
+            yield
+        except BrokenPipeError:
+            if self._pager is None:
+                raise
+        finally:
+            running, self._pager = self._pager, None
+            if running is not None:
+                running.close()
 
     def show(self, pieces: Iterable[str]) -> None:
         """Print a result. Raises OutputError when it cannot be written, BrokenPipeError when its reader has gone."""
@@ -52,7 +70,7 @@ class Screen:
             raise OutputError("cannot-write", "cannot write standard output: it is closed")
         for piece in pieces:
             try:
-                _write(sys.stdout, piece)
+                _write(sys.stdout, piece, self._pager)
             except BrokenPipeError:
                 raise
             except OSError as error:
@@ -62,7 +80,9 @@ class Screen:
         """Print what is no result. Nobody may be listening, which is no reason to stop."""
         if self._progress is not None:
             self._progress.clear()
-        if sys.stderr is not None:
+        if self._pager is not None and text and sys.stderr is not None and sys.stderr.isatty():
+            _write(sys.stderr, text, self._pager)
+        elif sys.stderr is not None:
             with suppress(OSError):
                 _write(sys.stderr, text)
                 sys.stderr.flush()
@@ -88,10 +108,10 @@ class Screen:
             self.tell(block(finding, self.err))
 
 
-def _write(stream: TextIO, text: str) -> None:
+def _write(stream: TextIO, text: str, pager: Pager | None = None) -> None:
     """UTF-8 into files and pipes; on a terminal, what its encoding does not have becomes a visible escape."""
     encoding = (stream.encoding if stream.isatty() else None) or "utf-8"
-    stream.buffer.write(text.encode(encoding, "backslashreplace"))
+    (pager or stream.buffer).write(text.encode(encoding, "backslashreplace"))
 
 
 def wants_colour(stream: TextIO | None, colour: Colour, environment: Mapping[str, str]) -> bool:

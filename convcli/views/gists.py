@@ -9,7 +9,7 @@ from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
 COMMANDS = ("command", "cmd", "script")
-TELLING = ("file_path", "path", "filePath", "absolute_path", "filename", "file", "notebook_path", "pattern", "query",
+TELLING = ("pattern", "query", "file_path", "path", "filePath", "absolute_path", "filename", "file", "notebook_path",
            "url", "prompt", "description", "name", "id")  # fmt: skip
 """Names of arguments, those first that tell most of what a call does."""
 LONGEST = 100

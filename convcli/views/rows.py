@@ -24,6 +24,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
+from convcli.views.gists import gist
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
@@ -87,8 +88,9 @@ def is_error(part: Part) -> bool:
 # --- one transcript --------------------------------------------------------------------------------------------------
 
 
-def by_message(transcript: Transcript, *, longest: int | None = LONGEST) -> Iterator[Row]:
-    """A row for each call and result, and one for what else stands together in a message.
+def by_message(transcript: Transcript, *, longest: int | None = LONGEST, in_short: int = 0) -> Iterator[Row]:
+    """A row for each call and result, and one for what else stands together in a message; of a call, what tells most in
+    `in_short` characters, if that is asked for.
 
     `message` counts from 0 · `call` is the mark that a call shares with its result · `size` in characters · `tokens`
     are those of the answer, in its first row · `status` says what a call came to, `branch` for what is not on the
@@ -101,7 +103,12 @@ def by_message(transcript: Transcript, *, longest: int | None = LONGEST) -> Iter
         apart = on_branch is not None and id(message) not in on_branch and message.role != "event"
         state = "branch" if apart else "error" if message.error else UNWELL.get(message.stop_reason or "")
         for parts in _together(message.parts):
-            row = {"message": index, "role": message.role, **_summary_of(parts, pairs, longest), "tokens": tokens}
+            row = {
+                "message": index,
+                "role": message.role,
+                **_summary_of(parts, pairs, longest, in_short),
+                "tokens": tokens,
+            }
             row["status"] = row["status"] or state
             if not parts and message.error:
                 row |= {"size": len(message.error), "text": message.error[:longest]}
@@ -118,10 +125,10 @@ def _together(parts: list[Part]) -> Iterator[list[Part]]:
         yield from ([part] for part in same) if alone else [same]
 
 
-def _summary_of(parts: list[Part], pairs: CallPairs, longest: int | None) -> Row:
+def _summary_of(parts: list[Part], pairs: CallPairs, longest: int | None, in_short: int) -> Row:
     tool = parts[0] if parts and isinstance(parts[0], (ToolCall, ToolResult)) else None
     texts = list(filter(None, map(part_text, parts)))
-    text = "\n".join(texts)
+    text = _short(tool, in_short) if in_short and isinstance(tool, ToolCall) else "\n".join(texts)
     return {
         "kind": ", ".join(dict.fromkeys(map(_kind, parts))),
         "tool": tool.name if tool is not None else None,
@@ -130,6 +137,10 @@ def _summary_of(parts: list[Part], pairs: CallPairs, longest: int | None) -> Row
         "size": sum(map(len, texts)),
         "text": text if longest is None else text[:longest],
     }
+
+
+def _short(call: ToolCall, width: int) -> str:
+    return call.raw_arguments if call.raw_arguments is not None else gist(call.arguments, width)
 
 
 def _kind(part: Part) -> str:
@@ -169,21 +180,22 @@ def _json(value: Any) -> str:
     return exact_json.write_text(builtins(value))
 
 
-def by_call(transcript: Transcript, *, longest: int | None = LONGEST) -> Iterator[Row]:
-    """A row for each call with its result, then the results that answer no call.
+def by_call(transcript: Transcript, *, longest: int | None = LONGEST, in_short: int = 0) -> Iterator[Row]:
+    """A row for each call with its result, then the results that answer no call; of the arguments what
+    tells most in `in_short` characters, if that is asked for.
 
     `asked` and `answered` are numbers of messages · `seconds` between the two, where both say when.
     """
     pairs = CallPairs(transcript)
     result_of = {pairs.call_of[id(result)]: (at, message, result) for at, message, result in pairs.results}
     for index, (at, message, call) in enumerate(pairs.calls):
-        yield _pair((at, message, call), result_of.get(index), pairs, longest)
+        yield _pair((at, message, call), result_of.get(index), pairs, longest, in_short)
     for answer in pairs.results:
         if pairs.call_of[id(answer[2])] is None:
-            yield _pair(None, answer, pairs, longest)
+            yield _pair(None, answer, pairs, longest, in_short)
 
 
-def _pair(asked: Any, answer: Any, pairs: CallPairs, longest: int | None) -> Row:
+def _pair(asked: Any, answer: Any, pairs: CallPairs, longest: int | None, in_short: int) -> Row:
     part = (asked or answer)[2]
     value = "" if answer is None else part_text(answer[2])
     return {
@@ -194,7 +206,7 @@ def _pair(asked: Any, answer: Any, pairs: CallPairs, longest: int | None) -> Row
         "asked": asked and asked[0],
         "answered": answer and answer[0],
         "size": len(value),
-        "arguments": asked and part_text(part)[:longest],
+        "arguments": asked and (_short(part, in_short) if in_short else part_text(part)[:longest]),
         "result": answer and value[:longest],
     }
 

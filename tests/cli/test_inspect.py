@@ -117,6 +117,17 @@ def test_where_and_columns_choose_rows_and_cells(tmp_path: Path) -> None:
     assert (done.returncode, b'did you mean "status"?' in done.stderr) == (2, True)
 
 
+def test_a_pattern_chooses_rows_by_what_is_anywhere_in_a_cell_and_an_impossible_one_is_told(tmp_path: Path) -> None:
+    texts = ["x" * 3_000 + "Timed OUT", "time is out", "no"]
+    messages = [{"role": "user", "parts": [{"type": "text", "text": text}]} for text in texts]
+    source = write(tmp_path / "a.json", {"convcli": 1, "messages": messages})
+    assert [row["message"] for row in rows(source, "--where", "text~timed? (is )?out")] == [0, 1]
+    assert b"note: no row has text~never" in run("inspect", source, "--where", "text~never").stderr
+    done = run("inspect", source, "--where", "text~(")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b'"(" is no regular expression' in done.stderr
+
+
 def test_an_unknown_column_is_told_before_anything_is_shown(tmp_path: Path) -> None:
     source = write(tmp_path / "a.json", CALLS)
     for words in (["--columns", "rol"], ["--where", "rol=tool"], ["--tools", "--columns", "role"]):
@@ -134,6 +145,18 @@ def test_an_answer_that_failed_shows_its_error(tmp_path: Path) -> None:
     messages = [{"role": "assistant", "parts": [], "error": "overloaded"}]
     (row,) = rows(write(tmp_path / "a.json", {"convcli": 1, "messages": messages}))
     assert (row["status"], row["text"], row["size"]) == ("error", "overloaded", 10)
+
+
+def test_on_a_terminal_a_call_is_shown_by_what_tells_most(tmp_path: Path) -> None:
+    path = "/home/somebody/projects/" + "deep/" * 20 + "tables.py"
+    calls = [{"command": "npm test", "timeout": 9}, {"limit": 1, "file_path": path}]
+    parts = [{"type": "tool_call", "id": str(n), "name": "f", "arguments": given} for n, given in enumerate(calls)]
+    source = write(tmp_path / "a.json", {"convcli": 1, "messages": [{"role": "assistant", "parts": parts}]})
+    for words in ((), ("--tools",)):
+        shown = on_terminal(command("inspect", source, *words), 90, environment(NO_COLOR="1"))[1]
+        assert re.search(r"\$ npm test *\r\n", shown)
+        assert re.search(r"file_path=….*/tables\.py *\r\n", shown)
+    assert '"limit"' in run("inspect", source).stdout.decode()
 
 
 def test_a_long_text_is_cut_unless_all_is_asked_for(tmp_path: Path) -> None:
@@ -198,9 +221,21 @@ def test_the_heading_counts_rows_that_no_model_saw_apart_from_messages(tmp_path:
     event = {"role": "event", "parts": [{"type": "opaque", "dialect": "gemini-cli", "value": {"type": "info"}}]}
     messages = [{"role": "user", "parts": [{"type": "text", "text": "hi"}]}, event, event]
     source = write(tmp_path / "a.json", {"convcli": 1, "messages": messages})
-    assert "1 message, 0 calls, 0 errors, 2 events" in " ".join(run("inspect", source).stderr.decode().split())
+    done = run("inspect", source)
+    assert "1 message, 0 calls, 0 errors, 2 events hidden (--events show)" in " ".join(done.stderr.decode().split())
+    assert done.stdout.count(b"\n") == 2
+    for words in (("--events", "show"), ("--where", "message=0,1,2"), ("--output-format", "tsv")):
+        assert run("inspect", source, *words).stdout.count(b"\n") == 4
+    assert len(rows(source, "--events", "hide")) == 1
     (row,) = rows(source, "--summary")
     assert (row["messages"], row["events"]) == (1, 2)
+
+
+def test_many_transcripts_have_a_line_of_totals_beneath_them(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", CALLS, CALLS)
+    assert run("inspect", source).stderr.decode() == "2 transcripts: 8 messages, 6 calls, 2 errors\n"
+    assert run("inspect", source, "--limit", 1).stderr == b""
+    assert run("inspect", source, "--output-format", "json").stderr == b""
 
 
 # --- hostile text ----------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from convcli.views.gists import first_words, gist
         ({"command": ["bash", "-lc", "ls -F"]}, "$ ls -F"),
         ({"cmd": ["git", "status"]}, "$ git status"),
         ({"limit": 3, "path": "src/tables.py"}, "path=src/tables.py"),
-        ({"pattern": "a b", "path": "src"}, "path=src"),
+        ({"pattern": "a b", "path": "src"}, "pattern=a b"),
         ({"query": "weather in Tokyo"}, "query=weather in Tokyo"),
         ({"n": 1}, '{"n":1}'),
         ({}, ""),
