@@ -15,6 +15,7 @@ import threading
 import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,6 +84,16 @@ def examples(*languages: str) -> list[Example]:
     ]
 
 
+def write_table(path: Path) -> None:
+    """Ten rows, with a column that holds whole documents; nothing where tables are not installed."""
+    if find_spec("pyarrow") is not None:
+        import pyarrow
+        from pyarrow import parquet
+
+        row = {"messages": CHAT["messages"], "text": json.dumps(CHAT)}
+        parquet.write_table(pyarrow.Table.from_pylist([row] * 10), path)
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files that the pages speak of, and a plugin that is installed."""
@@ -96,6 +107,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     trace = {"id": "t", "observations": [{"input": CHAT, "output": None}]}
     (here / "traces.json").write_text(json.dumps(trace), encoding="utf-8")
     shutil.copy(ROOT / "samples" / "openclaw" / "twin-weather.jsonl", here / "session.jsonl")
+    write_table(here / "rows.parquet")
     site = install(tmp_path / "site")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(ROOT), str(site))))
     monkeypatch.setenv("CONVCLI_SITE", str(site))
@@ -120,6 +132,8 @@ def commands(code: str) -> Iterator[tuple[str, int]]:
 
 @pytest.mark.parametrize("example", examples("sh"), ids=str)
 def test_the_commands_of_the_pages_work(example: Example, folder: Path) -> None:
+    if ".parquet" in example.code:
+        pytest.importorskip("pyarrow")
     for line, status in commands(example.code):
         assert ran(line, folder) == status, line
 
@@ -167,7 +181,7 @@ def modules(code: str) -> set[str]:
 def is_there(name: str) -> bool:
     top = name.partition(".")[0]
     try:
-        found = importlib.util.find_spec(".".join(name.split(".")[:2]) if top == "google" else top)
+        found = find_spec(".".join(name.split(".")[:2]) if top == "google" else top)
     except ImportError:
         return False
     return found is not None
