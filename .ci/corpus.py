@@ -29,6 +29,7 @@ DIALECTS = {
     "claude_code_malformed": "claude-code",
     "hf_chat": "openai-chat openai-ft hf-chat",
     "openai_ft": "openai-chat openai-ft hf-chat mistral",
+    "sharegpt": "sharegpt hermes",
     "sharegpt_tools": "sharegpt",
     "openai_agents": "openai-responses",
 }

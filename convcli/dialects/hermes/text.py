@@ -1,0 +1,94 @@
+"""What stands in the texts of Hermes: calls and results as JSON between tags, and the tools in the instruction."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from convcli.families.rows import calls
+from convcli.families.rows.thoughts import JOINT
+from convcli.kit.objects import Native
+
+BREAK = "\n"
+CALL = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+RESULT = re.compile(r"<tool_response>(.*?)</tool_response>", re.DOTALL)
+TOOLS = re.compile(r"<tools>(.*?)</tools>", re.DOTALL)
+CALL_MARK = "<tool_call>"
+HEAD = "You may call functions: <tools>"
+TAIL = (
+    "</tools>\nCall them in your answer: "
+    '<tool_call>{"name": "its name", "arguments": {}}</tool_call>. What a function gave comes as '
+    '<tool_response>{"name": "its name", "content": "what it gave"}</tool_response>.'
+)
+
+
+def write_json(value: Any) -> str:
+    """The value as JSON in which no tag ends."""
+    return calls.write_json(value).replace("</", "<\\/")
+
+
+# ---------------------------------------------------------------- calls and results
+
+
+def read_answer(text: str) -> list[str | Native] | None:
+    """The texts and the calls of an answer; None where it holds no call, or something between the tags is none."""
+    pieces = CALL.split(text)
+    if len(pieces) == 1:
+        return None
+    read: list[str | Native] = []
+    for i, piece in enumerate(pieces):
+        if i % 2:
+            value = calls.read_json(piece)
+            if not calls.is_call(value):
+                return None
+            read.append(value)
+        elif piece.strip(BREAK):
+            read.append(piece.strip(BREAK))
+    return read
+
+
+def write_answer(pieces: list[str | Native]) -> str:
+    """The inverse of `read_answer`."""
+    return BREAK.join(one if isinstance(one, str) else between("tool_call", one) for one in pieces)
+
+
+def between(tag: str, value: Any) -> str:
+    """The value as JSON between tags."""
+    return f"<{tag}>{BREAK}{write_json(value)}{BREAK}</{tag}>"
+
+
+def read_results(text: str) -> list[str | Native] | None:
+    """What stands between the tags of results, an object with a name and a content, or a text; None where anything
+    else stands beside them."""
+    pieces = RESULT.split(text)
+    if len(pieces) == 1 or any(piece.strip() for piece in pieces[::2]):
+        return None
+    return [_result(piece) for piece in pieces[1::2]]
+
+
+def _result(text: str) -> str | Native:
+    value = calls.read_json(text)
+    is_named = isinstance(value, dict) and isinstance(value.get("name"), str) and value.get("content") is not None
+    return value if is_named else text.strip(BREAK)
+
+
+# ---------------------------------------------------------------- tools
+
+
+def read_tools(text: str) -> tuple[str, list[Native]] | None:
+    """The instruction and the tools that stand in it; what we add to an instruction is no part of it. None where it
+    holds no list of tools, or several."""
+    found = TOOLS.findall(text)
+    if text.endswith(TAIL) and HEAD in text:
+        before, _, listed = text.removesuffix(TAIL).rpartition(HEAD)
+        natives = calls.read_tools(listed)
+        stated = before.removesuffix(JOINT)
+        if natives and with_tools(stated, natives) == text:
+            return stated, natives
+    natives = calls.read_tools(found[0]) if len(found) == 1 else None
+    return (text, natives) if natives else None
+
+
+def with_tools(text: str, natives: list[Native]) -> str:
+    """The instruction with these tools behind it."""
+    return f"{text}{JOINT if text else ''}{HEAD}{write_json(natives)}{TAIL}"
