@@ -40,6 +40,8 @@ MEANT = {
     "replay": "sending",
     "sdk": "sending",
     "request": "sending",
+    "rows": "training",
+    "trainer": "training",
 }
 """Words for a topic that has another name."""
 
