@@ -67,7 +67,18 @@ def _output(wish: argparse.Namespace, command: str, files: list[Path], form: str
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
-FOLDERS = ("chatgpt_export", "claude_ai_export", "claude_code", "copilot_cli", "openclaw", "opencode", "pi")
+FOLDERS = (
+    "chatgpt_export",
+    "claude_ai_export",
+    "claude_code",
+    "copilot_cli",
+    "droid",
+    "google_adk",
+    "openclaw",
+    "opencode",
+    "pi",
+    "swe_agent",
+)
 """Folders of real files of which every count must be that of the corpus."""
 COUNTS = {"calls": "tool_calls", "results": "tool_results", "errors": "tool_errors", "reasoning": "reasoning"}
 """What the rows of `inspect --summary` count, and what the corpus calls it."""

@@ -45,8 +45,6 @@ FORMATS = (
         ),
         "opencode export prints the whole session, which is read",
     ),
-    Foreign("a session of Qwen Code", ("parentUuid message/parts", "type=tool_result toolCallResult")),
-    Foreign("a session of Droid", ("type=session_start id",)),
     Foreign(
         "a session of Goose",
         (
@@ -73,7 +71,6 @@ FORMATS = (
     ),
     Foreign("a log of the Agent Client Protocol", ("method=session/update params/update",)),
     # trajectories and evaluations
-    Foreign("a trajectory of SWE-agent", ("trajectory/*/action trajectory/*/observation", "history/*/message_type")),
     Foreign("a trajectory of mini-swe-agent", ("trajectory_format^mini-swe-agent",)),
     Foreign("a result of tau-bench", ("task_id traj reward",)),
     Foreign("a log of Inspect", ("eval/task status version", "tool_calls/*/function:str tool_calls/*/arguments")),
@@ -97,9 +94,6 @@ FORMATS = (
     Foreign(
         "a log of messages of LangChain",
         ("additional_kwargs role !type", "messages/*/additional_kwargs messages/*/role !messages/*/type"),
-    ),
-    Foreign(
-        "a session of Google's ADK", ("events/*/author events/*/invocationId", "events/*/author events/*/invocation_id")
     ),
     Foreign("a trace of OpenAI's Agents SDK", ("object=trace|trace.span workflow_name", "object=trace.span span_data")),
     Foreign("a log of OpenAI's Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)),

@@ -13,7 +13,7 @@ from convcli.model.errors import ContentError
 from tests.support import acceptable
 
 MARKS = [(known, mark) for known in FORMATS for mark in known.marks]
-ROW = {"type": "session_start", "id": "s"}
+ROW = {"type": "context.append_message", "id": "s"}
 SAID = {"role": "user", "content": [{"type": "text", "text": "Hi."}]}
 
 
@@ -56,7 +56,7 @@ def test_no_mark_is_seen_in_a_dialect_that_we_read(sample: Any) -> None:
 
 def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() -> None:
     found = [recognise(values) for values in ([{}, ROW], [[{}, ROW]], [Rows([{}, ROW])])]
-    assert [known and known.name for known in found] == ["a session of Droid"] * 3
+    assert [known and known.name for known in found] == ["a session of Kimi"] * 3
     assert recognise([{}] * LOOK_AT + [ROW]) is None
     assert recognise([[{}] * LOOK_AT + [ROW]]) is None
 
@@ -64,7 +64,7 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
 @pytest.mark.parametrize(
     ("document", "name"),
     [
-        (Rows([ROW, {"type": "message", "id": "a", "parentId": "s", "message": SAID}]), "a session of Droid"),
+        (Rows([ROW, {"type": "message", "id": "a", "parentId": "s", "message": SAID}]), "a session of Kimi"),
         ([{"role": "user", "parts": [{"type": "text", "content": "Hi."}]}], "a GenAI record of OpenTelemetry"),
         (
             Rows([{"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}]),

@@ -1,0 +1,46 @@
+"""Droid: what is read of its sessions."""
+
+from __future__ import annotations
+
+from convcli import dialects
+from convcli.model.transcript import Message, Reasoning, ToolResult, Transcript
+from tests.support import samples_of
+
+DROID = dialects.get("droid")
+
+
+def lifted(name: str) -> Transcript:
+    return DROID.lift(next(one.document for one in samples_of("droid") if one.path.name == f"{name}.jsonl"))
+
+
+def thoughts(messages: list[Message]) -> list[Reasoning]:
+    return [part for message in messages for part in message.parts if isinstance(part, Reasoning)]
+
+
+def test_the_first_row_says_which_session_it_is() -> None:
+    transcript = lifted("session")
+    assert transcript.id == "5b1f0000-0000-4000-8000-000000000001"
+    assert (transcript.title, transcript.cwd) == ("Tides of the week", "/home/user/tides")
+    assert lifted("rows-of-others").title is None
+
+
+def test_results_are_messages_and_say_whether_they_failed() -> None:
+    results = [part for one in lifted("session").messages for part in one.parts if isinstance(part, ToolResult)]
+    assert [(result.name, result.kind) for result in results] == [("LS", "text"), ("Read", "error")]
+
+
+def test_only_what_anthropic_signed_is_a_signature() -> None:
+    [other] = thoughts(lifted("session").messages)
+    assert other.metadata is None
+    assert (other.extras or {})["droid"]["signature"] == "reasoning_content"
+    assert thoughts(lifted("signed").messages)[0].metadata == {"signature": "c2ln"}
+
+
+def test_a_row_that_goes_back_begins_a_branch() -> None:
+    transcript = lifted("branches")
+    assert transcript.head == "m4"
+    assert lifted("session").head is None
+
+
+def test_the_session_may_be_the_parent_of_its_first_message() -> None:
+    assert lifted("signed").head is None
