@@ -14,7 +14,7 @@ LEGEND = "+ kept   e encoded: kept, but not in a field of the vendor   c changed
 def drawn(columns: Sequence[str], rows: Mapping[str, Sequence[str]], width: int, paint: Paint) -> Iterator[str]:
     """The names of the columns as stairs, from the last to the first, a line for each row, and what the signs mean."""
     label = max(map(len, rows)) + 2
-    step = 3 if label + 3 * len(columns) <= width else 2
+    step = max(1, min(3, (width - label) // max(1, len(columns))))
     for index in reversed(range(len(columns))):
         head = f"{columns[index]} |".rjust(label + step * index + 1)
         yield head + "".join("|".rjust(step) for _ in columns[index + 1 :]) + "\n"

@@ -33,9 +33,10 @@ def ledger_of(sample: Sample, target: str) -> tuple[OutcomeTable, pipeline.Conve
 
 @pytest.mark.parametrize("sample", samples(), ids=str)
 def test_what_no_loss_names_is_kept_and_nothing_is_kept_that_a_loss_names_everywhere(sample: Sample) -> None:
-    ledger, _ = ledger_of(sample, sample.dialect)
-    assert not [row for row in ledger.facts if row.outcomes.total() != row.outcomes["kept"]]
-    assert {*ledger.messages} <= {"kept"}
+    if dialects.get(sample.dialect).is_written:
+        ledger, _ = ledger_of(sample, sample.dialect)
+        assert not [row for row in ledger.facts if row.outcomes.total() != row.outcomes["kept"]]
+        assert {*ledger.messages} <= {"kept"}
     ledger, conversion = ledger_of(sample, OTHER)
     said = facts(conversion.transcript, branches=not any(loss.field == "branch" for loss in conversion.losses))
     lost = {fact_of(loss.field) for loss in conversion.losses if loss.kind != "invented"}
