@@ -56,6 +56,9 @@ def deltas(rows: list[Any]) -> list[Any]:
             [call(0, "a", "f", "{}"), call(0, "b", "f", "{}")], [("a", "f", {}), ("b", "f", {})], id="one index for all"
         ),
         pytest.param(
+            [call(0, "a", None, '{"x"'), call(0, "b", "f", ":1}")], [("b", "f", {"x": 1})], id="a late name, another id"
+        ),
+        pytest.param(
             [call(None, "a", "f", '{"x"'), call(None, None, None, ":1}"), call(None, "b", "g", "{}")],
             [("a", "f", {"x": 1}), ("b", "g", {})],
             id="no index",

@@ -345,3 +345,29 @@ def test_the_text_that_forks_write_as_the_version_is_kept() -> None:
     transcript = conversion.lift(rows, OPENCLAW)
     assert [message.role for message in transcript.messages] == ["user"]
     assert OPENCLAW.lower(transcript)[0]["version"] == "0.4.2"
+
+
+@pytest.mark.parametrize(
+    ("text", "raw", "codes"),
+    [
+        ('{"path": "a', '{"path": "a', ["invalid-arguments"]),
+        ('{"path": "a"}', None, []),
+        ("", None, []),
+        (None, None, []),
+    ],
+)
+def test_the_text_of_torn_arguments_is_that_of_the_call(text: Any, raw: str | None, codes: list[str]) -> None:
+    block = {"type": "toolCall", "id": "c", "name": "f", "arguments": {"path": "a"}, "partialJson": text}
+    turns = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": [block]}]
+    result = {"role": "toolResult", "toolCallId": "c", "toolName": "f", "content": "ok"}
+    document = {"messages": [*turns, result]}
+    (call,) = OPENCLAW.lift(document).messages[1].parts
+    assert isinstance(call, ToolCall)
+    assert (call.arguments, call.raw_arguments) == ({"path": "a"}, raw)
+    assert [finding.code for finding in pipeline.validate(document, OPENCLAW)] == codes
+    assert_same(OPENCLAW, document)
+    if raw is not None:
+        written = pipeline.convert(document, OPENCLAW, dialects.get("openai-chat")).document["messages"][1]
+        assert written["tool_calls"][0]["function"]["arguments"] == raw
+        losses = pipeline.lower(OPENCLAW.lift(document), OPENCLAW).losses
+        assert not [loss for loss in losses if loss.field.startswith("tool_call")]

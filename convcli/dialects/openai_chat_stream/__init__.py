@@ -6,7 +6,8 @@ Specification: `chat.completion.chunk` in the API reference of Chat Completions,
 Quirks
 - A choice grows by its `index`, a call by the index inside `tool_calls`; parallel calls may interleave.
 - Ids and names come in the first delta of a call; compatible servers send them late, twice, or with index 0 for every
-  call: another id together with a name begins another call. A call without an index is whole, or goes on with the last.
+  call: another id together with a name begins another call, unless the one before has no name yet: no call is complete
+  without one. A call without an index is whole, or goes on with the last.
 - Usage comes in a last chunk without choices, an error in an object of its own, and `[DONE]` ends the stream.
 - A stream without an end breaks off: what came is kept, its turn has the stop reason `error`.
 - Thinking is streamed as `reasoning_content` (or `reasoning`) by compatible servers, and is written so.
@@ -96,9 +97,10 @@ class _Choice:
         """Which call a delta belongs to."""
         index, id_ = call.get("index"), call.get("id")
         slot: int = self.latest if index is None else index
-        before = self.calls[slot].get("id") if slot in self.calls else None
-        named = any((call.get(body) or {}).get("name") for body in BODIES)
-        if before and id_ and before != id_ and (named or index is None):
+        open_: Native = self.calls.get(slot) or {}
+        before = open_.get("id")
+        is_next = index is None or (_has_name(call) and _has_name(open_))
+        if before and id_ and before != id_ and is_next:
             slot = self.end
         self.latest, self.end = slot, max(self.end, slot + 1)
         return slot
@@ -114,6 +116,10 @@ class _Choice:
         if message.get("audio"):
             message["audio"].setdefault("id", "")
         return {**streams.whole(self.rest), "message": message}
+
+
+def _has_name(call: Native) -> bool:
+    return any((call.get(body) or {}).get("name") for body in BODIES)
 
 
 def _whole_call(call: Native) -> Native:

@@ -12,6 +12,7 @@ Quirks
 - `stopReason` often says `stop` beside calls, and is neither trusted nor corrected.
 - pi cannot show the statistics of a session without `usage`: it is written with zeros where nothing is known, and a
   count of zero is read as no count.
+- `partialJson` is the text of arguments before a stream broke off, `arguments` beside it the best reading.
 - Signatures on thinking and text belong to the provider that `api` names.
 - A head that is not the last row is written as a last row of the type `custom`, `convcli.head`, whose parent it is.
 - The request form holds blocks of the types `tool_use` and `tool_result`; four spellings of an id are read.
@@ -158,11 +159,20 @@ RULES = (
     for_requests(links.identified()),
     for_requests(Rule(("misplaced-tool-result",), _results_beside_content)),
     arguments.not_filled(),
+    arguments.readable(),
     trees.rooted(),
 )
 
-NO_PLACE = (lacking.METADATA | lacking.CALL_ONLY | lacking.FUNCTION_ONLY - {"tool.strict"}) | {
-    *("updatedAt", "refusal", "reasoning.summary", "opaque.metadata", "image.name", "image.detail")
+NO_PLACE = (lacking.METADATA | lacking.FUNCTION_ONLY - {"tool.strict"}) | {
+    *(
+        "tool_result.status",
+        "updatedAt",
+        "refusal",
+        "reasoning.summary",
+        "opaque.metadata",
+        "image.name",
+        "image.detail",
+    )
 }
 _ANSWERED = ("id", "name", "response/output", "response/error")
 COUNT = "/*/message/usage/input"
@@ -220,7 +230,6 @@ DIALECT = Dialect(
         "toolChoice": "a session does not say which tools may be called",
         "settings": "a session has no settings of the request",
         "tool_result.status": "a result either failed or did not",
-        "tool_call.rawArguments": "the arguments of a call are an object",
         "metadata": "only Google's and Anthropic's signatures have a place",
         "event": "a session has rows only for events that are one opaque value",
     },

@@ -21,7 +21,7 @@ RESULT_TYPES = ("tool_result", "tool_result_error")
 TEXT = Keys("type text textSignature")
 THINKING = Keys("type thinking thinkingSignature redacted")
 IMAGE = Keys("type data mimeType")
-CALL = Keys("type id name arguments input thoughtSignature")
+CALL = Keys("type id name arguments input thoughtSignature partialJson")
 
 SESSION, REQUEST = "session", "api"
 """The forms."""
@@ -105,8 +105,15 @@ def _lift_call(native: Native, reader: Reader) -> ToolCall:
     payload, other = ("arguments", "input") if native.get("arguments") is not None else ("input", "arguments")
     carried |= {other: native[other]} if says_something(native.get(other)) else {}
     metadata = {"thoughtSignature": native["thoughtSignature"]} if native.get("thoughtSignature") else None
+    arguments, raw = read_payload(native.get(payload))
+    torn, text = None, native.get("partialJson")
+    if raw is None and isinstance(text, str) and (text or not arguments):
+        torn = read_arguments(text)[1]
+    if torn is None and says_something(text):
+        carried["partialJson"] = text
     call_id = reader.context.pairing.call(native.get("id") or None, native["name"])
-    return ToolCall(call_id, native["name"], *read_payload(native.get(payload)), metadata, extras_of(NAME, carried))
+    raw = torn if raw is None else raw
+    return ToolCall(call_id, native["name"], arguments, raw, metadata, extras_of(NAME, carried))
 
 
 def read_payload(value: Any) -> tuple[Native, str | None]:
@@ -137,7 +144,8 @@ def write_block(part: Part, role: str, form: str, api: Any = None) -> Native | N
     if isinstance(part, ToolCall):
         kind, payload = ("tool_use", "input") if form == REQUEST else ("toolCall", "arguments")
         signed = {"thoughtSignature": metadata["thoughtSignature"]} if metadata.get("thoughtSignature") else {}
-        call: Native = {"type": kind, "id": part.id, "name": part.name, payload: part.arguments, **signed}
+        torn = {} if part.raw_arguments is None else {"partialJson": part.raw_arguments}
+        call: Native = {"type": kind, "id": part.id, "name": part.name, payload: part.arguments, **signed, **torn}
         return CALL.put(call, carried, sort=True)
     if isinstance(part, Media) and part.type == "image" and part.data is not None:
         return IMAGE.put({"type": "image", "data": part.data, "mimeType": part.media_type or ""}, carried, sort=True)

@@ -11,6 +11,7 @@ from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.survey import LocatedCall, Survey
 from convcli.wire import exact_json
 
+BROKEN_OFF = ("error", "aborted")
 TYPE_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
 
 
@@ -22,7 +23,7 @@ def readable(*, severity: Severity = "warning") -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, call in survey.parts["tool_call"]:
-            broke_off = call.raw_arguments is not None and survey.messages[i].stop_reason == "error"
+            broke_off = call.raw_arguments is not None and survey.messages[i].stop_reason in BROKEN_OFF
             if call.raw_arguments is not None and not broke_off:
                 at = NodeRef(i, k, field="tool_call.rawArguments")
                 yield Breach("invalid-arguments", at, _wrong_with(call.raw_arguments), severity)
