@@ -240,3 +240,20 @@ def test_what_a_compatible_server_streams_as_reasoning_is_in_the_response() -> N
     done = pipeline.convert(Rows([*chunks, ended, "[DONE]"]), dialects.get("openai-chat-stream"), DIALECT)
     assert done.document["choices"][0]["message"] == {"role": "assistant", "reasoning_content": "Hm.", "content": "4"}
     assert [loss.field for loss in done.losses] == []
+
+
+def test_results_without_ids_answer_the_open_calls_in_their_order() -> None:
+    calls = [{"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}} for name in "fg"]
+    said = {"role": "assistant", "content": None, "tool_calls": calls}
+    document = {
+        "messages": [said, {"role": "tool", "content": "1"}, {"role": "tool", "tool_call_id": None, "content": "2"}]
+    }
+    results = [message.parts[0] for message in DIALECT.lift(document).messages[1:]]
+    assert [(result.tool_call_id, result.value) for result in results if isinstance(result, ToolResult)] == [
+        ("f", "1"),
+        ("g", "2"),
+    ]
+    assert [finding.code for finding in pipeline.validate(document, DIALECT)] == ["missing-call-id"] * 2
+    assert_same(DIALECT, document)
+    misspelt = {"messages": [said, {"role": "tool", "content": "1", "toolCallId": "f"}]}
+    assert pipeline.validate(misspelt, DIALECT)[0].help == 'found "toolCallId": did you mean "tool_call_id"?'

@@ -348,7 +348,7 @@ def test_a_pattern_is_told_with_the_length_of_what_was_found() -> None:
 
 def test_a_near_miss_gets_its_help() -> None:
     (role,) = schemas.findings("openai-chat", [{"role": "asistant"}])
-    (key,) = schemas.findings("openai-chat", [{"role": "tool", "content": "", "toolCallId": "c"}])
+    (key,) = schemas.findings("cohere", [{"role": "tool", "content": "", "toolCallId": "c"}])
     assert role.help == 'did you mean "assistant"?'
     assert key.help == 'found "toolCallId": did you mean "tool_call_id"?'
 

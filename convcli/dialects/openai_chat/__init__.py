@@ -41,7 +41,7 @@ from convcli.kit.passes import fused
 from convcli.kit.renaming import renaming
 from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
 from convcli.model.transcript import Transcript
-from convcli.validation.rules import keys, models, tools, turns
+from convcli.validation.rules import keys, links, models, tools, turns
 from convcli.validation.survey import for_outputs, for_requests
 
 NAME = "openai-chat"
@@ -212,6 +212,7 @@ LACKS = lacks(
 LACKS[COMPATIBLE] = LACKS["request"]
 
 RULES = (
+    links.results_identified("tool_call_id"),
     *of_openai.MESSAGES,
     for_requests(turns.answered_by_assistant()),
     for_requests(turns.heard_with_data()),

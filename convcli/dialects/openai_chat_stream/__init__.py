@@ -64,6 +64,8 @@ SIBLING = "openai-chat"
 CHUNK = "chat.completion.chunk"
 WHOLE = "chat.completion"
 DONE = "[DONE]"
+FORMER = "former_id"
+"""Under what key the id rides that a call had before its name came with another."""
 ONCE = frozenset(("id", "type", "name", "role", "index", "finish_reason"))
 BODIES = {"function": "arguments", "custom": "input"}
 """The member of a call that holds its name, and the key of the text in it, by the type of the call."""
@@ -97,7 +99,7 @@ class _Choice:
         """Which call a delta belongs to."""
         index, id_ = call.get("index"), call.get("id")
         slot: int = self.latest if index is None else index
-        open_: Native = self.calls.get(slot) or {}
+        open_ = self.calls[slot] if slot in self.calls else {}
         before = open_.get("id")
         is_next = index is None or (_has_name(call) and _has_name(open_))
         if before and id_ and before != id_ and is_next:
@@ -174,6 +176,9 @@ class _Answer:
         streams.merge(choice.message, rest, ONCE)
         for j, call in enumerate(delta.get("tool_calls") or ()):
             slot = choice.slot(call)
+            former = choice.calls[slot].get("id") if slot in choice.calls else None
+            if former and call.get("id") and former != call["id"]:
+                call = {**call, FORMER: former}
             self._say((*home, "tool_calls", slot), (*place, "tool_calls", j), call)
             streams.merge(choice.calls.setdefault(slot, Growing()), call, ONCE)
 

@@ -12,7 +12,7 @@ Quirks
 - `stopReason` often says `stop` beside calls, and is neither trusted nor corrected.
 - pi cannot show the statistics of a session without `usage`: it is written with zeros where nothing is known, and a
   count of zero is read as no count.
-- `partialJson` is the text of arguments before a stream broke off, `arguments` beside it the best reading.
+- `partialJson` is the text of arguments before a stream broke off, where `arguments` beside it are empty.
 - Signatures on thinking and text belong to the provider that `api` names.
 - A head that is not the last row is written as a last row of the type `custom`, `convcli.head`, whose parent it is.
 - The request form holds blocks of the types `tool_use` and `tool_result`; four spellings of an id are read.

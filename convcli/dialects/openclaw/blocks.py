@@ -106,11 +106,10 @@ def _lift_call(native: Native, reader: Reader) -> ToolCall:
     carried |= {other: native[other]} if says_something(native.get(other)) else {}
     metadata = {"thoughtSignature": native["thoughtSignature"]} if native.get("thoughtSignature") else None
     arguments, raw = read_payload(native.get(payload))
-    torn, text = None, native.get("partialJson")
-    if raw is None and isinstance(text, str) and (text or not arguments):
-        torn = read_arguments(text)[1]
-    if torn is None and says_something(text):
-        carried["partialJson"] = text
+    text = native.get("partialJson")
+    reading, torn = read_arguments(text) if raw is None and isinstance(text, str) else ({}, None)
+    torn = torn if reading == arguments else None
+    carried |= {"partialJson": text} if torn is None and says_something(text) else {}
     call_id = reader.context.pairing.call(native.get("id") or None, native["name"])
     raw = torn if raw is None else raw
     return ToolCall(call_id, native["name"], arguments, raw, metadata, extras_of(NAME, carried))

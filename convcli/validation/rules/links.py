@@ -11,7 +11,7 @@ from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
 from convcli.validation.survey import LocatedCall, LocatedResult, Survey
-from convcli.validation.wording import brief_hint, shown_key
+from convcli.validation.wording import brief_hint, did_you_mean, shown_key
 
 UNFINISHED = ("aborted", "error")
 """Stop reasons of a turn whose calls nobody was to answer."""
@@ -249,13 +249,14 @@ def identified(severity: Severity = "error") -> Rule:
 
 
 def results_identified(key: str) -> Rule:
-    """Every result has the id of its call under this key of its message."""
+    """Every message of the role tool has the id of its call under this key; older results name their function."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for answered in survey.results:
             native = survey.native(NodeRef(answered.message))
-            if isinstance(native, dict) and not native.get(key):
-                yield Breach("missing-call-id", NodeRef(answered.message), f"the result has no {key}")
+            if isinstance(native, dict) and native.get("role") == "tool" and not native.get(key):
+                near = did_you_mean(key, native.keys() - {key}, 'found {}: did you mean "' + key + '"?')
+                yield Breach("missing-call-id", NodeRef(answered.message), f"the result has no {key}", help=near)
 
     return Rule(("missing-call-id",), check)
 
