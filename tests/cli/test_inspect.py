@@ -254,8 +254,10 @@ def test_no_format_lets_a_control_character_through(name: str, width: int | None
 
 
 def test_a_formula_is_text_in_csv() -> None:
-    text = "".join(choice.renderer(tables, "csv")(["a"], [{"a": word} for word in ("=1", " +1", -1)], tables.View()))
-    assert [row[0] for row in csv.reader(io.StringIO(text))] == ["a", "'=1", "' +1", "-1"]
+    text = "".join(
+        choice.renderer(tables, "csv")(["a"], [{"a": word} for word in ("=1", " +1", -1, "\uff1d1")], tables.View())
+    )
+    assert [row[0] for row in csv.reader(io.StringIO(text))] == ["a", "'=1", "' +1", "-1", "'\uff1d1"]
 
 
 MARKUP = (

@@ -174,6 +174,24 @@ def test_a_turn_that_nothing_takes_back_any_more_does_not_come_to_life() -> None
     assert texts == ["First.", "One.", "Another second.", "Two again."]
 
 
+@pytest.mark.parametrize(
+    ("text", "subject", "description"),
+    [
+        ("**Looking** The list.", "Looking", "The list."),
+        ("**Looking**", "Looking", ""),
+        ("No subject.", "", "No subject."),
+        ("**a** and **b**", "a", "and **b**"),
+        ("****", "", "****"),
+    ],
+)
+def test_a_thought_is_parted_as_it_is_read(text: str, subject: str, description: str) -> None:
+    answer = Message("assistant", [Reasoning(text)], created_at="2026-01-01T00:00:00.000Z")
+    document = pipeline.lower(Transcript([answer]), dialects.get("gemini-cli"), Options(form="json")).document
+    (thought,) = document["messages"][0]["thoughts"]
+    assert (thought["subject"], thought["description"]) == (subject, description)
+    assert [part.text for part in dialects.get("gemini-cli").lift(document).messages[0].parts] == [text]  # type: ignore[union-attr]
+
+
 def test_a_thought_says_its_subject_in_bold() -> None:
     thoughts = [thought.text for thought in parts(lifted("session.json"), Reasoning)]
     assert thoughts == ["**Looking** The list comes before the water.", "No subject here."]

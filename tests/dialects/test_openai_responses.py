@@ -479,3 +479,9 @@ def test_a_response_holds_reasoning_of_others_and_a_request_does_not(name: str) 
 @pytest.mark.parametrize("kind", [["input_text"], {"a": 1}, 1, None])
 def test_a_part_whose_type_is_no_text_is_no_mark(kind: Any) -> None:
     assert DIALECT.detect([{"role": "user", "content": [{"type": kind}]}]) is None
+
+
+def test_tools_that_come_as_an_item_are_a_mark_of_a_request() -> None:
+    added = {"type": "additional_tools", "role": "developer", "tools": []}
+    found = detection.detect({"model": "m", "input": [added, {"role": "user", "content": "Hi."}]})
+    assert found.dialect == "openai-responses"

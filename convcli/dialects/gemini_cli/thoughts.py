@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from convcli.dialects.gemini_cli.calls import NAME, carry
@@ -9,6 +10,7 @@ from convcli.kit.objects import Keys, Native, carried_by
 from convcli.model.transcript import Message, Reasoning
 
 THOUGHT = Keys("subject description timestamp", carried="timestamp")
+SUBJECT = re.compile(r"\*\*([^*\n]+)\*\*(?: (.+))?", re.DOTALL)
 TOKENS = {
     "input": "inputTokens",
     "output": "outputTokens",
@@ -42,9 +44,11 @@ def lift_tokens(native: Native) -> tuple[dict[str, int], Native]:
 
 
 def write_thought(part: Reasoning, time: Any) -> Native:
-    """A thought; its subject stays in its text."""
+    """A thought; what stands in bold before it is its subject, as it is read."""
     carried = carried_by(part.extras, NAME)
-    return THOUGHT.put({"subject": "", "description": part.text, "timestamp": time}, carried)
+    parted = SUBJECT.fullmatch(part.text)
+    subject, description = (parted[1], parted[2] or "") if parted else ("", part.text)
+    return THOUGHT.put({"subject": subject, "description": description, "timestamp": time}, carried)
 
 
 def write_tokens(message: Message) -> Native | None:

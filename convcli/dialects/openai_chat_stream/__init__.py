@@ -99,7 +99,7 @@ class _Choice:
         """Which call a delta belongs to."""
         index, id_ = call.get("index"), call.get("id")
         slot: int = self.latest if index is None else index
-        open_ = self.calls[slot] if slot in self.calls else {}
+        open_: Native = self.calls.get(slot) or {}
         before = open_.get("id")
         is_next = index is None or (_has_name(call) and _has_name(open_))
         if before and id_ and before != id_ and is_next:

@@ -45,7 +45,8 @@ ITEM_TYPES = fields(
     "function_call function_call_output custom_tool_call custom_tool_call_output reasoning item_reference "
     "web_search_call file_search_call computer_call computer_call_output code_interpreter_call image_generation_call "
     "local_shell_call local_shell_call_output shell_call shell_call_output apply_patch_call apply_patch_call_output "
-    "mcp_call mcp_list_tools mcp_approval_request mcp_approval_response tool_search_call tool_search_output compaction"
+    "mcp_call mcp_list_tools mcp_approval_request mcp_approval_response tool_search_call tool_search_output compaction "
+    "additional_tools"
 )
 PART_TYPES = fields("input_text output_text input_image input_file")
 ENVELOPES = fields("payload message messages record_type event delta data cwd")

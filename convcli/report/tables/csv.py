@@ -9,8 +9,8 @@ from typing import Any
 
 from convcli.report.tables import View, cell
 
-FORMULA = ("=", "+", "-", "@")
-"""A spreadsheet would run a cell that begins so; an apostrophe makes text of it."""
+FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""A spreadsheet would run a cell that begins so, in full width too; an apostrophe makes text of it."""
 
 
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
