@@ -55,7 +55,8 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
     "--output",
     type=PATH,
     metavar="FILE|-",
-    help="Where to write; without it, to stdout. Several inputs go into one FILE.jsonl or, as an array, FILE.json.",
+    help="Where to write; without it, to stdout. Several inputs go into one FILE.jsonl, .parquet or .arrow or, as an "
+    "array, FILE.json.",
 )
 @click.option(
     "--out-dir",
@@ -159,6 +160,7 @@ class _Converting:
         self._opened = self.arguments.reading.opened
         self.folder: Folder | None = None
         self.joined: Joined | None = None
+        self.table: Any = None
         output, job = self._destination(paths, job)
         self.losses: LossFile | None = None
         if self.arguments.losses is not None:
@@ -213,8 +215,8 @@ class _Converting:
     def _destination(self, paths: list[str], job: Job) -> tuple[Output | None, Job]:
         """Where to write, and how documents are laid out there: the output, unless there is a folder or several inputs
         are joined."""
-        from convcli.files.outputs import open_output
-        from convcli.jobs.destinations import Folder, Joined
+        from convcli.files.table_outputs import is_table
+        from convcli.jobs.destinations import Folder, Joined, output_at
 
         arguments = self.arguments
         if arguments.reading.at and arguments.restore_file is not None:
@@ -235,7 +237,11 @@ class _Converting:
             arguments.output or "-"
         ):
             raise JobError("usage", "-o and --losses name the same file")
-        output = open_output(arguments.output or "-", force=arguments.force, inputs=paths)
+        output = output_at(arguments.output or "-", job.target, job.framing, force=arguments.force, inputs=paths)
+        self.table = output if is_table(output.name) else None
+        if self.table is not None and arguments.restore_file is not None:
+            message = "--restore-file is for an output that keeps the order of keys, and a table does not"
+            raise JobError("usage", message, help="write to a FILE.jsonl")
         if len(paths) == 1:
             return output, job._replace(layout=layout)
         self.joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.many)
@@ -368,16 +374,29 @@ class _Converting:
             except OutputError as error:
                 self.screen.error(error)
                 self.codes.add(error.exit_code)
+        self._tell_columns()
         if self.total is not None:
             self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr)))
+
+    def _tell_columns(self) -> None:
+        """Say which columns of a table hold another type than the rows do."""
+        from convcli.report.text import safe_text
+
+        if self.table is None:
+            return
+        doubles = [".".join(path) for path in self.table.doubles]
+        for names, what in ((self.table.texts, "is JSON in a text"), (doubles, "has integers as doubles")):
+            if names:
+                self.screen.tell(f"note: in the table, {safe_text(', '.join(names))} {what}\n")
 
 
 def _layout_of(output: str | None) -> Framing | None:
     """The layout that the name of an output says; None where it says none."""
+    from convcli.files.table_outputs import is_table
     from convcli.jobs.inputs import is_lines
 
     name = output or "-"
-    if is_lines(name):
+    if is_lines(name) or is_table(name):
         return "jsonl"
     suffix = os.path.splitext(name)[1].lower()
     return "json" if suffix == ".json" else "sse" if suffix == ".sse" else None

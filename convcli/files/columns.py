@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from importlib import import_module
 from math import isfinite
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from convcli.model.errors import ContentError, JobError
 from convcli.wire import decimals
+from convcli.wire.exact_json import parse_text
 from convcli.wire.pointers import pointer
 
 Array: TypeAlias = Any
@@ -22,6 +24,10 @@ Array: TypeAlias = Any
 Path: TypeAlias = tuple[str, ...]
 ALL = "*"
 """The step of a path into each item of a list."""
+MARK = b"convcli"
+JSON, JSON_OR_TEXT, TEXT_OR_PARTS = b"json", b"json-or-text", b"text-or-parts"
+"""The key in the metadata of a field that convcli has written, and what it says of the values: each is JSON in a text;
+lists and objects are, and other texts are plain; a text stands as the only part of a list."""
 Owner: TypeAlias = Callable[[int], tuple[int, Path]]
 """The row to which the value of this index in a column belongs, and its path there."""
 Read: TypeAlias = Callable[[Array, Owner], list[Any]]
@@ -110,7 +116,7 @@ class ColumnReader:
         if len(set(names)) < len(names):
             where = f" of {'.'.join(path)}" if path else ""
             raise ContentError("duplicate-key", f"two columns{where} have the same name", file=self._name)
-        readers = [self._reader(field.type, (*path, field.name)) for field in fields]
+        readers = [_opening(field, self._reader(field.type, (*path, field.name))) for field in fields]
 
         def read(array: Array, owner: Owner) -> list[Any]:
             columns = list[list[Any]]()
@@ -168,6 +174,38 @@ class ColumnReader:
             return [None if row is None else {key: next(values) for key, _ in row} for row in entries]
 
         return read
+
+
+def _opening(field: Any, read: Read) -> Read:
+    """Reads a field, and what stands in its texts where it has a mark."""
+    opened = _OPENED.get((field.metadata or {}).get(MARK, b""))
+    if opened is None:
+        return read
+    return lambda array, owner: [None if value is None else opened(value) for value in read(array, owner)]
+
+
+def _json(value: Any) -> Any:
+    return parse_text(value)[0] if isinstance(value, str) else value
+
+
+def _json_or_text(value: Any) -> Any:
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        with suppress(ContentError):
+            return parse_text(value)[0]
+    return value
+
+
+def _text_or_parts(value: Any) -> Any:
+    is_one = isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict)
+    is_text = is_one and value[0].keys() == {"type", "text"} and value[0]["type"] == "text"
+    return value[0]["text"] if is_text else value
+
+
+_OPENED: dict[bytes, Callable[[Any], Any]] = {
+    JSON: _json,
+    JSON_OR_TEXT: _json_or_text,
+    TEXT_OR_PARTS: _text_or_parts,
+}
 
 
 def _below(place: tuple[int, Path], step: str) -> tuple[int, Path]:

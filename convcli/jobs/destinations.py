@@ -8,12 +8,17 @@ from collections.abc import Iterable
 
 from convcli.engine.conversion import Conversion
 from convcli.files.batches import Batch
+from convcli.files.columns import ALL
 from convcli.files.framing import Framing
-from convcli.files.layouts import DocumentWriter
-from convcli.files.outputs import Output, cannot_write
+from convcli.files.layouts import LAYOUTS, DocumentWriter
+from convcli.files.outputs import Output, cannot_write, open_output
+from convcli.files.shapes import Known
+from convcli.files.table_outputs import TableOutput, is_table
 from convcli.jobs.inputs import Document, InputFile, split_line, without_packing
+from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.proof.reasons import Loss
+from convcli.validation import schemas
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
@@ -58,6 +63,29 @@ class Folder:
 def stem(file: InputFile) -> str:
     """What the name of the output for an input begins with."""
     return os.path.splitext(without_packing(file.relative))[0]
+
+
+def output_at(
+    path: str, target: Dialect, framing: Framing | None, *, force: bool = False, inputs: Iterable[str] = ()
+) -> Output:
+    """The output at a path; one whose name ends in .parquet or .arrow takes lines and becomes a table.
+
+    Raises as `open_output` does, and JobError `arrow-missing` or `usage` where it cannot be a table."""
+    output = open_output(path, force=force, inputs=inputs)
+    if not is_table(path):
+        return output
+    ways = {LAYOUTS[framing] for framing in target.framings if framing in LAYOUTS}
+    if ways == {"sse"} or framing == "sse":
+        message = f"{target.title} is written as a stream, whose events are no rows of a table"
+        raise JobError("usage", message, help="write to another file")
+    prefix = (ALL,) if ways else ()
+    return TableOutput(
+        output,
+        Known(
+            lambda path: schemas.keys_in(target.name, (*prefix, *path)) is not None,
+            lambda path: schemas.allows_text(target.name, (*prefix, *path)),
+        ),
+    )
 
 
 class Joined:

@@ -315,12 +315,24 @@ def _not_allowed(path: Path, refused: dict[str, Any], value: Any) -> Explanation
 def keys_in(name: str, path: Path) -> frozenset[str] | None:
     """The keys that the schema names in the object at a path of keys, `*` for each item of a list, in whatever form of
     the document; None where it names none, and any key may stand."""
+    return frozenset(key for node in _nodes(name, path) for key in node.get("properties", ())) or None
+
+
+@cache
+def allows_text(name: str, path: Path) -> bool:
+    """May a text stand at such a path in some form of the document? Where the schema says nothing, anything may."""
+    stated = [node["type"] for node in _nodes(name, path) if "type" in node]
+    return not stated or any("string" in ([kind] if isinstance(kind, str) else kind) for kind in stated)
+
+
+def _nodes(name: str, path: Path) -> list[dict[str, Any]]:
+    """The schema objects for the values at a path."""
     nodes = list(_possible(name, schema(name)))
     for step in path:
         below = [node["properties"][step] for node in nodes if step in node.get("properties", ())]
         below += [node["items"] for node in nodes if step == "*" and "items" in node]
         nodes = [possible for node in below for possible in _possible(name, node)]
-    return frozenset(key for node in nodes for key in node.get("properties", ())) or None
+    return nodes
 
 
 def _possible(name: str, node: Any) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -405,3 +406,111 @@ def test_of_many_outputs_that_exist_a_few_are_named_and_the_way_out_once(tmp_pat
     assert again.stderr.count(b"error[output-exists]") == 4
     assert b"and 6 more inputs with error[output-exists]\n" in again.stderr
     assert again.stderr.count(b"--force replaces it") == 1
+
+
+# ---------------------------------------------------------------- tables
+
+arrow = pytest.mark.arrow
+CALLED = [{"city": "Tokyo"}, {"unit": "C", "days": [1, None]}, {}, {"deep": {"x": None, "y": 1.5}}]
+
+
+def training_row(number: int) -> dict[str, Any]:
+    """A row for trainers; each third has a call with its result, and what it offers differs from row to row."""
+    row: dict[str, Any] = {"messages": [{"role": "user", "content": f"How is it? {number}"}]}
+    if number % 3 == 0:
+        function = {"name": "weather", "arguments": CALLED[number % len(CALLED)]}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        parameters = {"type": "object", "properties": {f"k{number % 5}": {"type": "string", "default": None}}}
+        row["messages"] += [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": "22 °C"},
+        ]
+        row["tools"] = [{"type": "function", "function": {"name": "weather", "parameters": parameters}}]
+    answer = {"role": "assistant", "content": "大阪は晴れ"}
+    row["messages"].append(answer | {"reasoning_content": "It is."} if number % 4 == 0 else answer)
+    return row
+
+
+TRAINING = [training_row(number) for number in range(1000)]
+
+
+@arrow
+@pytest.mark.parametrize("name", ["out.parquet", "out.arrow"])
+def test_a_thousand_mixed_rows_come_back_from_a_table(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("pyarrow")
+    source, table = write(tmp_path / "a.jsonl", *TRAINING), tmp_path / name
+    done = run("convert", source, "--to", "hf-chat", "-o", table)
+    assert (done.returncode, b"note: in the table, tools is JSON in a text" in done.stderr) == (0, True)
+    back = run("convert", table, "--to", "hf-chat")
+    assert (back.returncode, b"padded-object" in back.stderr) == (0, False)
+    assert [json.loads(line) for line in back.stdout.splitlines()] == TRAINING
+
+
+@arrow
+def test_data_sets_load_a_table_with_the_messages_as_trainers_want_them(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    datasets = pytest.importorskip("datasets")
+    run("convert", write(tmp_path / "a.jsonl", *TRAINING), "--to", "hf-chat", "-o", tmp_path / "a.parquet")
+    rows = datasets.load_dataset(
+        "parquet", data_files=str(tmp_path / "a.parquet"), split="train", cache_dir=str(tmp_path / "cache")
+    )
+    calls = rows[0]["messages"][1]["tool_calls"]
+    assert (
+        json.loads(calls[0]["function"]["arguments"])
+        == TRAINING[0]["messages"][1]["tool_calls"][0]["function"]["arguments"]
+    )
+    assert json.loads(rows[0]["tools"]) == TRAINING[0]["tools"]
+    assert rows[1]["messages"][0]["content"] == "How is it? 1"
+
+
+@arrow
+def test_columns_of_texts_in_a_table_are_plain_texts(tmp_path: Path) -> None:
+    columns = pytest.importorskip("pyarrow.parquet")
+    table = tmp_path / "a.parquet"
+    run("convert", write(tmp_path / "a.jsonl", *TRAINING), "--to", "hf-chat", "--text-columns", "-o", table)
+    schema = columns.read_schema(table)
+    assert [(field.name, str(field.type), field.metadata) for field in schema] == [
+        ("messages", "string", None),
+        ("tools", "string", None),
+    ]
+    back = run("convert", table, "--from", "hf-chat", "--to", "openai-chat").stdout
+    assert back == run("convert", tmp_path / "a.jsonl", "--to", "openai-chat").stdout
+
+
+@arrow
+def test_several_inputs_and_sessions_go_into_one_table(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    one, two = write(tmp_path / "a.jsonl", *TRAINING[:7]), write(tmp_path / "b.json", TRAINING[7])
+    done = run("convert", one, two, "--to", "hf-chat", "-o", tmp_path / "out.parquet")
+    assert done.returncode == 0
+    back = run("convert", tmp_path / "out.parquet", "--to", "hf-chat").stdout
+    assert [json.loads(line) for line in back.splitlines()] == TRAINING[:8]
+
+
+@arrow
+def test_a_table_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    bad = write(tmp_path / "a.jsonl", TRAINING[0], '{"messages": [', TRAINING[1])
+    out = tmp_path / "out.parquet"
+    assert run("convert", bad, "--from", "hf-chat", "--to", "hf-chat", "-o", out).returncode == 1
+    assert not out.exists()
+    out.write_text("mine")
+    assert run("convert", write(tmp_path / "b.json", CLEAN), "--to", "hf-chat", "-o", out).returncode == 2
+    assert out.read_text() == "mine"
+    kept = ["--keep-going", "--force"]
+    assert run("convert", bad, "--from", "hf-chat", "--to", "hf-chat", "-o", out, *kept).returncode == 1
+    assert len(run("convert", out, "--from", "hf-chat", "--to", "hf-chat").stdout.splitlines()) == 2
+
+
+@arrow
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--to", "anthropic-stream", "--framing", "sse"], b"no rows of a table"),
+        (["--to", "hf-chat", "--restore-file", "kept"], b"--restore-file"),
+    ],
+)
+def test_what_no_table_can_hold_is_told_before_the_work(tmp_path: Path, words: list[str], told: bytes) -> None:
+    pytest.importorskip("pyarrow")
+    done = run("convert", write(tmp_path / "a.json", CLEAN), "-o", tmp_path / "out.parquet", *words, cwd=tmp_path)
+    assert (done.returncode, told in done.stderr, (tmp_path / "out.parquet").exists()) == (2, True, False)
