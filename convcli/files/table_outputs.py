@@ -20,9 +20,9 @@ from convcli.model.errors import JobError, OutputError
 from convcli.wire.exact_json import parse
 
 SUFFIXES = (".parquet", ".arrow")
-_BATCH = 1 << 20
+BATCH = 1 << 20
 """Bytes of rows that are made to columns together."""
-_GROUP = 32 << 20
+GROUP = 32 << 20
 """Bytes of columns that are written together."""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -106,7 +106,7 @@ class TableOutput:
             rows = [parse(line) if store is None else store(parse(line)) for line in lines]
             batches.append(self._arrow.RecordBatch.from_pylist(rows, schema))
             size += batches[-1].nbytes
-            if size >= _GROUP:
+            if size >= GROUP:
                 yield self._arrow.Table.from_batches(batches).combine_chunks()
                 batches, size = [], 0
         if batches:
@@ -116,7 +116,7 @@ class TableOutput:
         """The rows some at a time."""
         if self._spool is not None:
             self._spool.seek(0)
-            yield from iter(partial(self._spool.readlines, _BATCH), [])
+            yield from iter(partial(self._spool.readlines, BATCH), [])
 
     @contextmanager
     def _telling(self) -> Iterator[None]:

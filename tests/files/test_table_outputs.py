@@ -57,8 +57,8 @@ def written(path: Path, *pieces: bytes) -> list[Any]:
 def test_rows_come_back_however_they_were_cut_into_pieces(
     tmp_path: Path, name: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_outputs, "_BATCH", 100)
-    monkeypatch.setattr(table_outputs, "_GROUP", 4000)
+    monkeypatch.setattr(table_outputs, "BATCH", 100)
+    monkeypatch.setattr(table_outputs, "GROUP", 4000)
     rows = ROWS if size > 1 else ROWS[:20]
     data = lines(rows)
     assert written(tmp_path / name, *(data[at : at + size] for at in range(0, len(data), size))) == rows
