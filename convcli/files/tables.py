@@ -198,9 +198,12 @@ class _ArrowBatches:
         self.schema = self._reader.schema
 
     def batches(self, _: int, __: int | None) -> Iterator[Any]:
-        if self._is_file:
-            return map(self._reader.get_batch, range(self._reader.num_record_batches))
-        return iter(self._reader)
+        """Each is checked: Arrow trusts the lengths that stand in a file, and a wrong one would crash the process."""
+        read = self._reader
+        batches = map(read.get_batch, range(read.num_record_batches)) if self._is_file else iter(read)
+        for batch in batches:
+            batch.validate(full=True)
+            yield batch
 
 
 def _opened_for_arrow(file: CountedFile) -> Any:

@@ -102,6 +102,8 @@ def test_columns_of_other_types_than_the_rows_have_are_known_once_it_is_written(
 
 @arrow
 def test_an_error_of_the_disk_is_told_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+
     class Full:
         name = str(tmp_path / "a.parquet")
 

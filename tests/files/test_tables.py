@@ -136,6 +136,21 @@ def test_a_file_that_was_cut_off_or_changed_is_one_error(tmp_path: Path, kind: s
 
 
 @arrow
+@pytest.mark.parametrize("kind", KINDS)
+def test_lengths_that_were_changed_do_not_crash_the_process(tmp_path: Path, kind: str) -> None:
+    whole = table(tmp_path / "whole", kind, ROWS[:40]).read_bytes()
+    path = tmp_path / "a"
+    codes = set[str]()
+    for at in range(8, len(whole) - 8, 16):
+        path.write_bytes(whole[:at] + b"\xff\xff\xff\x0f" + whole[at + 4 :])
+        try:
+            codes.update(record.error.code for record in records(path) if record.error)
+        except ContentError as error:
+            codes.add(error.code)
+    assert {"damaged-table"} <= codes
+
+
+@arrow
 def test_a_row_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     buffers = pa.array([b"good", b"\xff", b"fine"], pa.binary()).buffers()
