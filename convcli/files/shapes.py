@@ -19,7 +19,7 @@ _IN_DOUBLE, _IN_LONG = 1 << 53, 1 << 63
 _PART = {"type", "text"}
 
 
-class Known(NamedTuple):
+class PathFacts(NamedTuple):
     """What a dialect says of the values at a path: whether it names keys there, and whether a text may stand there."""
 
     names_keys: Callable[[Path], bool]
@@ -39,7 +39,7 @@ class Shape:
 
     __slots__ = ("_known", "fields", "is_open", "items", "kinds", "path")
 
-    def __init__(self, path: Path, known: Known) -> None:
+    def __init__(self, path: Path, known: PathFacts) -> None:
         self.path, self._known = path, known
         self.kinds, self.is_open = 0, False
         self.items: Shape | None = None

@@ -15,14 +15,14 @@ from typing import IO, Any
 
 from convcli.files.columns import JSON, Path, pyarrow
 from convcli.files.outputs import Output, cannot_write
-from convcli.files.shapes import Known, Shape, as_json, field, storing
+from convcli.files.shapes import PathFacts, Shape, as_json, field, storing
 from convcli.model.errors import JobError, OutputError
 from convcli.wire.exact_json import parse
 
 SUFFIXES = (".parquet", ".arrow")
 BATCH = 1 << 20
 """Bytes of rows that are made to columns together."""
-GROUP = 32 << 20
+GROUP = 16 << 20
 """Bytes of columns that are written together."""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -38,7 +38,7 @@ class TableOutput:
 
     Raises JobError `arrow-missing` where pyarrow is not installed."""
 
-    def __init__(self, output: Output, known: Known) -> None:
+    def __init__(self, output: Output, known: PathFacts) -> None:
         self.name, self._output = output.name, output
         self._is_parquet = output.name.lower().endswith(".parquet")
         self._arrow = pyarrow(output.name)
@@ -107,10 +107,10 @@ class TableOutput:
             batches.append(self._arrow.RecordBatch.from_pylist(rows, schema))
             size += batches[-1].nbytes
             if size >= GROUP:
-                yield self._arrow.Table.from_batches(batches).combine_chunks()
+                yield self._arrow.Table.from_batches(batches)
                 batches, size = [], 0
         if batches:
-            yield self._arrow.Table.from_batches(batches).combine_chunks()
+            yield self._arrow.Table.from_batches(batches)
 
     def _lines(self) -> Iterator[list[bytes]]:
         """The rows some at a time."""

@@ -12,7 +12,7 @@ from convcli.files.columns import ALL
 from convcli.files.framing import Framing
 from convcli.files.layouts import LAYOUTS, DocumentWriter
 from convcli.files.outputs import Output, cannot_write, open_output
-from convcli.files.shapes import Known
+from convcli.files.shapes import PathFacts
 from convcli.files.table_outputs import TableOutput, is_table
 from convcli.jobs.inputs import Document, InputFile, split_line, without_packing
 from convcli.model.dialect import Dialect
@@ -81,7 +81,7 @@ def output_at(
     prefix = (ALL,) if ways else ()
     return TableOutput(
         output,
-        Known(
+        PathFacts(
             lambda path: schemas.keys_in(target.name, (*prefix, *path)) is not None,
             lambda path: schemas.allows_text(target.name, (*prefix, *path)),
         ),

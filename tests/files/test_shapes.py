@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convcli.files.columns import ColumnReader
-from convcli.files.shapes import Known, Shape, field, storing
+from convcli.files.shapes import PathFacts, Shape, field, storing
 from convcli.wire.decimals import Decimal
 from convcli.wire.exact_json import exact
 
@@ -15,7 +15,7 @@ pa = pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.arrow
 
 OPEN = {("open",), ("m", "*", "open"), ("m", "*", "argument")}
-KNOWN = Known(lambda path: path not in OPEN, lambda path: path[-1:] == ("argument",))
+KNOWN = PathFacts(lambda path: path not in OPEN, lambda path: path[-1:] == ("argument",))
 
 
 def stored(*rows: dict[str, Any]) -> tuple[Any, list[Any]]:

@@ -11,12 +11,12 @@ import pytest
 
 from convcli.files import table_outputs
 from convcli.files.outputs import open_output
-from convcli.files.shapes import Known
+from convcli.files.shapes import PathFacts
 from convcli.files.table_outputs import TableOutput, is_table
 from convcli.files.tables import open_input
 from convcli.model.errors import JobError, OutputError
 
-KNOWN = Known(lambda _: True, lambda _: False)
+KNOWN = PathFacts(lambda _: True, lambda _: False)
 ROWS: list[dict[str, Any]] = [{"n": n, "turns": [{"role": "user", "content": f"{n}"}]} for n in range(700)]
 
 
