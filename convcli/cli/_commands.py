@@ -21,8 +21,8 @@ EVERYWHERE = {"help_option_names": ["-h", "--help"], "show_default": True, "max_
 OPTION_GROUPS: tuple[tuple[str, str], ...] = (
     (
         "Options",
-        "--to --in --from --as --output --out-dir --force --fail-on-loss --tools --message --summary --where --matrix"
-        " --list --level --exact --program --output-format",
+        "--to --in --from --as --output --out-dir --force --fail-on-loss --tools --message --summary --follow --where"
+        " --matrix --list --level --exact --program --output-format",
     ),
     ("What is read", "--line --at --exclude --transcripts-only --duplicate-keys --sample --seed --isolated"),
     ("What is written", "--set --form --framing --chunk --branch --view --columns --events --limit --no-trunc --pager"),

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
@@ -20,7 +20,7 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.jobs.inputs import Document
+    from convcli.jobs.inputs import Document, InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.transcript import Transcript
     from convcli.views.rows import Row
@@ -73,6 +73,7 @@ EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRA
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
 @click.option("--no-trunc", "whole", is_flag=True, help="Do not cut texts.")
+@click.option("--follow", is_flag=True, help="Show the messages of a session as they are written, until interrupted.")
 @click.option("-o", "--output", type=PATH, metavar="FILE|-", help="Where to write; without it, to stdout.")
 @click.option(
     "--pager/--no-pager",
@@ -115,6 +116,7 @@ class InspectArguments(NamedTuple):
     findings: bool
     force: bool
     pager: bool | None
+    follow: bool
 
 
 class _Inspecting:
@@ -127,6 +129,8 @@ class _Inspecting:
     def run(self) -> int:
         """One transcript alone is shown by its messages; whether it is alone shows when the second comes."""
         self._check()
+        if self.arguments.follow:
+            self._follow()
         lifted = _shared.lifted(self.arguments.paths, self.arguments.reading, self.codes, self.printer)
         if self.arguments.out_dir is not None:
             self._pages(lifted)
@@ -139,6 +143,30 @@ class _Inspecting:
         self.printer.finish()
         self.codes.finish()
         return self.codes.worst
+
+    def _follow(self) -> NoReturn:
+        from convcli.cli import _following
+
+        file, arguments, width = self._one_file(), self.arguments, self._width()
+        lines = arguments.form == "table" and width is not None
+        view = tables.View(width if lines else None, self.screen.out)
+        rows = _following.rows(file.path, arguments.reading, _room_of_texts(width))
+        _following.show(rows, self.screen, view, events=arguments.events == "show")
+
+    def _one_file(self) -> InputFile:
+        """The file that is followed. Raises JobError where that makes no sense."""
+        arguments = self.arguments
+        others = {"-o": arguments.output, "--out-dir": arguments.out_dir, "--tools": arguments.tool_rows,
+                  "--summary": arguments.summary, "--message": arguments.number is not None,
+                  "--where": arguments.where, "--columns": arguments.columns, "--limit": arguments.limit}  # fmt: skip
+        if named := [name for name, value in others.items() if value]:
+            raise JobError("usage", f"--follow and {named[0]} exclude each other")
+        if arguments.form not in ("table", "jsonl"):
+            raise JobError("usage", f"--follow cannot write {arguments.form}", help="it writes table and jsonl")
+        files = arguments.reading.find(arguments.paths)
+        if len(files) != 1 or files[0].path == "-":
+            raise JobError("usage", "--follow is for one file")
+        return files[0]
 
     def _overview(self, rows: Iterator[Row]) -> None:
         """A row for each transcript, and beneath a table what they come to."""

@@ -63,6 +63,18 @@ def _dates(row: dict[str, Any]) -> str:
     return begin if begin == end or not end else f"{begin or '?'} to {end}"
 
 
+def line(row: dict[str, Any], width: int, paint: Paint) -> str:
+    """A row of `views.rows.by_message` on one line of a terminal: its widths do not depend on other rows."""
+    when = (row["time"] or "")[11:19]
+    status = "" if row["status"] in (None, "ok") else f"{row['status']} "
+    place = f"{when:<8} {row['message']:>4}  {row['role']:<9} {row['kind']:<9} "
+    tool = f"{safe_text(row['tool'])}: " if row["tool"] else ""
+    text = safe_text(" ".join((row["text"] or "")[: 4 * width].split()))
+    return f"{paint.dim(place)}{paint.severity('error', status) if status else ''}" + cut(
+        f"{tool}{text}", max(width - len(place) - len(status), LONGEST_WORD)
+    )
+
+
 def shown(transcript: Transcript, number: int, form: str, view: View) -> Iterator[str]:
     """One message: as its record in the intermediate format for `json` and `jsonl`, else as text, nothing cut.
 

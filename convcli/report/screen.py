@@ -76,6 +76,11 @@ class Screen:
             except OSError as error:
                 raise cannot_write("standard output", error) from None
 
+    def flush(self) -> None:
+        """What was shown is seen now, though more will come."""
+        if sys.stdout is not None:
+            sys.stdout.buffer.flush()
+
     def tell(self, text: str) -> None:
         """Print what is no result. Nobody may be listening, which is no reason to stop."""
         if self._progress is not None:

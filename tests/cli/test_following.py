@@ -1,0 +1,90 @@
+"""convcli inspect --follow: what is added to a session is shown, once, and soon."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli_cases import CLEAN, command, environment, run, write
+
+HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/w"}
+
+
+def said(number: int, role: str = "user") -> dict[str, Any]:
+    return {
+        "type": "message", "id": f"m{number}", "parentId": f"m{number - 1}" if number else None,
+        "timestamp": f"2026-01-01T00:00:0{number}.000Z",
+        "message": {"role": role, "content": [{"type": "text", "text": f"text {number}"}]},
+    }  # fmt: skip
+
+
+class Following:
+    """The program while it follows a file."""
+
+    def __init__(self, path: Path, *words: str) -> None:
+        self.path = path
+        call = command("inspect", path, "--follow", *words)
+        self.process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+
+    def add(self, *rows: Any) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write("".join(row if isinstance(row, str) else json.dumps(row) + "\n" for row in rows))
+
+    def next(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        row: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return row
+
+    def end(self) -> tuple[int, bytes]:
+        self.process.send_signal(signal.SIGINT)
+        rest, _ = self.process.communicate(timeout=30)
+        return self.process.returncode, rest
+
+
+@pytest.fixture
+def followed(tmp_path: Path) -> Iterator[Following]:
+    following = Following(write(tmp_path / "s.jsonl", HEADER))
+    yield following
+    following.process.kill()
+    following.process.communicate()
+
+
+def test_each_message_is_shown_when_it_is_written_and_only_once(followed: Following) -> None:
+    followed.add(said(0))
+    assert followed.next()["text"] == "text 0"
+    followed.add(said(1, "assistant"), {"type": "label", "id": "x", "parentId": "m1", "timestamp": "t"})
+    assert (row := followed.next())["text"] == "text 1"
+    assert (row["message"], row["role"]) == (1, "assistant")
+    followed.add(said(2))
+    assert followed.next()["text"] == "text 2"
+    assert followed.end() == (-signal.SIGINT, b"")
+
+
+def test_half_a_line_is_waited_for(followed: Following) -> None:
+    whole = json.dumps(said(0)) + "\n"
+    followed.add(whole[:40])
+    time.sleep(1)
+    followed.add(whole[40:])
+    assert followed.next()["text"] == "text 0"
+    assert followed.process.poll() is None
+
+
+def test_what_is_no_transcript_or_no_file_ends_it(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("no\n", encoding="utf-8")
+    assert run("inspect", tmp_path / "a.txt", "--follow", timeout=60).returncode == 1
+    assert run("inspect", tmp_path / "none.jsonl", "--follow", timeout=60).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "words", [["--tools"], ["--message", "0"], ["-o", "x"], ["--output-format", "csv"], ["--where", "role=user"]]
+)
+def test_it_does_not_go_with_what_needs_an_end(tmp_path: Path, words: list[str]) -> None:
+    done = run("inspect", write(tmp_path / "a.json", CLEAN), "--follow", *words, timeout=60)
+    assert (done.returncode, b"--follow" in done.stderr) == (2, True)
