@@ -32,6 +32,7 @@ DIALECTS = {
     "sharegpt": "sharegpt hermes",
     "sharegpt_tools": "sharegpt",
     "openai_agents": "openai-responses",
+    "openhands_v1": "openhands",
 }
 """What the files of a folder may be taken for, where that is not the name of the folder."""
 NAMED = ("this looks like ", "the same key twice")

@@ -55,9 +55,8 @@ FORMATS = (
         ),
     ),
     Foreign(
-        "a session of OpenHands",
+        "a session of OpenHands of version 0",
         (
-            "kind=MessageEvent|ActionEvent|ObservationEvent|SystemPromptEvent|ConversationStateUpdateEvent source",
             "source=user|agent action:str args",
             "source=user|agent observation:str extras",
         ),

@@ -1,0 +1,219 @@
+"""OpenHands: the events of a conversation, version 1 (software-agent-sdk).
+
+Specification: openhands/sdk/event of OpenHands/software-agent-sdk at 611629e6 (openhands-sdk 1.58); read 2026-11-22.
+
+Quirks
+- Each event is a row of a `kind`. Actions that share `llm_response_id` and follow one another are one answer.
+- An action says its call twice: `tool_call` is what the model wrote, `action` what the tool was given.
+- A tool that failed says so in its observation; what the agent itself got wrong, or the user refused, is an event of
+  its own.
+- Condensations, states and hooks are events. The tools of the system prompt are carried as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope, add_event
+from convcli.kit.values import paths, read_arguments, split_data_url
+from convcli.model.dialect import Clue, Dialect
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+from convcli.validation.rules import arguments, links, turns
+
+NAME = "openhands"
+SYSTEM, SAID, ACTION = "SystemPromptEvent", "MessageEvent", "ActionEvent"
+OBSERVATION, ERROR, REJECTED = "ObservationEvent", "AgentErrorEvent", "UserRejectObservation"
+SOURCES = {SYSTEM: "agent", ACTION: "agent", OBSERVATION: "environment", ERROR: "agent", REJECTED: "environment"}
+"""Who an event of a kind comes from in any case."""
+EVENT = Envelope("id timestamp source kind", {"id": "id", "timestamp": "created_at"}, content="kind")
+ROLES = ("user", "assistant", "system")
+
+
+def detect(document: Any) -> Clue | None:
+    """By the kinds of events that hold messages, actions or observations."""
+    rows = [row for row in document if isinstance(row, dict)] if isinstance(document, list) else []
+    if any(row.get("kind") in READERS and "source" in row for row in rows):
+        return Clue(97, "events of a kind, with their source")
+    return None
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a conversation."""
+    context = LiftContext(NAME, document)
+    reader = _OpenHandsReader(context)
+    for i, row in enumerate(document):
+        kind = row.get("kind") if isinstance(row, dict) else None
+        if kind in READERS:
+            READERS[kind](reader, row, i)
+        else:
+            add_event(context, row, (i,), EVENT)
+    return context.transcript()
+
+
+class _OpenHandsReader:
+    """The events that a model sees."""
+
+    def __init__(self, context: LiftContext) -> None:
+        self.context = context
+        self.response: Any = None
+        """The id of the response of which the last message is the answer."""
+
+    def add(self, role: str, parts: list[Part], spots: list[Path], row: Native, i: int, *content: str) -> Message:
+        """One more message, with what its event says beside its content."""
+        message = Message(role, parts)
+        beside = EVENT.lift({key: value for key, value in row.items() if key not in content}, message) or {}
+        beside = {key: value for key, value in beside.items() if (key, value) != ("source", SOURCES.get(row["kind"]))}
+        message.extras = extras_of(NAME, beside)
+        self.context.add(message, (i,), spots)
+        self.response = None
+        return message
+
+    def system(self, row: Native, i: int) -> None:
+        prompt = row["system_prompt"]
+        spots: list[Path] = [("system_prompt",)]
+        self.add("system", [_lift_content(prompt)], spots, row, i, "system_prompt")
+
+    def said(self, row: Native, i: int) -> None:
+        native = row["llm_message"]
+        parts = [_lift_content(one) for one in native.get("content") or ()]
+        spots: list[Path] = [("llm_message", "content", k) for k in range(len(parts))]
+        thought = native.get("reasoning_content")
+        if thought and native["role"] == "assistant":
+            parts, spots = [Reasoning(thought), *parts], [("llm_message", "reasoning_content"), *spots]
+        message = self.add(native["role"], parts, spots, row, i, "llm_message")
+        said = ("role", "content", *(("reasoning_content",) if thought and native["role"] == "assistant" else ()))
+        rest = {key: value for key, value in native.items() if key not in said and value is not None}
+        carried = {**carried_by(message.extras, NAME), **({"llm_message": rest} if rest else {})}
+        message.extras = extras_of(NAME, carried)
+
+    def action(self, row: Native, i: int) -> None:
+        native = row["tool_call"]
+        call = ToolCall(self.context.pairing.call(native["id"] or None, native["name"]), native["name"], {})
+        call.arguments, call.raw_arguments = read_arguments(native["arguments"])
+        rest = {key: value for key, value in native.items() if key not in ("id", "name", "arguments")}
+        repeated = {"tool_name": native["name"], "tool_call_id": native["id"]}
+        beside = {
+            key: value for key, value in row.items() if key not in ("tool_call", "kind") and value not in (None, [])
+        }
+        beside = {key: value for key, value in beside.items() if repeated.get(key) != value}
+        beside |= {"tool_call": rest} if any(value is not None for value in rest.values()) else {}
+        if self.response is None or row.get("llm_response_id") != self.response:
+            self._answer(row, i, beside)
+        message, (first, spots) = self.context.messages[-1], self.context.origin.places[-1]
+        message.parts.append(call)
+        assert isinstance(spots, list)
+        spots.append(("tool_call",) if first == (i,) else ("..", i, "tool_call"))
+        call.extras = extras_of(NAME, {"event": beside} if beside else {})
+
+    def _answer(self, row: Native, i: int, beside: Native) -> None:
+        """The first action of an answer has its thoughts and its texts; what is said of it stays with its call."""
+        parts: list[Part] = []
+        spots: list[Path] = []
+        if row.get("reasoning_content"):
+            parts, spots = [Reasoning(row["reasoning_content"])], [("reasoning_content",)]
+            del beside["reasoning_content"]
+        for k, native in enumerate(row.get("thought") or ()):
+            parts.append(_lift_content(native))
+            spots.append(("thought", k))
+        beside.pop("thought", None)
+        message = Message("assistant", parts)
+        EVENT.lift(row, message)
+        for key, value in (("id", message.id), ("timestamp", message.created_at)):
+            if value is not None:
+                del beside[key]
+        beside.pop("source", None) if beside.get("source") == SOURCES[ACTION] else None
+        self.context.add(message, (i,), spots)
+        self.response = row.get("llm_response_id")
+
+    def observation(self, row: Native, i: int) -> None:
+        native = row["observation"]
+        parts = [_lift_content(one) for one in native["content"]]
+        texts = [part for part in parts if isinstance(part, Text) and part == Text(part.text)]
+        failed = native.get("is_error") is True
+        id_, name = self.context.pairing.result(row["tool_call_id"] or None, row.get("tool_name"))
+        if len(texts) == len(parts) == 1:
+            result = ToolResult(id_, name, "error" if failed else "text", texts[0].text)
+        elif all(isinstance(part, (Text, Media)) for part in parts):
+            result = ToolResult(id_, name, "multimodal", parts, is_error=failed or None)
+        else:
+            result = ToolResult(id_, name, "data", native["content"], is_error=failed or None)
+        said = ("content", *(("is_error",) if isinstance(native.get("is_error"), bool) else ()))
+        rest = {key: value for key, value in native.items() if key not in said and value is not None}
+        result.extras = extras_of(NAME, rest)
+        self.add("tool", [result], [("observation",)], row, i, "observation", "tool_call_id", "tool_name")
+
+    def error(self, row: Native, i: int) -> None:
+        id_, name = self.context.pairing.result(row["tool_call_id"] or None, row.get("tool_name"))
+        result = ToolResult(id_, name, "error", row["error"])
+        self.add("tool", [result], [()], row, i, "error", "tool_call_id", "tool_name")
+
+    def rejected(self, row: Native, i: int) -> None:
+        id_, name = self.context.pairing.result(row["tool_call_id"] or None, row.get("tool_name"))
+        result = ToolResult(id_, name, "error", row["rejection_reason"], status="denied")
+        self.add("tool", [result], [()], row, i, "rejection_reason", "tool_call_id", "tool_name")
+
+
+READERS: dict[str, Callable[[_OpenHandsReader, Native, int], None]] = {
+    SYSTEM: _OpenHandsReader.system,
+    SAID: _OpenHandsReader.said,
+    ACTION: _OpenHandsReader.action,
+    OBSERVATION: _OpenHandsReader.observation,
+    ERROR: _OpenHandsReader.error,
+    REJECTED: _OpenHandsReader.rejected,
+}
+
+
+def _lift_content(native: Native) -> Part:
+    """A text or an image; whatever else is there is kept as it is."""
+    rest = {key: value for key, value in native.items() if key not in ("type", "text", "image_urls")}
+    rest = {key: value for key, value in rest.items() if value is not None and (key, value) != ("cache_prompt", False)}
+    urls = native.get("image_urls")
+    if native["type"] == "text" and urls is None:
+        return Text(native["text"], extras=extras_of(NAME, rest))
+    if native["type"] == "image" and isinstance(urls, list) and len(urls) == 1 and "text" not in native:
+        split = split_data_url(urls[0])
+        media = Media("image", extras=extras_of(NAME, rest))
+        if split is None:
+            media.url = urls[0]
+        else:
+            media.media_type, media.data = split
+        return media
+    return Opaque(NAME, native)
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="OpenHands",
+    specification="events of OpenHands/software-agent-sdk at 611629e6; read 2026-11-22",
+    framings=("events",),
+    forms=("conversation",),
+    detect=detect,
+    lift=lift,
+    rules=(
+        links.paired(links.PairingRules(where="later", missing=None)),
+        arguments.readable(),
+        turns.decodable(),
+    ),
+    places={
+        **paths(
+            "message.createdAt=timestamp extras.event=.. tool_call.rawArguments=arguments "
+            "tool_result.toolCallId=../tool_call_id tool_result.name=../tool_name tool_result.value=content "
+            "tool_result.kind=is_error image.url=image_urls/0 image.data=image_urls/0 image.mediaType=image_urls/0"
+        ),
+    },
+    envelope=frozenset(("event", "source", "action_id", "llm_response_id")),
+)
