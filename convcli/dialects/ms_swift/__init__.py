@@ -102,15 +102,18 @@ def _joined(messages: list[Message]) -> list[Message]:
     """The instruction is one text before all turns; calls without a text belong to the answer before them."""
     head = next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
     fitted = order.instruction(messages[:head])
+    joined: Message | None = None
     for message in messages[head:]:
         if message.role == "system":
             message = replace(message, role="user")
         before = fitted[-1] if fitted and fitted[-1].role == "assistant" else None
         is_bare = bool(message.parts) and all(isinstance(part, ToolCall) for part in message.parts)
-        if before is not None and message.role == "assistant" and is_bare:
-            fitted[-1] = replace(before, parts=[*before.parts, *message.parts])
-        else:
+        if before is None or message.role != "assistant" or not is_bare:
             fitted.append(message)
+        elif before is joined:
+            joined.parts += message.parts
+        else:
+            fitted[-1] = joined = replace(before, parts=[*before.parts, *message.parts])
     return shared(messages, fitted)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from convcli.families.rows import calls, media, order
-from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, REJECTED, lift_pair
 from convcli.families.rows.thoughts import read_thought
 from convcli.kit.contexts import LiftContext
@@ -141,6 +140,7 @@ class _MessageLifting:
     def __init__(self, context: LiftContext, shelf: media.Shelf) -> None:
         self.context, self.shelf = context, shelf
         self.turn: Message | None = None
+        self.spots: list[Path] = []
         self.open: list[str] = []
 
     def add(self, native: Native, place: Path, spot: Path) -> None:
@@ -168,7 +168,8 @@ class _MessageLifting:
         message.parts = [part for part, _ in shown]
         message.extras = extras_of(NAME, carried)
         up: Path = ("..",) * len(place)
-        self.context.add(message, place, [(*up, *file) if file else spot for _, file in shown])
+        self.spots = [(*up, *file) if file else spot for _, file in shown]
+        self.context.add(message, place, self.spots)
         return message if message.role == "assistant" else None
 
     def _call(self, native: Native, called: Native, place: Path) -> None:
@@ -176,18 +177,17 @@ class _MessageLifting:
         call = calls.lift_call(called, self.context)
         if self.turn is None:
             self.turn = Message("assistant", [call], weight=weight, extras=extras_of(NAME, carried))
-            self.context.add(self.turn, place, [("content",)])
-            self.open = []
+            self.spots, self.open = [("content",)], []
+            self.context.add(self.turn, place, self.spots)
         else:
             if weight != self.turn.weight and weight is not None:
                 carried = {key: native[key] for key in ("loss", "loss_scale") if native.get(key) is not None} | carried
             if carried:
                 call.extras = extras_of(NAME, {**carried_by(call.extras, NAME), AROUND: carried})
-            first, spots = self.context.origin.places[-1]
-            up: Path = ("..",) * len(first)
-            self.context.origin.places[-1] = (first, [*(spots or ()), (*up, *place, "content")])
+            up: Path = ("..",) * len(self.context.origin.places[-1][0])
+            self.spots.append((*up, *place, "content"))
             self.turn.parts.append(call)
-        self.open = [one.id for one in calls_of(self.turn)]
+        self.open.append(call.id)
 
     def _result(self, native: Native, place: Path, spot: Path) -> None:
         id_, name = self.context.pairing.result(self.open.pop(0) if self.open else None, None)
