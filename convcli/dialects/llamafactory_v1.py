@@ -181,7 +181,9 @@ def _shown_part(part: Part) -> Part | None:
     if isinstance(part, (Text, Reasoning)):
         owned = extras_of(NAME, carried_by(part.extras, NAME))
         return part if part.metadata is None and part.extras == owned else replace(part, metadata=None, extras=owned)
-    return _known(part) if isinstance(part, Media) else part if isinstance(part, Opaque) else None
+    if isinstance(part, Media):
+        return _known(part)
+    return part if isinstance(part, Opaque) and part.dialect == NAME else None
 
 
 def _known(part: Media) -> Media | None:

@@ -50,6 +50,14 @@ def test_a_result_of_texts_and_files_keeps_them_apart() -> None:
     assert found.value == [Text("See:"), Media("image", path="a.png")]
 
 
+def test_a_block_of_another_dialect_in_a_result_is_left_out_and_told() -> None:
+    value = [Text("See:"), Opaque("hf-chat", {"type": "new"})]
+    call = Message("assistant", CALLS.parts[:1])
+    document, losses = written(ASKED, call, Message("tool", [ToolResult("a", "f", "multimodal", value)]), ANSWERED)
+    assert document["messages"][2] == said("tool", ("text", "See:"))
+    assert any(loss.startswith(("dropped", "changed")) and "tool_result" in loss for loss in losses)
+
+
 def test_what_is_no_json_of_a_call_is_kept_as_it_is_and_told() -> None:
     document = {"messages": [said("user", ("text", "Go.")), said("assistant", ("tool_call", "f(1)"))]}
     assert DIALECT.lift(document).messages[1].parts == [
