@@ -31,6 +31,9 @@ lists and objects are, and other texts are plain; a text stands as the only part
 Owner: TypeAlias = Callable[[int], tuple[int, Path]]
 """The row to which the value of this index in a column belongs, and its path there."""
 Read: TypeAlias = Callable[[Array, Owner], list[Any]]
+JSON_TYPE = "arrow.json"
+"""The type of texts that hold JSON, as `datasets` 5 writes what differs from row to row.
+https://arrow.apache.org/docs/format/CanonicalExtensions.html"""
 _EPOCH = datetime(1970, 1, 1)
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -91,6 +94,8 @@ class ColumnReader:
             return lambda array, owner: inner(array.dictionary_decode(), owner)
         if isinstance(kind, self._arrow.BaseExtensionType):
             inner = self._reader(kind.storage_type, path)
+            if getattr(kind, "extension_name", "") == JSON_TYPE:
+                return lambda array, owner: list(map(_json, inner(array.storage, owner)))
             return lambda array, owner: inner(array.storage, owner)
         return self._leaf(kind, path)
 

@@ -105,6 +105,15 @@ def test_dictionaries_and_fixed_lists_are_read_as_what_they_hold() -> None:
     assert read(pa.large_list(pa.string()), ["x"], []) == [["x"], []]
 
 
+def test_texts_of_the_type_for_json_are_read_as_what_they_hold() -> None:
+    kind = pa.json_()
+    texts = ['{"b": 1, "a": null}', '"x"', "[1.0]", "null", None]
+    storage = pa.array([texts], pa.list_(pa.string()))
+    batch = pa.record_batch([storage.cast(pa.list_(kind))], names=["c"])
+    (row,) = ColumnReader(batch.schema, "t.parquet").rows(batch, 1)
+    assert write_text(row) == '{"c":[{"b":1,"a":null},"x",[1.0],null,null]}'
+
+
 @pytest.mark.parametrize("kind", ["duration", "map", "union"])
 def test_a_type_for_which_json_has_no_value_is_refused_by_its_name(kind: str) -> None:
     made = {
