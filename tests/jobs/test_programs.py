@@ -31,6 +31,13 @@ def test_codex_finds_a_session_by_day_time_and_id() -> None:
     assert path == f"/home/.codex/sessions/2026/02/15/rollout-2026-02-15T10-01-02-{ID}.jsonl"
 
 
+def test_a_rollout_that_codex_has_compressed_is_found(tmp_path: Path) -> None:
+    path = Path(programs.path(programs.get("codex"), FACTS, str(tmp_path)) + ".zst")
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert programs.file_of(f"codex:{ID[:8]}", str(tmp_path)) == str(path)
+
+
 def test_gemini_cli_finds_a_session_by_the_hash_of_its_directory() -> None:
     path = programs.path(programs.get("gemini-cli"), FACTS, "/home")
     assert path.startswith("/home/.gemini/tmp/")

@@ -64,7 +64,7 @@ def _place(facts: SessionFacts) -> str:
     return f"sessions/{day}/rollout-{time}-{facts.id}.jsonl"
 
 
-PROGRAM = Program("codex", ".codex", "sessions/**/rollout-*.jsonl", "CODEX_HOME", _place, "codex resume {id}")
+PROGRAM = Program("codex", ".codex", "sessions/**/rollout-*.jsonl*", "CODEX_HOME", _place, "codex resume {id}")
 
 
 def write(transcript: Transcript, _: Options) -> Any:

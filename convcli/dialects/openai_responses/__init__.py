@@ -1,4 +1,4 @@
-"""OpenAI Responses: requests, responses and bare lists of items.
+"""OpenAI Responses: requests, responses and bare lists of items, as sessions of the Agents SDK are.
 
 Specification: the [API reference](https://platform.openai.com/docs/api-reference/responses) of Responses, as typed by
 the Python SDK `openai` 3.51.0; read 2026-11-20.
@@ -185,7 +185,7 @@ LACKS = {
 DIALECT = Dialect(
     name=NAME,
     title="OpenAI Responses",
-    aliases=("responses",),
+    aliases=("responses", "openai-agents"),
     specification="Responses API reference; Python SDK openai 3.51.0; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),
