@@ -75,18 +75,6 @@ FORMATS = (
     Foreign("a log of Inspect", ("eval/task status version", "tool_calls/*/function:str tool_calls/*/arguments")),
     # frameworks
     Foreign(
-        "a list of messages of the Vercel AI SDK",
-        (
-            "parts/*/type^tool-|step-start|dynamic-tool",
-            "id role parts/*/type=text parts/*/text",
-            "toolInvocations",
-            "content/*/type=tool-call|tool-result content/*/toolCallId",
-            "messages/*/parts/*/type^tool-|step-start|dynamic-tool !info",
-            "messages/*/toolInvocations",
-            "messages/*/content/*/type=tool-call|tool-result messages/*/content/*/toolCallId",
-        ),
-    ),
-    Foreign(
         "a stream of the Vercel AI SDK",
         ("type=start-step|finish-step|text-delta|reasoning-delta|tool-input-start|tool-input-available",),
     ),
@@ -99,15 +87,11 @@ FORMATS = (
     Foreign("a thread of OpenAI's Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
     # telemetry and logs
     Foreign(
-        "a GenAI record of OpenTelemetry",
+        "an event or a span of OpenTelemetry without messages",
         (
-            "role parts/*/type=text parts/*/content",
-            "role parts/*/type=tool_call|tool_call_response|reasoning|blob|uri",
             "event.name^gen_ai.",
-            "gen_ai.provider.name",
-            "attributes/gen_ai.operation.name",
-            "attributes/gen_ai.input.messages",
-            "attributes/gen_ai.output.messages",
+            "gen_ai.provider.name !gen_ai.input.messages !gen_ai.output.messages",
+            "attributes/gen_ai.operation.name !attributes/gen_ai.input.messages !attributes/gen_ai.output.messages",
         ),
     ),
     Foreign("a trace of OpenTelemetry (OTLP)", ("resourceSpans/*/scopeSpans", "resourceLogs/*/scopeLogs")),

@@ -65,7 +65,10 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
     ("document", "name"),
     [
         (Rows([ROW, {"type": "message", "id": "a", "parentId": "s", "message": SAID}]), "a session of Kimi"),
-        ([{"role": "user", "parts": [{"type": "text", "content": "Hi."}]}], "a GenAI record of OpenTelemetry"),
+        (
+            [{"event.name": "gen_ai.user.message", "content": "Hi."}],
+            "an event or a span of OpenTelemetry without messages",
+        ),
         (
             Rows([{"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}]),
             "the output of codex exec --json",

@@ -27,7 +27,7 @@ from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import paths, with_total
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Message, ToolResult, Transcript
-from convcli.validation.rules import arguments, kinds, links
+from convcli.validation.rules import arguments, links
 from convcli.wire import exact_json
 
 INNER = {"flat": "", "to-dict": "data", "constructors": "kwargs", "state": ""}
@@ -143,7 +143,7 @@ DIALECT = Dialect(
     write=write,
     fit=FIT,
     form_of=form_of,
-    rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), kinds.known_types(NAME)),
+    rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
     lacks={form: LACKS if inner else LACKS | {f"extras.{NAME}.around"} for form, inner in INNER.items()},
     reasons={

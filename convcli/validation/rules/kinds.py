@@ -36,7 +36,7 @@ def _unknown(schema: str, native: dict[str, Any]) -> tuple[tuple[str, ...], str,
     """Where, seen from a part, what is not known stands; what is wrong; and what may be meant."""
     kind, types = native.get("type"), schemas.types(schema)
     if isinstance(kind, str) and types:
-        if kind in types:
+        if kind in types or f"{kind.partition('-')[0]}-" in types:  # a type that ends so begins those of applications
             return None
         return ("type",), f"{shown_key(kind)} is no type that {schema} knows here", _near(kind, types)
     known = schemas.vocabulary(schema)

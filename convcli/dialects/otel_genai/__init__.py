@@ -1,0 +1,339 @@
+"""GenAI conventions of OpenTelemetry: the attributes of a span or an event, or a list of their messages.
+
+Specification: semantic-conventions-genai, JSON Schemas in model/gen-ai; read 2026-11-22.
+
+Quirks
+- Attributes hold messages as values, or as JSON in a string. Input and output are one conversation; what a model
+  answered last is the output, and says why it ended.
+- Counts, the id, the model and the provider of the answer are attributes beside it.
+- A response of a tool is any value: whether it failed, it does not say. Some frameworks call it `result`, put it into a
+  message of the user, and nest definitions of tools under `function`.
+- Ids of calls may be absent, and may be those of other calls too.
+- Events of single messages (before 1.37) and OTLP are not read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.otel_genai.messages import (
+    ANSWER,
+    NAME,
+    PARTS,
+    express,
+    is_written,
+    lift_message,
+    write_messages,
+)
+from convcli.families.openai.fitting import of_conversations
+from convcli.kit import custom, fitting, lacking
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.settings import Settings
+from convcli.kit.values import paths
+from convcli.model.dialect import Clue, Convention, Dialect, Options, Pass
+from convcli.model.errors import ContentError
+from convcli.model.transcript import Message, Path, Text, ToolDefinition, Transcript
+from convcli.validation.rules import arguments, links, tools
+from convcli.wire import exact_json
+
+PREFIX = "gen_ai."
+INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
+INSTRUCTIONS, TOOLS = "gen_ai.system_instructions", "gen_ai.tool.definitions"
+SETTINGS = Settings(
+    {
+        f"gen_ai.request.{key}": name
+        for key, name in {
+            "max_tokens": "maxOutputTokens",
+            "temperature": "temperature",
+            "top_p": "topP",
+            "top_k": "topK",
+            "stop_sequences": "stop",
+            "seed": "seed",
+            "presence_penalty": "presencePenalty",
+            "frequency_penalty": "frequencyPenalty",
+        }.items()
+    }
+)
+ABOUT = {
+    "gen_ai.provider.name": "provider",
+    "gen_ai.response.id": "id",
+    "gen_ai.response.model": "model",
+}
+"""What attributes say of the last answer."""
+USAGE = {"gen_ai.usage.input_tokens": "inputTokens", "gen_ai.usage.output_tokens": "outputTokens"}
+MODEL, CONVERSATION = "gen_ai.request.model", "gen_ai.conversation.id"
+ASKED = frozenset(SETTINGS.keys())
+TOOL = Keys("type name description parameters strict")
+
+
+def detect(document: Any) -> Clue | None:
+    """By attributes with messages, or by messages of parts with a type and a content."""
+    if isinstance(document, dict):
+        found = attributes_of(document).keys() & {INPUT, OUTPUT}
+        return Clue(97, "attributes with messages") if found else None
+    is_list = isinstance(document, list) and all(map(_is_message, document))
+    said = [message["parts"] for message in document if message["parts"]] if is_list else []
+    return Clue(93, "messages of parts with a content") if said else None
+
+
+def attributes_of(document: Native) -> Native:
+    """The attributes of a span, or the object that is nothing but attributes."""
+    inner = document.get("attributes")
+    return inner if isinstance(inner, dict) else document
+
+
+def _is_message(native: Any) -> bool:
+    if not isinstance(native, dict) or not isinstance(native.get("role"), str):
+        return False
+    parts = native.get("parts")
+    return isinstance(parts, list) and all(map(_is_part, parts))
+
+
+def _is_part(part: Any) -> bool:
+    """Is it a part as the conventions have it, with the keys of its type?"""
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        return False
+    if part["type"] in ("text", "reasoning"):
+        return isinstance(part.get("content"), str)
+    if part["type"] == "tool_call":
+        return isinstance(part.get("name"), str) and isinstance(part.get("id") or "", str) and "input" not in part
+    if part["type"] == ANSWER:
+        return isinstance(part.get("id") or "", str)
+    texts = [part.get(key) for key in ("modality", "mime_type", "uri", "file_id", "content")]
+    return part["type"] not in ("blob", "uri", "file") or all(isinstance(one or "", str) for one in texts)
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of attributes, or of a list of messages."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        context.origin.form = "messages"
+        for i, native in enumerate(document):
+            lift_message(native, (i,), context)
+        return context.transcript()
+    context.origin.form = "attributes"
+    attributes = attributes_of(document)
+    prefix: Path = () if attributes is document else ("attributes",)
+    context.origin.routes |= {(key,): (*prefix, key) for key in attributes} if prefix else {}
+    rest = {key: value for key, value in attributes.items() if value is not None}
+    transcript = context.transcript()
+    for key in (INSTRUCTIONS, INPUT, OUTPUT):
+        values = _listed(rest.get(key), _is_part if key == INSTRUCTIONS else _is_message)
+        if values is None:
+            continue
+        del rest[key]
+        if key == INSTRUCTIONS:
+            parts = [PARTS.lift(part, context) for part in values]
+            context.add(Message("system", parts), (*prefix, key), [(i,) for i in range(len(parts))])
+            continue
+        for i, native in enumerate(values):
+            lift_message(native, (*prefix, key, i), context)
+    _lift_tools(rest, prefix, transcript)
+    settings, unread = SETTINGS.lift({key: rest.pop(key) for key in [*rest] if key in ASKED})
+    transcript.settings = settings or None
+    for key, name in ((MODEL, "model"), (CONVERSATION, "id")):
+        if isinstance(rest.get(key), str) and rest[key]:
+            setattr(transcript, name, rest.pop(key))
+    _lift_answer(rest, context.messages)
+    around = {key: value for key, value in document.items() if key != "attributes"} if prefix else {}
+    transcript.extras = extras_of(NAME, {**rest, **unread, **({"span": around} if around or prefix else {})})
+    return transcript
+
+
+def _listed(value: Any, accepts: Any) -> list[Any] | None:
+    """The items of an attribute, which may be JSON in a string; None where it is something else."""
+    if isinstance(value, str):
+        try:
+            value = exact_json.parse_text(value)[0]
+        except ContentError:
+            return None
+    return value if isinstance(value, list) and all(map(accepts, value)) else None
+
+
+def _lift_tools(rest: Native, prefix: Path, transcript: Transcript) -> None:
+    natives = _listed(rest.get(TOOLS), _is_tool)
+    if natives is None:
+        return
+    del rest[TOOLS]
+    transcript.tools = [_lift_tool(native) for native in natives]
+    if transcript.origin is not None:
+        transcript.origin.tools = [(*prefix, TOOLS, i) for i in range(len(natives))]
+
+
+def _is_tool(native: Any) -> bool:
+    body = native.get("function", native) if isinstance(native, dict) else None
+    if not isinstance(body, dict) or not isinstance(body.get("name"), str):
+        return False
+    typed = isinstance(body.get("parameters") or {}, dict) and isinstance(body.get("strict") or False, bool)
+    return typed and isinstance(body.get("description") or "", str)
+
+
+def _lift_tool(native: Native) -> ToolDefinition:
+    """A definition; some frameworks nest it under `function`. One of another type is kept whole."""
+    if (native.get("type") or "function") != "function":
+        return ToolDefinition(native.get("name") or str(native["type"]), extras={NAME: {"tool": native}})
+    body = native.get("function", native)
+    carried = {**(TOOL.carried(body) or {})}
+    if body is not native:
+        beside = {key: value for key, value in native.items() if key not in ("type", "function") and value is not None}
+        carried |= {"beside": beside} if beside else {}
+    description, strict = body.get("description") or None, body.get("strict")
+    return ToolDefinition(body["name"], description, body.get("parameters"), strict, extras=extras_of(NAME, carried))
+
+
+def _lift_answer(rest: Native, messages: list[Message]) -> None:
+    """What attributes say of the last answer, if there is one."""
+    answer = messages[-1] if messages and messages[-1].role == "assistant" else None
+    if answer is None:
+        return
+    for key, name in ABOUT.items():
+        if isinstance(rest.get(key), str) and rest[key]:
+            setattr(answer, name, rest.pop(key))
+    counts = {name: rest.pop(key) for key, name in USAGE.items() if type(rest.get(key)) is int}
+    answer.usage = counts or None
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """The attributes, in their span where they stood in one; or the messages alone."""
+    messages = transcript.messages
+    if options.form == "messages":
+        return write_messages(messages)
+    carried = dict(carried_by(transcript.extras, NAME))
+    span = carried.pop("span", None)
+    system = messages[0] if messages and _is_instruction(messages[0]) else None
+    answer = messages[-1] if messages and messages[-1].role == "assistant" else None
+    native: Native = {}
+    for key, value in ((CONVERSATION, transcript.id), (MODEL, transcript.model)):
+        native |= {} if value is None else {key: value}
+    native |= SETTINGS.write(transcript.settings or {}, carried)
+    if answer is not None:
+        native |= {key: getattr(answer, name) for key, name in ABOUT.items() if getattr(answer, name) is not None}
+        native |= {key: (answer.usage or {})[name] for key, name in USAGE.items() if name in (answer.usage or {})}
+    if system is not None:
+        native[INSTRUCTIONS] = [PARTS.write(part) for part in system.parts]
+    between = messages[system is not None : -1 if answer is not None else None]
+    if between or answer is None:
+        native[INPUT] = write_messages(between)
+    if answer is not None:
+        native[OUTPUT] = write_messages([answer])
+    if transcript.tools is not None:
+        native[TOOLS] = [_write_tool(tool) for tool in transcript.tools]
+    attributes = {**native, **{key: value for key, value in carried.items() if key not in ASKED}}
+    return attributes if span is None else {**span, "attributes": attributes}
+
+
+def _is_instruction(message: Message) -> bool:
+    """Is it nothing but texts of the system?"""
+    bare = Message("system", [Text(part.text) for part in message.parts if isinstance(part, Text)])
+    return bool(message.parts) and message == bare
+
+
+def _write_tool(tool: ToolDefinition) -> Native:
+    carried = dict(carried_by(tool.extras, NAME))
+    if "tool" in carried:
+        whole: Native = carried["tool"]
+        return whole
+    stated = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
+    native = {"type": "function", **{key: value for key, value in stated.items() if value is not None}}
+    return TOOL.put({**native, **carried.pop("beside", {})}, carried)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _ended(transcript: Transcript) -> Transcript:
+    """The output says why it ended."""
+    last = transcript.messages[-1] if transcript.messages else None
+    if last is None or last.role != "assistant" or last.stop_reason is not None:
+        return transcript
+    reason = "tool_calls" if any(part.type == "tool_call" for part in last.parts) else "stop"
+    return replace(transcript, messages=[*transcript.messages[:-1], replace(last, stop_reason=reason)])
+
+
+RESULTS = Convention(
+    express,
+    {
+        "error": ("encoded", 'a response does not say whether a tool failed: written as {"error": …}'),
+        "data": ("changed", "a response that is a text is always text"),
+        "multimodal": ("encoded", "a response is one value: its texts are joined, media follow in a user message"),
+    },
+)
+CONVERSATION_PASSES: tuple[Pass, ...] = (
+    *of_conversations(RESULTS, is_written),
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    fitting.functions_only(NAME),
+    custom.as_functions,
+)
+FIT = {
+    "attributes": (*CONVERSATION_PASSES, _ended, fitting.as_read_back(lift, write, "attributes")),
+    "messages": (*CONVERSATION_PASSES, fitting.as_read_back(lift, write, "messages")),
+}
+
+LACKS = (
+    (lacking.SESSION - {"id"})
+    | lacking.METADATA
+    | (lacking.FUNCTION_ONLY - {"tool.strict"})
+    | lacking.fields(
+        "toolChoice message.parentId message.createdAt message.error refusal reasoning.summary tool_result.name "
+        "tool_result.status tool_result.isError"
+    )
+    | frozenset(f"{kind}.{name}" for kind in lacking.MEDIA for name in ("name", "detail", "path", "text"))
+    | lacking.settings_but(*SETTINGS.names())
+)
+OF_ATTRIBUTES = lacking.TOOLS | lacking.fields("id model settings message.id message.model message.usage")
+
+DIALECT = Dialect(
+    name=NAME,
+    title="OpenTelemetry GenAI",
+    aliases=("otel", "opentelemetry", "genai", "gen-ai"),
+    specification="semantic-conventions-genai, model/gen-ai; read 2026-11-22",
+    framings=("document", "records"),
+    forms=("attributes", "messages"),
+    detect=detect,
+    lift=lift,
+    write=write,
+    fit=FIT,
+    rules=(
+        links.paired(links.PairingRules(where="later")),
+        arguments.readable(),
+        tools.schemas(tools.SchemaDemands()),
+    ),
+    conventions=(RESULTS,),
+    lacks={"attributes": LACKS, "messages": LACKS | OF_ATTRIBUTES},
+    has=lacking.fields("message.provider"),
+    reasons={
+        "message.role": "there is only one role for instructions",
+        "message.stopReason": "an output says why it ended",
+        "message.id": "attributes say it of the last answer only",
+        "message.model": "attributes say it of the last answer only",
+        "message.provider": "attributes say it of the last answer only",
+        "message.usage": "attributes count the tokens of input and output of the last answer only",
+        "refusal": "there is no part for a refusal: it is written as text",
+        "tool_result.isError": "a response does not say whether a tool failed",
+        **dict.fromkeys(lacking.MEDIA, "media are data, an address or the id of a file"),
+    },
+    places={
+        **SETTINGS.places(),
+        **paths(
+            "message.stopReason=finish_reason tool_result.toolCallId=id tool_result.value=response "
+            "tool_call.arguments=arguments tool_call.rawArguments=arguments"
+        ),
+        **{f"message.{name}": ("..", "..", key) for key, name in ABOUT.items()},
+        **{f"message.usage.{name}": ("..", "..", key) for key, name in USAGE.items()},
+        "model": (MODEL,),
+        "id": (CONVERSATION,),
+        "text.text": ("content",),
+        "reasoning.text": ("content",),
+        "tool_result.kind": ("response",),
+    },
+)

@@ -1,0 +1,156 @@
+"""Messages and parts of the GenAI conventions of OpenTelemetry, and what tools answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from convcli.families.frameworks.blocks import BlockRows, whole
+from convcli.families.openai.messages import texts_only
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.results import has_failed, in_words
+from convcli.kit.settings import Setting
+from convcli.kit.values import pairs
+from convcli.model.transcript import Media, MediaKind, Message, Part, Path, Reasoning, Text, ToolResult
+
+NAME = "otel-genai"
+FINISH = pairs("stop=stop length=length content_filter=content_filter tool_call=tool_calls error=error")
+FINISH_OF = {ours: theirs for theirs, ours in FINISH.items()}
+ROLES = ("system", "user", "assistant", "tool")
+MESSAGE = Keys("role parts name finish_reason")
+RESPONSE = Keys("type id response result")
+ANSWER = "tool_call_response"
+KINDS: tuple[MediaKind, ...] = ("image", "video", "audio", "document")
+ROWS = BlockRows(NAME, "type")
+TYPED: dict[str, str | Setting] = {"mime_type": "media_type"}
+
+
+def _rows() -> list[Any]:
+    """Rows for media, whose kind is their modality."""
+    rows = []
+    for tag, key, field in (("blob", "content", "data"), ("uri", "uri", "url"), ("file", "file_id", "file_id")):
+        for kind in KINDS:
+            row = ROWS.media(tag, kind, f"type modality mime_type {key}", {key: field, **TYPED})
+            rows.append(row._replace(read=_of_kind(row.read, kind), write=_with_kind(row.write, kind)))
+    return rows
+
+
+def _of_kind(read: Any, kind: MediaKind) -> Any:
+    def lift(native: Native, context: LiftContext) -> Part | None:
+        if native.get("modality") != kind:
+            return None
+        part: Part | None = read({key: value for key, value in native.items() if key != "modality"}, context)
+        return part
+
+    return lift
+
+
+def _with_kind(write: Any, kind: MediaKind) -> Any:
+    def written(part: Media) -> Native | None:
+        native: Native | None = write(part)
+        return None if native is None else ORDER.put({**native, "modality": kind}, None, sort=True)
+
+    return written
+
+
+ORDER = Keys("type modality mime_type content uri file_id")
+PARTS = ROWS.table(
+    ROWS.record("text", Text(""), "type content", {"content": whole("text")}),
+    ROWS.record("reasoning", Reasoning(""), "type content", {"content": whole("text")}),
+    ROWS.call("tool_call", "type id name arguments", ("id", "name", "arguments")),
+    *_rows(),
+)
+
+
+def is_written(media: Media) -> bool:
+    """Can the conventions say it?"""
+    return PARTS.write(media) is not None
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_message(native: Native, path: Path, context: LiftContext) -> None:
+    """A message for each result, and one for each run of other parts."""
+    carried = MESSAGE.carried(native)
+    role = native["role"]
+    message = _started(role if role in (*ROLES, "developer") else "user", native)
+    if role not in (*ROLES, "developer"):
+        carried = {**(carried or {}), "role": role}
+    spots: list[Path] = []
+    pieces: list[tuple[Message, list[Path]]] = [(message, spots)]
+    for j, part in enumerate(native["parts"]):
+        if part["type"] == ANSWER:
+            pieces.append((Message("tool", [_lift_result(part, context)]), [("parts", j)]))
+            continue
+        if pieces[-1][0].role == "tool" and len(pieces) > 1:
+            pieces.append((Message(message.role if message.role != "tool" else "user", []), []))
+        pieces[-1][0].parts.append(PARTS.lift(part, context))
+        pieces[-1][1].append(("parts", j))
+    if len(pieces) > 1 and message == Message(message.role, []):
+        del pieces[0]
+    elif message.role == "tool":
+        message.role = "user"
+        carried = {**(carried or {}), "role": "tool"}
+    first = pieces[0][0]
+    first.extras = extras_of(NAME, carried)
+    for piece, places in pieces:
+        context.add(piece, path, places)
+
+
+def _started(role: str, native: Native) -> Message:
+    reason = native.get("finish_reason") or None
+    return Message(role, [], name=native.get("name") or None, stop_reason=FINISH.get(reason or "", reason))
+
+
+def _lift_result(native: Native, context: LiftContext) -> ToolResult:
+    """What a tool answered; some frameworks call it `result`."""
+    key = "response" if "response" in native else "result"
+    value = native.get(key)
+    carried = {one: native[one] for one in RESPONSE.carried(native) or ()}
+    carried |= {"result": native["result"]} if key == "response" and native.get("result") is not None else {}
+    id_, name = context.pairing.result(native.get("id") or None, None)
+    kind: Any = "text" if isinstance(value, str) else "data"
+    return ToolResult(id_, name, kind, value, extras=extras_of(NAME, carried))
+
+
+def express(result: ToolResult) -> tuple[str, Any] | None:
+    """How a result is read back whose kind a response does not say."""
+    result = texts_only(result)
+    value = in_words(result) if result.kind == "multimodal" else result.value
+    if has_failed(result):
+        return "data", {"error": value}
+    kind = "text" if isinstance(value, str) else "data"
+    return None if kind == result.kind else (kind, value)
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_messages(messages: Sequence[Message]) -> list[Native]:
+    """A message for each turn, and one for the results that follow one another."""
+    natives: list[Native] = []
+    is_open = False
+    for message in messages:
+        carried = dict(carried_by(message.extras, NAME))
+        if message.role == "tool" and is_open and not carried:
+            natives[-1]["parts"] += _parts(message)
+            continue
+        role = carried.pop("role", message.role)
+        reason = FINISH_OF.get(message.stop_reason or "", message.stop_reason)
+        stated = {"name": message.name, "finish_reason": reason}
+        native = {"role": role, "parts": _parts(message), **{key: one for key, one in stated.items() if one}}
+        natives.append(MESSAGE.put(native, carried))
+        is_open = message.role == "tool"
+    return natives
+
+
+def _parts(message: Message) -> list[Native]:
+    natives = (_write_result(part) if isinstance(part, ToolResult) else PARTS.write(part) for part in message.parts)
+    return [native for native in natives if native is not None]
+
+
+def _write_result(result: ToolResult) -> Native:
+    native = {"type": ANSWER, "id": result.tool_call_id, "response": result.value}
+    return RESPONSE.put(native, carried_by(result.extras, NAME))

@@ -1,0 +1,145 @@
+"""Model messages of the AI SDK: what is sent to a model, and what it answered; version 4 of them is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.vercel_ai.parts import (
+    ANSWERED,
+    ASKED,
+    NAME,
+    OPTIONS,
+    is_shaped,
+    lift_output,
+    lift_provided,
+    write_output,
+    write_provided,
+)
+from convcli.families.frameworks.blocks import arguments_of
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult
+
+MESSAGE = Keys("role content")
+CALL = Keys(f"type toolCallId toolName input args {OPTIONS}")
+RESULT = Keys("type toolCallId toolName output result isError")
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_message(native: Native, path: Path, context: LiftContext) -> None:
+    """A message, or one for each result of a message of a tool; what stands beside results is of the user."""
+    role, content = native["role"], native.get("content")
+    carried = MESSAGE.carried(native)
+    if isinstance(content, str):
+        parts: list[Part] = [Text(content)] if content else []
+        context.add(Message(role, parts, extras=extras_of(NAME, carried)), path, [("content",)] * len(parts))
+        return
+    if role != "tool":
+        parts = [_lift_part(item, role, context) for item in content or ()]
+        spots: list[Path] = [("content", j) for j in range(len(parts))]
+        context.add(Message(role, parts, extras=extras_of(NAME, carried)), path, spots)
+        return
+    for j, item in enumerate(content or ()):
+        is_result = item["type"] == "tool-result"
+        part = _lift_result(item, context) if is_result else Opaque(NAME, item)
+        extras = extras_of(NAME, {"message": carried}) if carried and not j else None
+        context.add(Message("tool" if is_result else "user", [part], extras=extras), path, [("content", j)])
+
+
+def _lift_part(native: Native, role: str, context: LiftContext) -> Part:
+    if native["type"] == "tool-call":
+        return lift_call(native, context)
+    return (ANSWERED if role == "assistant" else ASKED).lift(native, context)
+
+
+def lift_call(native: Native, context: LiftContext) -> ToolCall:
+    """A call; traces have its input as text, version 4 under another name."""
+    arguments, raw = arguments_of(native.get("input", native.get("args")))
+    id_ = context.pairing.call(native["toolCallId"] or None, native["toolName"])
+    carried = dict(CALL.carried(native) or {})
+    metadata, rest = lift_provided(native.get(OPTIONS))
+    carried |= {OPTIONS: rest} if rest else {}
+    carried |= {"args": native["args"]} if "input" in native and native.get("args") is not None else {}
+    return ToolCall(id_, native["toolName"], arguments, raw, metadata, extras_of(NAME, carried))
+
+
+def _lift_result(native: Native, context: LiftContext) -> ToolResult:
+    id_, name = context.pairing.result(native["toolCallId"] or None, native["toolName"] or None)
+    result = ToolResult(id_, name, "text", "")
+    carried = dict(RESULT.carried(native) or {})
+    if isinstance(native.get("output"), dict):
+        rest = lift_output(native["output"], result, context)
+        carried |= {"output": rest} if rest else {}
+        carried |= {key: native[key] for key in ("result", "isError") if native.get(key) is not None}
+    else:
+        result.value, failed = native.get("result"), native.get("isError") is True
+        is_text = isinstance(result.value, str)
+        result.kind = ("error" if failed else "text") if is_text else "data"
+        result.is_error = True if failed and not is_text else None
+    result.extras = extras_of(NAME, carried)
+    return result
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_messages(messages: list[Message]) -> list[Native]:
+    """A message for each turn, and one for all results that follow one another."""
+    natives: list[Native] = []
+    results: list[Native] | None = None
+    for message in messages:
+        carried = dict(carried_by(message.extras, NAME))
+        items = _tool_items(message)
+        if items is None:
+            natives.append(_write_turn(message, carried))
+            results = None
+            continue
+        around = carried.pop("message", None)
+        if results is None or around:
+            results = []
+            natives.append(MESSAGE.put({"role": "tool", "content": results}, around))
+        results += items
+    return natives
+
+
+def _tool_items(message: Message) -> list[Native] | None:
+    """What stands in a message of a tool; None for a message of another role."""
+    if message.role == "tool":
+        return [_write_result(part) for part in message.parts if isinstance(part, ToolResult)]
+    values = [part.value for part in message.parts if isinstance(part, Opaque) and part.dialect == NAME]
+    is_answer = bool(values) and len(values) == len(message.parts) and message.role == "user"
+    return values if is_answer and all(value.get("type") in OF_TOOLS for value in values) else None
+
+
+OF_TOOLS = ("tool-approval-response",)
+
+
+def _write_turn(message: Message, carried: Native) -> Native:
+    if message.role == "system":
+        text = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
+        return MESSAGE.put({"role": "system", "content": text}, carried)
+    table = ANSWERED if message.role == "assistant" else ASKED
+    parts = [part for part in message.parts if not is_shaped(part, "step-", "source", "data-")]
+    natives = (write_call(part) if isinstance(part, ToolCall) else table.write(part) for part in parts)
+    items = [native for native in natives if native is not None]
+    only = items[0] if len(items) == 1 else {}
+    is_bare = only.keys() == {"type", "text"} and only["type"] == "text" and only["text"]
+    return MESSAGE.put({"role": message.role, "content": only["text"] if is_bare else items or ""}, carried)
+
+
+def write_call(call: ToolCall) -> Native:
+    """A call; what is no object is written as the text that it is."""
+    carried = dict(carried_by(call.extras, NAME))
+    said = write_provided(call.metadata, carried.pop(OPTIONS, {}))
+    input_ = call.arguments if call.raw_arguments is None else call.raw_arguments
+    native = {"type": "tool-call", "toolCallId": call.id, "toolName": call.name, "input": input_}
+    return CALL.put({**native, **({OPTIONS: said} if said else {})}, carried)
+
+
+def _write_result(result: ToolResult) -> Native:
+    carried = dict(carried_by(result.extras, NAME))
+    output: Any = write_output(result, carried.pop("output", None))
+    native = {"type": "tool-result", "toolCallId": result.tool_call_id, "toolName": result.name, "output": output}
+    return RESULT.put(native, carried)

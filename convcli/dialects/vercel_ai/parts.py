@@ -1,0 +1,265 @@
+"""The parts of the AI SDK's messages, in both shapes, and the outputs of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from convcli.families.frameworks.blocks import Block, BlockRows, BlockTable, whole
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, merge
+from convcli.kit.results import has_failed
+from convcli.kit.values import DATA_URL, kind_of_type, split_data_url
+from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Text, ToolResult
+from convcli.wire import exact_json
+
+NAME = "vercel-ai"
+ROWS = BlockRows(NAME, "type")
+PROVIDED = {
+    ("anthropic", "signature"): "signature",
+    ("anthropic", "redactedData"): "redactedData",
+    ("google", "thoughtSignature"): "thoughtSignature",
+    ("openai", "reasoningEncryptedContent"): "encryptedContent",
+    ("openai", "itemId"): "itemId",
+}
+"""What providers want to see again, under their names: metadata here."""
+KINDS: tuple[MediaKind, ...] = ("image", "audio", "video", "document")
+ANY_IMAGE = "image/*"
+"""The type of an image of which nobody knows it."""
+
+
+# ---------------------------------------------------------------- what providers say of a part
+
+
+def lift_provided(native: Any) -> tuple[dict[str, Any] | None, Native]:
+    """The metadata, and the rest."""
+    metadata: dict[str, Any] = {}
+    rest: Native = dict(native or {})
+    for (owner, key), name in PROVIDED.items():
+        said = rest.get(owner)
+        if isinstance(said, dict) and said.get(key) and isinstance(said[key], str):
+            metadata[name] = said[key]
+            left = {other: value for other, value in said.items() if other != key}
+            rest = {**rest, owner: left} if left else {one: value for one, value in rest.items() if one != owner}
+    return metadata or None, rest
+
+
+def write_provided(metadata: Mapping[str, Any] | None, rest: Native) -> Native:
+    """The same as providers have it."""
+    native: Native = {}
+    for (owner, key), name in PROVIDED.items():
+        value = (metadata or {}).get(name)
+        if value and isinstance(value, str):
+            native.setdefault(owner, {})[key] = value
+    return merge(native, rest)
+
+
+def provided(block: Block, key: str) -> Block:
+    """The same kind of block, with what providers say of it under this key."""
+
+    def read(native: Native, context: LiftContext) -> Part | None:
+        part = block.read({other: value for other, value in native.items() if other != key}, context)
+        if part is not None:
+            part.metadata, rest = lift_provided(native.get(key))
+            if rest:
+                part.extras = extras_of(NAME, {**carried_by(part.extras, NAME), key: rest})
+        return part
+
+    def write(part: Any) -> Native | None:
+        native = block.write(part)
+        said = write_provided(part.metadata, carried_by(part.extras, NAME).get(key, {}))
+        return {**native, key: said} if native is not None and said else native
+
+    return Block(block.tag, block.part, read, write)
+
+
+# ---------------------------------------------------------------- media
+
+
+FILE = Keys("type data url mediaType filename")
+
+
+def _file(kind: MediaKind, key: str) -> Block:
+    """A file with its data or its address under `key`, and its type."""
+
+    def read(native: Native, _: LiftContext) -> Part | None:
+        place, kind_of = native.get(key), native.get("mediaType") or ""
+        if not isinstance(place, str) or not place:
+            return None
+        typed = None if kind_of in ("", ANY_IMAGE) else kind_of
+        found: MediaKind = "image" if kind_of == ANY_IMAGE else kind_of_type(typed)
+        carried = {one: native[one] for one in FILE.carried(native) or ()}
+        carried |= {one: native[one] for one in ("data", "url") if one != key and native.get(one) is not None}
+        media = media_at(found, place, typed, addressed=key == "url")
+        media.name, media.extras = native.get("filename") or None, extras_of(NAME, carried)
+        return media
+
+    def write(part: Media) -> Native | None:
+        kind_of = part.media_type or (ANY_IMAGE if part.type == "image" else None)
+        place = place_of(part, addressed=key == "url")
+        if kind_of is None or place is None:
+            return None
+        named = {} if part.name is None else {"filename": part.name}
+        return FILE.put({"type": "file", key: place, "mediaType": kind_of, **named}, carried_by(part.extras, NAME))
+
+    return Block("file", kind, read, write)
+
+
+def media_at(kind: MediaKind, place: str, media_type: str | None, *, addressed: bool) -> Media:
+    """Media with their data, or at an address; `addressed`: data stand only in a data URL."""
+    split = split_data_url(place)
+    if split is not None and media_type in (None, split[0]):
+        return Media(kind, data=split[1], media_type=split[0])
+    if addressed or ":" in place[:12]:
+        return Media(kind, url=place, media_type=media_type)
+    return Media(kind, data=place, media_type=media_type)
+
+
+def place_of(part: Media, *, addressed: bool) -> str | None:
+    """The address of media, or their data."""
+    if part.url:
+        return part.url
+    if not part.data or not addressed:
+        return part.data or None
+    return DATA_URL.format(part.media_type, part.data) if part.media_type else None
+
+
+def _image(native: Native, _: LiftContext) -> Part | None:
+    place = native.get("image")
+    if not isinstance(place, str) or not place:
+        return None
+    media = media_at("image", place, native.get("mediaType") or None, addressed=False)
+    media.extras = extras_of(NAME, IMAGE.carried(native))
+    return media
+
+
+IMAGE = Keys("type image mediaType")
+
+
+def _write_image(part: Media) -> Native | None:
+    place = place_of(part, addressed=False)
+    is_image = part.media_type is None or kind_of_type(part.media_type) == "image"
+    if place is None or part.name is not None or not is_image:
+        return None
+    typed = {} if part.media_type is None else {"mediaType": part.media_type}
+    return IMAGE.put({"type": "image", "image": place, **typed}, carried_by(part.extras, NAME))
+
+
+# ---------------------------------------------------------------- tables
+
+TEXT = ROWS.record("text", Text(""), "type text state", {"text": whole("text")})
+REASONING = ROWS.record("reasoning", Reasoning(""), "type id text state", {"text": whole("text")})
+
+
+def _table(key: str, *media: Block) -> BlockTable:
+    return ROWS.table(*(provided(block, key) for block in (TEXT, REASONING, *media)))
+
+
+OPTIONS, METADATA = "providerOptions", "providerMetadata"
+ASKED = _table(OPTIONS, Block("image", "image", _image, _write_image), *(_file(kind, "data") for kind in KINDS))
+"""What a user says to a model."""
+ANSWERED = _table(OPTIONS, *(_file(kind, "data") for kind in KINDS), Block("image", "image", _image, lambda _: None))
+"""What a model says."""
+SHOWN = _table(METADATA, *(_file(kind, "url") for kind in KINDS))
+"""What a user interface shows."""
+
+
+def is_shaped(part: Part, *begins: str) -> bool:
+    """Is it an unknown part of a type that begins so, which only one of the two shapes of messages has?"""
+    return isinstance(part, Opaque) and part.dialect == NAME and str(part.value.get("type")).startswith(begins)
+
+
+# ---------------------------------------------------------------- outputs of tools
+
+WITH_DATA, WITH_URL = Keys("type data mediaType filename"), Keys("type url mediaType")
+
+
+def _data(tag: str, kind: MediaKind, written: bool) -> Block:
+    def read(native: Native, _: LiftContext) -> Part | None:
+        if not isinstance(native.get("data"), str) or not isinstance(native.get("mediaType"), str):
+            return None
+        found = kind_of_type(native["mediaType"])
+        part = Media(found, data=native["data"], media_type=native["mediaType"] or None)
+        part.name, part.extras = native.get("filename") or None, extras_of(NAME, WITH_DATA.carried(native))
+        return part
+
+    def write(part: Media) -> Native | None:
+        if not part.data or not part.media_type or not written:
+            return None
+        named = {} if part.name is None else {"filename": part.name}
+        native = {"type": tag, "data": part.data, "mediaType": part.media_type, **named}
+        return WITH_DATA.put(native, carried_by(part.extras, NAME))
+
+    return Block(tag, kind, read, write)
+
+
+def _url(tag: str, kind: MediaKind) -> Block:
+    return ROWS.media(tag, kind, "type url mediaType", {"url": "url", "mediaType": "media_type"})
+
+
+INSIDE = ROWS.table(
+    TEXT,
+    _data("image-data", "image", True),
+    _url("image-url", "image"),
+    *(_data("file-data", kind, True) for kind in KINDS),
+    *(_url("file-url", kind) for kind in ("document", "audio", "video")),
+    _data("media", "image", False),
+)
+"""What stands in an output of several pieces."""
+DENIED = "denied"
+
+
+def lift_output(output: Native, result: ToolResult, context: LiftContext) -> Native | None:
+    """Set what an output says, and give what must be carried of it."""
+    kind, value = output["type"], output.get("value")
+    keys = Keys("type value reason")
+    if kind in ("text", "error-text"):
+        result.kind, result.value = ("text" if kind == "text" else "error"), value or ""
+    elif kind in ("json", "error-json"):
+        result.kind, result.value = "data", value
+        result.is_error = True if kind == "error-json" else None
+    elif kind == "content":
+        result.kind, result.value = "multimodal", [INSIDE.lift_inside(item, context) for item in value or ()]
+    else:
+        result.kind, result.value, result.status = "error", output.get("reason") or "", DENIED
+    return keys.carried(output)
+
+
+def write_output(result: ToolResult, carried: Native | None) -> Native:
+    """The output that says a result."""
+    failed = has_failed(result)
+    if result.kind == "multimodal":
+        native: Native = {"type": "content", "value": write_inside(result)}
+    elif result.kind == "data":
+        native = {"type": "error-json" if failed else "json", "value": result.value}
+    elif result.kind == "error" and result.status == DENIED:
+        native = {"type": "execution-denied", **({"reason": result.value} if result.value else {})}
+    else:
+        native = {"type": "error-text" if failed else "text", "value": result.value}
+    return {**native, **(carried or {})}
+
+
+def write_inside(result: ToolResult) -> list[Native]:
+    """The pieces of a multimodal result."""
+    return [native for part in result.value if (native := INSIDE.write_inside(part)) is not None]
+
+
+def lift_shown(output: Any, context: LiftContext) -> tuple[Any, Any]:
+    """Kind and value of what a user interface keeps of a result: pieces as a model is sent them, a text, or data."""
+    is_pieces = isinstance(output, dict) and output.keys() == {"type", "value"} and output["type"] == "content"
+    items = output["value"] if is_pieces and isinstance(output["value"], list) else None
+    if items is not None and all(isinstance(item, dict) and isinstance(item.get("type"), str) for item in items):
+        return "multimodal", [INSIDE.lift_inside(item, context) for item in items]
+    return ("text" if isinstance(output, str) else "data"), output
+
+
+def write_shown(result: ToolResult) -> Any:
+    """What a user interface keeps of a result that has not failed."""
+    return {"type": "content", "value": write_inside(result)} if result.kind == "multimodal" else result.value
+
+
+def shown_error(result: ToolResult) -> str:
+    """The text of a failure."""
+    if result.kind == "multimodal":
+        return "\n".join(part.text for part in result.value if isinstance(part, Text))
+    return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)

@@ -1,0 +1,224 @@
+"""UI messages of the AI SDK: what an application shows and stores. One of them may hold several turns of a model."""
+
+from __future__ import annotations
+
+import itertools
+
+from convcli.dialects.vercel_ai.parts import (
+    DENIED,
+    NAME,
+    SHOWN,
+    is_shaped,
+    lift_provided,
+    lift_shown,
+    shown_error,
+    write_provided,
+    write_shown,
+)
+from convcli.families.frameworks.blocks import arguments_of
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.results import has_failed, result_of
+from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
+
+MESSAGE = Keys("id role content parts toolInvocations metadata", carried="metadata")
+PROVIDED = "callProviderMetadata"
+TOOL = Keys(
+    f"type toolName toolCallId state input rawInput output errorText approval providerExecuted {PROVIDED}",
+    carried="approval providerExecuted",
+)
+OLDER = Keys("state toolCallId toolName args result")
+STEP, DYNAMIC, STATIC, INVOCATION = "step-start", "dynamic-tool", "tool-", "tool-invocation"
+OPEN = ("input-streaming", "approval-requested", "approval-responded")
+"""States of a call without a result that say more than that it was called."""
+NOTHING = [Text("")]
+"""The parts of a message that says nothing: it needs one."""
+DONE = {"state": "done"}
+"""What goes without saying of a text."""
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_message(native: Native, path: Path, context: LiftContext) -> None:
+    """A message for each step, with the results of its calls behind it."""
+    carried = dict(MESSAGE.carried(native) or {})
+    parts = native.get("parts")
+    content = native.get("content")
+    if parts is None:
+        parts = [{"type": "text", "text": content}] if content and isinstance(content, str) else []
+        places: list[Path] = [("content",)] * len(parts)
+        parts = [*parts, *({"type": INVOCATION, INVOKED: one} for one in native.get("toolInvocations") or ())]
+        places += [("toolInvocations", j) for j in range(len(parts) - len(places))]
+    else:
+        places = [("parts", j) for j in range(len(parts))]
+        carried |= {key: native[key] for key in ("content", "toolInvocations") if native.get(key)}
+        if content == "".join(part["text"] for part in parts if part["type"] == "text"):
+            carried.pop("content", None)
+    steps: list[list[tuple[Native, Path]]] = [[]]
+    for part, place in zip(parts, places, strict=True):
+        if part["type"] == STEP:
+            steps += [[]] if steps[-1] else []
+        if part != {"type": STEP}:
+            steps[-1].append((part, place))
+    for number, step in enumerate(steps):
+        message = Message(native["role"], [])
+        if not number:
+            message.id, message.extras = native.get("id") or None, extras_of(NAME, carried)
+        _lift_step(step, message, path, context)
+
+
+INVOKED = "toolInvocation"
+
+
+def _lift_step(step: list[tuple[Native, Path]], message: Message, path: Path, context: LiftContext) -> None:
+    found: list[tuple[ToolResult, Path]] = []
+    spots: list[Path] = []
+    for native, place in step:
+        part, result = _lift_part(native, context)
+        message.parts.append(part)
+        spots.append(place)
+        found += [] if result is None else [(result, place)]
+    if message.parts == NOTHING and message.role != "assistant":
+        message.parts, spots = [], []
+    context.add(message, path, spots)
+    for result, place in found:
+        context.add(Message("tool", [result]), (*path, *place), [()])
+
+
+def _lift_part(native: Native, context: LiftContext) -> tuple[Part, ToolResult | None]:
+    kind = native["type"]
+    if kind == INVOCATION and isinstance(native.get(INVOKED), dict):
+        return _lift_invocation(native, context)
+    if (kind == DYNAMIC and native.get("toolName")) or (kind.startswith(STATIC) and kind != INVOCATION):
+        return _lift_tool(native, context)
+    is_done = DONE.items() <= native.items()
+    return SHOWN.lift({key: native[key] for key in native if key != "state"} if is_done else native, context), None
+
+
+def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult | None]:
+    """A call, and its result where it has one."""
+    is_dynamic = native["type"] == DYNAMIC
+    name = native["toolName"] if is_dynamic else native["type"].removeprefix(STATIC)
+    raw = native.get("rawInput") if native.get("input") is None else None
+    arguments, text = arguments_of(native.get("input") if raw is None else raw)
+    call = ToolCall(context.pairing.call(native["toolCallId"] or None, name), name, arguments, text)
+    call.metadata, rest = lift_provided(native.get(PROVIDED))
+    carried = dict(TOOL.carried(native) or {})
+    state, result = native["state"], None
+    carried |= {"dynamic": True} if is_dynamic else {"toolName": native["toolName"]} if native.get("toolName") else {}
+    carried |= {PROVIDED: rest} if rest else {}
+    carried |= {"state": state} if state in OPEN else {}
+    carried |= {"rawInput": native["rawInput"]} if raw is None and native.get("rawInput") is not None else {}
+    if state == "output-available":
+        kind, value = lift_shown(native.get("output"), context)
+        result = ToolResult(call.id, name, kind, value)
+    elif state == "output-error":
+        result = ToolResult(call.id, name, "error", native.get("errorText") or "")
+    elif state == "output-denied":
+        approval = native.get("approval") or {}
+        if approval == _denial(native["toolCallId"], approval.get("reason") or ""):
+            del carried["approval"]
+        result = ToolResult(call.id, name, "error", approval.get("reason") or "", status=DENIED)
+    said = {"output-available": "output", "output-error": "errorText"}.get(state)
+    carried |= {key: native[key] for key in ("output", "errorText") if key != said and native.get(key) is not None}
+    call.extras = extras_of(NAME, carried)
+    if result is not None:
+        result.tool_call_id, result.name = context.pairing.result(call.id, name)
+    return call, result
+
+
+def _lift_invocation(native: Native, context: LiftContext) -> tuple[Part, ToolResult | None]:
+    """A call of version 4, with its result where it has one."""
+    told = native[INVOKED]
+    arguments, raw = arguments_of(told.get("args"))
+    call = ToolCall(
+        context.pairing.call(told["toolCallId"] or None, told["toolName"]), told["toolName"], arguments, raw
+    )
+    rest = {key: value for key, value in native.items() if key not in ("type", INVOKED) and value is not None}
+    carried = {**rest, **(OLDER.carried(told) or {})}
+    carried |= {"state": "input-streaming"} if told.get("state") == "partial-call" else {}
+    call.extras = extras_of(NAME, carried)
+    if told.get("state") != "result":
+        return call, None
+    value = told.get("result")
+    id_, name = context.pairing.result(call.id, call.name)
+    return call, ToolResult(id_, name, "text" if isinstance(value, str) else "data", value)
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_messages(messages: list[Message]) -> list[Native]:
+    """Turns of a model that follow one another, with their results, are one message, unless they were several."""
+    natives: list[Native] = []
+    answers: Native | None = None
+    calls: dict[str, Native] = {}
+    taken = {message.id for message in messages}
+    ids = (id_ for number in itertools.count(1) if (id_ := f"message-{number}") not in taken)
+    for message in messages:
+        result = result_of(message)
+        if result is not None:
+            native = calls.pop(result.tool_call_id, None)
+            if native is not None:
+                _put_result(native, result)
+            continue
+        carried = carried_by(message.extras, NAME)
+        if answers is None or message.role != "assistant" or message.id is not None or carried:
+            id_ = message.id or next(ids)
+            natives.append(MESSAGE.put({"id": id_, "role": message.role, "parts": []}, carried))
+        answers = natives[-1] if message.role == "assistant" else None
+        calls = {}
+        if answers is not None:
+            natives[-1]["parts"].append({"type": STEP})
+        for part in message.parts:
+            if is_shaped(part, STATIC):
+                continue
+            native = _write_call(part) if isinstance(part, ToolCall) else SHOWN.write(part)
+            if native is not None:
+                natives[-1]["parts"].append(native)
+                if isinstance(part, ToolCall):
+                    calls.setdefault(part.id, native)
+    return [_tidy(native) for native in natives]
+
+
+def _tidy(native: Native) -> Native:
+    """The message with at least one part, and with the keys of its parts in their order."""
+    if not native["parts"]:
+        return {**native, "parts": [{"type": "text", "text": ""}]}
+    is_call = [part.keys() >= CALLED for part in native["parts"]]
+    parts = [
+        TOOL.put(part, None, sort=True) if called else part
+        for part, called in zip(native["parts"], is_call, strict=True)
+    ]
+    return {**native, "parts": parts}
+
+
+CALLED = frozenset(("toolCallId", "state"))
+
+
+def _write_call(call: ToolCall) -> Native:
+    """A call that has no result yet."""
+    carried = dict(carried_by(call.extras, NAME))
+    said = write_provided(call.metadata, carried.pop(PROVIDED, {}))
+    is_dynamic = carried.pop("dynamic", None)
+    kind = {"type": DYNAMIC, "toolName": call.name} if is_dynamic else {"type": f"{STATIC}{call.name}"}
+    input_ = call.arguments if call.raw_arguments is None else call.raw_arguments
+    native = {**kind, "toolCallId": call.id, "state": "input-available", "input": input_, **carried}
+    return {**native, **({PROVIDED: said} if said else {})}
+
+
+def _put_result(native: Native, result: ToolResult) -> None:
+    """Add to the part of a call what came of it."""
+    if not has_failed(result):
+        native |= {"state": "output-available", "output": write_shown(result)}
+    elif result.status == DENIED:
+        denial = _denial(result.tool_call_id, result.value)
+        native |= {"state": "output-denied", "approval": {**denial, **(native.get("approval") or {})}}
+    else:
+        native |= {"state": "output-error", "errorText": shown_error(result)}
+
+
+def _denial(id_: str, reason: str) -> Native:
+    """The approval of a call that was not given, where nothing else is known of it."""
+    return {"id": id_, "approved": False, **({"reason": reason} if reason else {})}

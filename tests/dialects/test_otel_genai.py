@@ -1,0 +1,121 @@
+"""OpenTelemetry's GenAI conventions: attributes around a conversation, and what frameworks write into them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from convcli import dialects
+from convcli.dialects.otel_genai import DIALECT, INPUT, INSTRUCTIONS, OUTPUT, TOOLS
+from convcli.engine import detection, pipeline
+from convcli.model.dialect import Options
+from convcli.model.transcript import Media, Message, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+
+USER = {"role": "user", "parts": [{"type": "text", "content": "Go."}]}
+ANSWER = {"role": "assistant", "parts": [{"type": "text", "content": "Gone."}], "finish_reason": "stop"}
+
+
+def written(*messages: Message, form: str = "attributes", **fields: Any) -> tuple[Any, set[str]]:
+    conversion = pipeline.lower(Transcript(list(messages), **fields), DIALECT, Options(form=form))
+    return conversion.document, {f"{loss.kind} {loss.field}" for loss in conversion.losses}
+
+
+def test_input_and_output_are_one_conversation_and_the_last_answer_is_the_output() -> None:
+    transcript = DIALECT.lift({INPUT: [USER], OUTPUT: [ANSWER]})
+    assert [message.role for message in transcript.messages] == ["user", "assistant"]
+    assert transcript.messages[1].stop_reason == "stop"
+    assert pipeline.lower(transcript, DIALECT).document == {INPUT: [USER], OUTPUT: [ANSWER]}
+
+
+def test_an_output_says_why_it_ended() -> None:
+    native, losses = written(Message("assistant", [ToolCall("a", "f", {})]))
+    assert native[OUTPUT][0]["finish_reason"] == "tool_call"
+    assert losses == {"invented message.stopReason"}
+    assert "finish_reason" not in written(Message("assistant", [Text("x")]), form="messages")[0][0]
+
+
+def test_attributes_say_what_is_known_of_the_request_and_the_answer() -> None:
+    answer = Message("assistant", [Text("x")], id="r-1", model="m-2", provider="p", stop_reason="stop")
+    answer.usage = {"inputTokens": 3, "outputTokens": 2}
+    native, losses = written(
+        Message("system", [Text("Be brief.")]), answer, id="c-1", model="m", settings={"temperature": 0.5}
+    )
+    assert native == {
+        "gen_ai.conversation.id": "c-1",
+        "gen_ai.request.model": "m",
+        "gen_ai.request.temperature": 0.5,
+        "gen_ai.provider.name": "p",
+        "gen_ai.response.id": "r-1",
+        "gen_ai.response.model": "m-2",
+        "gen_ai.usage.input_tokens": 3,
+        "gen_ai.usage.output_tokens": 2,
+        INSTRUCTIONS: [{"type": "text", "content": "Be brief."}],
+        OUTPUT: [{"role": "assistant", "parts": [{"type": "text", "content": "x"}], "finish_reason": "stop"}],
+    }
+    assert losses == set()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("in_span", [False, True])
+def test_attributes_are_values_or_json_in_a_string_alone_or_in_a_span(packed: bool, in_span: bool) -> None:
+    values = {INPUT: [USER], OUTPUT: [ANSWER]}
+    attributes = {key: json.dumps(value) if packed else value for key, value in values.items()}
+    document = {"name": "chat", "attributes": attributes} if in_span else attributes
+    assert detection.detect(document).dialect == "otel-genai"
+    assert len(DIALECT.lift(document).messages) == 2
+    assert pipeline.convert(document, DIALECT, DIALECT).document == document
+
+
+@pytest.mark.parametrize("text", ["not JSON", "{}", '[{"role": "user"}]', '[{"role": "user", "parts": [{}]}]'])
+def test_a_text_that_holds_no_messages_is_carried(text: str) -> None:
+    transcript = DIALECT.lift({INPUT: [USER], OUTPUT: text})
+    assert transcript.extras == {"otel-genai": {OUTPUT: text}}
+
+
+@pytest.mark.parametrize(
+    ("result", "response", "losses"),
+    [
+        (ToolResult("a", "f", "text", "x"), "x", set()),
+        (ToolResult("a", "f", "data", {"n": 1}), {"n": 1}, set()),
+        (ToolResult("a", "f", "error", "x"), {"error": "x"}, {"encoded tool_result.kind"}),
+        (ToolResult("a", "f", "data", [1], is_error=True), {"error": [1]}, {"encoded tool_result.value"}),
+        (ToolResult("a", "f", "multimodal", [Text("x"), Text("y")]), "x\ny", {"encoded tool_result.kind"}),
+    ],
+)
+def test_a_response_is_any_value(result: ToolResult, response: Any, losses: set[str]) -> None:
+    native, told = written(Message("assistant", [ToolCall("a", "f", {})]), Message("tool", [result]), form="messages")
+    assert (native[1]["parts"][0]["response"], told) == (response, losses)
+
+
+def test_media_of_a_result_follow_in_a_message_of_the_user() -> None:
+    image = Media("image", data="YQ==", media_type="image/png")
+    result = Message("tool", [ToolResult("a", "f", "multimodal", [Text("x"), image])])
+    native, losses = written(Message("assistant", [ToolCall("a", "f", {})]), result, form="messages")
+    assert [part["type"] for part in native[2]["parts"]] == ["text", "blob"]
+    assert "dropped image" not in losses
+
+
+def test_results_among_the_words_of_a_user_are_results() -> None:
+    response = {"type": "tool_call_response", "id": "a", "result": "ok"}
+    messages = DIALECT.lift([{"role": "user", "parts": [response, *USER["parts"]]}]).messages
+    assert [message.role for message in messages] == ["tool", "user"]
+    assert messages[0].parts == [ToolResult("a", "unknown", "text", "ok")]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_definitions_are_flat_and_nested_ones_are_read(nested: bool) -> None:
+    body = {"name": "f", "description": "x", "parameters": {"type": "object"}}
+    native = {"type": "function", "function": body} if nested else {"type": "function", **body}
+    transcript = DIALECT.lift({INPUT: [USER], TOOLS: [native]})
+    assert transcript.tools == [ToolDefinition("f", "x", {"type": "object"})]
+    assert pipeline.lower(transcript, DIALECT).document[TOOLS] == [{"type": "function", **body}]
+
+
+def test_losses_stand_at_the_attribute_that_says_it() -> None:
+    document = {"attributes": {"gen_ai.request.model": "m", "gen_ai.response.id": "r", INPUT: [USER], OUTPUT: [ANSWER]}}
+    losses = pipeline.convert(document, DIALECT, dialects.get("hf-chat")).losses
+    told = {loss.field: loss.where for loss in losses}
+    assert told["model"] == "/attributes/gen_ai.request.model"
+    assert told["message.id"] == "/attributes/gen_ai.response.id"
