@@ -29,6 +29,9 @@ def sample(name: str) -> Any:
     return next(sample.document for sample in samples_of("llama-json") if sample.path.name == name)
 
 
+CALLED = ToolCall("call_1", "f", {"a": 1})
+
+
 def parts(document: Any) -> list[Any]:
     return [part for message in LLAMA.lift(document).messages for part in message.parts]
 
@@ -49,7 +52,7 @@ def values(conversion: pipeline.Conversion) -> list[Any]:
 def test_the_documented_conversation_is_a_call_and_its_result() -> None:
     call = ToolCall("call_1", "read_file", {"path": "hello.py"})
     result = ToolResult("call_1", "read_file", "text", "def greet():\n    return 'Hello, World!'")
-    assert parts(sample("read-a-file.json"))[1:4] == [Reasoning("I need the file."), call, result]
+    assert parts(sample("read-a-file.json"))[1:4] == [Text("I need the file."), call, result]
 
 
 @pytest.mark.parametrize(
@@ -145,12 +148,27 @@ def test_a_thought_a_text_and_a_call_are_one_answer() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({"thought": "Hm.", "response": ""}, [Reasoning("Hm."), CALLED]),
+        ({"thought": "Hm.", "response": "Wait."}, [Reasoning("Hm."), Text("Wait."), CALLED]),
+        ({"thought": "Wait."}, [Text("Wait."), CALLED]),
+    ],
+)
+def test_the_thought_beside_a_call_is_what_is_shown_where_there_is_no_response(answer: Any, expected: Any) -> None:
+    said = {**answer, "tool_call": {"name": "f", "input": {"a": 1}}}
+    conversion = written(Message("assistant", expected))
+    assert values(conversion) == [said]
+    assert parts(conversion.document) == expected
+
+
 def test_further_calls_of_a_turn_are_answers_of_their_own_each_with_its_result() -> None:
     turn = Message("assistant", [Text("Both."), ToolCall("a", "f", {"n": 1}), ToolCall("b", "f", {"n": 2})])
     results = [Message("tool", [ToolResult(id_, "f", "text", id_)]) for id_ in "ba"]
     conversion = written(turn, *results)
     assert values(conversion) == [
-        {"response": "Both.", "tool_call": {"name": "f", "input": {"n": 1}}},
+        {"thought": "Both.", "tool_call": {"name": "f", "input": {"n": 1}}},
         {"tool_result": {"name": "f", "result": "a"}},
         {"tool_call": {"name": "f", "input": {"n": 2}}},
         {"tool_result": {"name": "f", "result": "b"}},

@@ -9,7 +9,7 @@ import pytest
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model.dialect import Options
-from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import Message, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from tests.support import acceptable_of
 
 HISTORY = dialects.get("message-history")
@@ -42,7 +42,7 @@ def test_a_call_and_its_result_are_paired_by_id() -> None:
 def test_a_call_in_an_object_has_no_id_and_takes_that_of_its_result() -> None:
     lifted = HISTORY.lift(sample("llama-objects.json"))
     call = ToolCall("call_1a2b3c4d", "read_file", {"path": "hello.py"})
-    assert lifted.messages[1].parts == [Reasoning("I need the file."), call]
+    assert lifted.messages[1].parts == [Text("I need the file."), call]
     assert lifted.messages[2].parts == [ToolResult("call_1a2b3c4d", "read_file", "text", "print('hi')")]
     assert lifted.messages[3].parts == [Text("It prints hi.")]
 

@@ -5,7 +5,7 @@ https://github.com/acompany-develop/ai-coding-agent-glassbox at commit b0170fd (
 
 Quirks
 - An answer is the text of `{thought, tool_call: {name, input}}` or `{thought, response}`, bare or in a code fence; any
-  other text of a model is plain text. The thought is reasoning.
+  other text of a model is plain text. The thought is reasoning; beside a call and without a response, it is the text.
 - A result is the text of `{"tool_result": {"name", "result"}}` in a user message. A string is text, any other value is
   data; a failure is a text that begins with "Error: ", and nothing is read out of that.
 - There are no ids: results answer the open calls of their name in order.

@@ -17,14 +17,18 @@ CALLED = Keys("name input")
 
 
 def lift_answer(native: Native, entries: Entries) -> tuple[list[Part], list[Path]]:
-    """The parts of `{thought, tool_call | response}`, and where they stand in it."""
+    """The parts of `{thought, tool_call | response}`, and where they stand in it.
+
+    The agent shows the thought beside a call as the words of the answer; it is one where a response stands there too.
+    """
     parts: list[Part] = []
+    called = native.get("tool_call")
+    is_shown = bool(called) and native.get("response") is None
     if native.get("thought"):
-        parts.append(Reasoning(native["thought"]))
+        parts.append(Text(native["thought"]) if is_shown else Reasoning(native["thought"]))
     if native.get("response"):
         parts.append(Text(native["response"]))
     spots: list[Path] = [(key,) for key in ("thought", "response") if native.get(key)]
-    called = native.get("tool_call")
     if called:
         parts.append(entries.call(None, called["name"], called.get("input"), CALLED.carried(called)))
         spots.append(("tool_call",))
@@ -32,7 +36,8 @@ def lift_answer(native: Native, entries: Entries) -> tuple[list[Part], list[Path
 
 
 def write_answer(parts: Sequence[Part], dialect: str, carried: Native | None) -> Native:
-    """The object for an answer with at most one thought, one text and one call; a thought alone is no answer."""
+    """The object for an answer with at most one thought, one text and one call; a thought alone is no answer, and
+    beside a call the text is written as the thought."""
     native: Native = {}
     for part in parts:
         if isinstance(part, Reasoning):
@@ -42,6 +47,8 @@ def write_answer(parts: Sequence[Part], dialect: str, carried: Native | None) ->
         elif isinstance(part, ToolCall):
             called = {"name": part.name, "input": part.arguments}
             native["tool_call"] = CALLED.put(called, carried_by(part.extras, dialect))
-    if native.keys() == {"thought"}:
-        native["response"] = ""
+    if native.keys() == {"response", "tool_call"}:
+        native = {"thought": native["response"], "tool_call": native["tool_call"]}
+    elif "thought" in native:
+        native.setdefault("response", "")
     return ANSWER.put(native, carried)
