@@ -239,6 +239,12 @@ def test_a_result_without_a_name_keeps_that_and_answers_its_call() -> None:
     assert pipeline.convert(stored, hub, LLAMA).document == document
 
 
+def test_an_instruction_that_says_nothing_is_no_message_beside_tools() -> None:
+    conversion = written(Message("system", []), Message("user", [Text("Hi.")]), tools=[ToolDefinition("f")])
+    assert [loss.where for loss in conversion.losses if loss.field == "message"] == ["/messages/0"]
+    assert [message.role for message in LLAMA.lift(conversion.document).messages] == ["user"]
+
+
 def test_a_thought_alone_is_an_answer_without_words() -> None:
     conversion = written(Message("assistant", [Reasoning("Hm.")]))
     assert values(conversion) == [{"thought": "Hm.", "response": ""}]

@@ -17,6 +17,7 @@ Quirks
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any
 
 from msgspec.structs import replace
@@ -206,6 +207,13 @@ def _in_order(message: Message, pairing: Pairing) -> Message:
     return replace(message, parts=parts) if parts != message.parts else message
 
 
+def _tools_alone(transcript: Transcript) -> Transcript:
+    """Tools stand in the leading system text: an instruction that says nothing is no message beside them."""
+    messages = transcript.messages if transcript.tools else []
+    silent = list(takewhile(lambda message: message.role == "system" and not message.parts, messages))
+    return replace(transcript, messages=messages[len(silent) :]) if silent else transcript
+
+
 FIT = (
     fitting.linear,
     results.results_behind_calls,
@@ -217,6 +225,7 @@ FIT = (
     passes.on_results(RESULTS.fits),
     fitting.functions_only(NAME),
     fitting.some_tools,
+    _tools_alone,
 )
 
 
