@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -127,11 +129,12 @@ def is_tolerated(finding: dict[str, str]) -> bool:
     return any(finding["rule"] == words or words in said for words in TOLERATED)
 
 
-def judged(python: str, oracle: str, target: str, folder: Path) -> tuple[int, int, Counter[str]]:
+def judged(python: str, oracle: str, target: str) -> tuple[int, int, Counter[str]]:
     """How many outputs are fine, how many are wrong with a finding of ours, and the rules of those without one."""
-    written = outputs(target, folder)
-    command = [python, oracle, KNOWN[target], "--json", "--open-tail", "--complete", *written]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        written = outputs(target, Path(folder))
+        command = [python, oracle, KNOWN[target], "--json", "--open-tail", "--complete", *written]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     fine, told, untold = 0, 0, Counter[str]()
     for line in done.stdout.splitlines():
         verdict = json.loads(line)
@@ -152,9 +155,10 @@ def judged(python: str, oracle: str, target: str, folder: Path) -> tuple[int, in
 def main() -> int:
     python, oracle, *targets = sys.argv[1:]
     wrong = 0
-    for target in targets or [name for name in KNOWN if name in dialects.names()]:
-        with tempfile.TemporaryDirectory() as folder:
-            fine, told, untold = judged(python, oracle, target, Path(folder))
+    targets = targets or [name for name in KNOWN if name in dialects.names()]
+    with ProcessPoolExecutor() as pool:
+        verdicts = list(pool.map(partial(judged, python, oracle), targets))
+    for target, (fine, told, untold) in zip(targets, verdicts, strict=True):
         sys.stdout.write(
             f"{target}: {fine} accepted, {told} lack what a finding names, {sum(untold.values())} untold\n"
         )

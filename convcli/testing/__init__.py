@@ -155,13 +155,18 @@ def _own_form(dialect: Dialect, transcript: Transcript) -> str:
 
 def _with_own_extras(transcript: Transcript, dialect: Dialect) -> Transcript:
     """The same without what other dialects carry in it, for which no writer but the hub has a place."""
-    if dialect.carries_all:
+    if dialect.carries_all or all(map(dialect.owns, _owners(transcript))):
         return transcript
     bare = copy.deepcopy(transcript)
     for one in untrusted.records(bare):
         owned = {owner: carried for owner, carried in (one.extras or {}).items() if dialect.owns(owner)}
         one.extras = owned or None
     return bare
+
+
+def _owners(transcript: Transcript) -> set[str]:
+    """The dialects whose extras are in it."""
+    return {owner for one in untrusted.records(transcript) for owner in one.extras or ()}
 
 
 def _matches(pattern: list[str], path: Path) -> bool:

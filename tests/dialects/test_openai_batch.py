@@ -109,7 +109,7 @@ def test_requests_and_results_go_to_the_other_service() -> None:
     assert {(loss.field, loss.where) for loss in request.losses} >= {
         ("message.name", "/body/messages/0/name"),
         ("extras.openai-batch.priority", "/priority"),
-        ("extras.openai-chat.tide", "/body/tide"),
+        ("extras.openai-chat.aKeyOfTheFuture", "/body/aKeyOfTheFuture"),
     }
     failed = pipeline.convert(sample("expired.json"), BATCH, CLAUDE).document
     assert failed["result"]["type"] == "errored"
