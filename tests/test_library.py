@@ -17,6 +17,7 @@ from typing import Any, get_args
 import pytest
 
 import convcli
+from convcli import dialects
 from convcli.engine.conversion import Conversion
 from convcli.validation import schemas
 from convcli.wire.decimals import builtins
@@ -94,6 +95,11 @@ def test_a_copy_of_a_conversion_says_the_same(copied: Any) -> None:
         assert again.losses == conversion.losses
         assert again.findings == conversion.findings
         assert again.transcript == conversion.transcript
+
+
+def test_the_dialects_and_their_registry_are_the_same_ones_in_a_pickle() -> None:
+    for one in (convcli.dialects, *map(dialects.get, dialects.names())):
+        assert pickle.loads(pickle.dumps(one)) is one
 
 
 def to_anthropic(document: Any) -> Conversion:

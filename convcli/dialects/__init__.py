@@ -102,5 +102,9 @@ class _Registry(ModuleType):
     def __call__(self) -> tuple[str, ...]:
         return names()
 
+    def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+        """A function that names the package goes to another process, as functions that name other modules do."""
+        return import_module, (self.__name__,)
+
 
 sys.modules[__name__].__class__ = _Registry

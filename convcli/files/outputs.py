@@ -81,15 +81,16 @@ class Replacement:
         self.directory = os.path.dirname(self._target)
         self._file = self._folder = -1
         self._temporary = ""
-        self._pieces: list[bytes] = []
-        self._size = 0
+        self._gathered = bytearray()
 
     def write(self, data: bytes) -> None:
-        self._pieces.append(data)
-        self._size += len(data)
-        if self._size >= _CHUNK:
+        """Small pieces are copied into one: each that is kept can take a page of memory, however small it is."""
+        if len(self._gathered) + len(data) < _CHUNK:
+            self._gathered += data
+        else:
             try:
                 self._drain()
+                write_all(self._file, data)
             except OSError as error:
                 raise cannot_write(self.name, error) from None
 
@@ -134,7 +135,7 @@ class Replacement:
             raise cannot_write(self.name, error) from None
 
     def discard(self) -> None:
-        self._pieces, self._size = [], 0
+        self._gathered = bytearray()
         for descriptor in (self._file, self._folder):
             with suppress(OSError):
                 os.close(descriptor)
@@ -147,7 +148,7 @@ class Replacement:
     def _drain(self) -> None:
         if self._file < 0:
             self._open()
-        data, self._pieces, self._size = b"".join(self._pieces), [], 0
+        data, self._gathered = self._gathered, bytearray()
         write_all(self._file, data)
 
     def _open(self) -> None:
@@ -201,16 +202,15 @@ class _Through:
 
     def __init__(self, name: str, path: str) -> None:
         self.name, self._path = name, path
-        self._pieces: list[bytes] = []
-        self._size = 0
+        self._rest = bytearray()
         self._spool: IO[bytes] | None = None
 
     def write(self, data: bytes) -> None:
-        self._pieces.append(data)
-        self._size += len(data)
-        if self._size >= _IN_MEMORY:
+        if len(self._rest) + len(data) < _IN_MEMORY:
+            self._rest += data
+        else:
             try:
-                self._drain()
+                self._drain(data)
             except OSError as error:
                 raise cannot_write("a temporary file", error) from None
 
@@ -231,36 +231,36 @@ class _Through:
             self.discard()
 
     def discard(self) -> None:
-        self._pieces, self._size = [], 0
+        self._rest = bytearray()
         if self._spool is not None:
             with suppress(OSError):
                 self._spool.close()
             self._spool = None
 
-    def _drain(self) -> None:
+    def _drain(self, data: bytes) -> None:
         if self._spool is None:
             from tempfile import TemporaryFile  # slow to import, and not needed for what is small
 
             self._spool = TemporaryFile()  # noqa: SIM115
-        self._spool.writelines(self._pieces)
-        self._pieces, self._size = [], 0
+        self._spool.writelines((self._rest, data))
+        self._rest = bytearray()
 
     def _copy(self, file: IO[bytes]) -> None:
-        for piece in self._gathered():
+        for piece in self._all():
             view = memoryview(piece)
             while view:
                 view = view[file.write(view) :]
         file.flush()
 
-    def _gathered(self) -> Iterator[bytes]:
+    def _all(self) -> Iterator[bytes | bytearray]:
         if self._spool is not None:
             self._spool.seek(0)
             spool = self._spool
             yield from iter(lambda: spool.read(_CHUNK), b"")
-        yield from self._pieces
+        yield self._rest
 
 
-def write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes | bytearray) -> None:
     """The system may take fewer bytes at a time than it is given."""
     view = memoryview(data)
     while view:

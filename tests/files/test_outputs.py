@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from convcli.files import outputs
 from convcli.model.errors import JobError, OutputError
+from tests.cli_cases import ROOT
 
 
 def put(path: Path | str, data: bytes = b"new", **more: object) -> None:
@@ -134,3 +137,27 @@ def test_a_folder_and_a_missing_folder_cannot_be_written(tmp_path: Path) -> None
 def test_what_the_system_refuses_is_an_output_error_in_plain_words() -> None:
     with pytest.raises(OutputError, match="cannot write /dev/full: No space left on device"):
         put("/dev/full")
+
+
+PIECES = """
+import re, sys
+from pathlib import Path
+from convcli.files.outputs import open_output
+from convcli.wire.exact_json import write_line
+
+def peak():
+    return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+
+output, before = open_output(sys.argv[1]), peak()
+for number in range(40_000):
+    output.write(write_line({"n": number}))
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells how much memory a process had")
+@pytest.mark.parametrize("name", ["a.jsonl", "-"])
+def test_small_pieces_take_the_memory_of_their_bytes(tmp_path: Path, name: str) -> None:
+    output = str(tmp_path / name) if name != "-" else name
+    done = subprocess.run([sys.executable, "-c", PIECES, output], cwd=ROOT, capture_output=True, check=True)
+    assert int(done.stdout) < 20_000  # of 1,024 bytes; one page for each piece would be 160,000

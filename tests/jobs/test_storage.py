@@ -158,3 +158,31 @@ def test_several_processes_give_what_one_gives(files: Path, call: Call, monkeypa
     monkeypatch.setattr(inputs, "RANGE", 1)
     for words in (["convert", "a.parquet", "--to", "openai-chat"], ["validate", "a.parquet"]):
         assert call(*words, "-j", "2") == call(*words, "-j", "1")
+
+
+@pytest.mark.skipif(not workers.can_start(), reason="processes cannot be started here")
+def test_a_table_that_several_processes_write_has_the_same_rows(
+    files: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "WORTH", 1)
+    monkeypatch.setattr(inputs, "RANGE", 1 << 12)
+    for processes in (1, 2):
+        assert call("convert", "a.jsonl", "--to", "hf-chat", "-o", f"{processes}.parquet", "-j", processes)[0] == 0
+    assert (files / "1.parquet").read_bytes() == (files / "2.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_table_that_is_damaged_in_the_middle_leaves_no_output(
+    files: Path, call: Call, monkeypatch: pytest.MonkeyPatch, processes: int
+) -> None:
+    monkeypatch.setattr(inputs, "WORTH", 1)
+    monkeypatch.setattr(inputs, "RANGE", 1)
+    columns = pytest.importorskip("pyarrow.parquet")
+    group = columns.ParquetFile("a.parquet").metadata.row_group(1)
+    start = min(group.column(i).dictionary_page_offset or group.column(i).data_page_offset for i in range(2))
+    data = bytearray(Path("a.parquet").read_bytes())
+    data[start : start + 300] = b"\xff" * 300
+    Path("a.parquet").write_bytes(data)
+    code, _, err = call("convert", "a.parquet", "--to", "openai-chat", "-o", "out.jsonl", "-j", processes)
+    assert (code, err.count("[damaged-table]"), "Traceback" in err) == (1, 1, False)
+    assert not Path("out.jsonl").exists()
