@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from convcli.files.members import begins_array, split_members
-from convcli.files.packed import CountedFile, open_file, open_stdin, unpacked
+from convcli.files.packed import CountedFile, joined, open_file, open_stdin, unpacked
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
 from convcli.wire.exact_json import BEGIN, DuplicateKeys, Position, parse
@@ -123,7 +123,7 @@ class Source:
 
     def document(self) -> tuple[Any, bytes]:
         """The whole input as one document, and its bytes; JSONL and SSE give `Rows`. Raises ContentError."""
-        raw = b"".join(self._chunks)
+        raw = joined(self._chunks, self._file)
         if self.framing == "json":
             return self._parse(raw, BEGIN), raw
         self._chunks = iter([raw])

@@ -136,13 +136,25 @@ def _within_bounds(chunks: Iterator[bytes], stored: CountedFile) -> Iterator[byt
     total = 0
     for chunk in chunks:
         total += len(chunk)
-        if total > MAX_UNPACKED or (total > _RATIO_FROM and total > MAX_RATIO * stored.count):
-            raise ContentError(
-                "compression-bomb",
-                f"unpacked it is larger than {MAX_UNPACKED >> 30} GiB or {MAX_RATIO} times the file",
-                file=stored.name,
-            )
+        if total > _RATIO_FROM and total > MAX_RATIO * stored.count:
+            message = f"unpacked it is larger than {MAX_RATIO} times the file"
+            raise ContentError("compression-bomb", message, file=stored.name)
         yield chunk
+
+
+def joined(chunks: Iterator[bytes], stored: CountedFile) -> bytes:
+    """All bytes of a file. Records that are read one at a time can be of any number; what is packed and has to be in
+    memory as a whole cannot. Raises ContentError for more than that."""
+    if not stored.packer:
+        return b"".join(chunks)
+    pieces, total = list[bytes](), 0
+    for chunk in chunks:
+        pieces.append(chunk)
+        total += len(chunk)
+        if total > MAX_UNPACKED:
+            message = f"unpacked it is one document of more than {MAX_UNPACKED >> 30} GiB"
+            raise ContentError("compression-bomb", message, file=stored.name)
+    return b"".join(pieces)
 
 
 def _frames(stored: CountedFile) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import random
 import sys
@@ -20,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convcli.files import framing as sources
+from convcli.files import packed
 from convcli.files.framing import Record, Source, open_source
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
@@ -312,6 +314,19 @@ def test_a_compression_bomb_is_refused(pack: Callable[[bytes], bytes]) -> None:
     with pytest.raises(ContentError) as caught:
         list(opened(pack(b"[1]\n" * (4 << 20))).records())
     assert caught.value.code == "compression-bomb"
+
+
+def test_many_packed_records_are_no_bomb_and_one_document_of_their_size_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "MAX_UNPACKED", 1000)
+    rows = [{"n": random.Random(n).randbytes(50).hex()} for n in range(40)]
+    lines = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    assert [record.value for record in opened(gzip.compress(lines)).records()] == rows
+    array = json.dumps(rows).encode()
+    assert [record.value for record in opened(gzip.compress(array)).members()] == rows
+    assert opened(array).document()[0] == rows
+    with pytest.raises(ContentError) as caught:
+        opened(gzip.compress(array)).document()
+    assert (caught.value.code, caught.value.file) == ("compression-bomb", "<stdin>")
 
 
 class FakeZstandard(types.ModuleType):
