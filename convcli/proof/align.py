@@ -61,7 +61,8 @@ def align(before: list[Message], after: list[Message], made_up: Collection[str] 
     Calls whose ids are among `made_up`, or differ, are paired by name and arguments, and their results with them.
     """
     if len(before) == len(after):
-        others = [i for i, is_alike in enumerate(map(_alike, before, after)) if not is_alike]
+        twins = _Twins(after)
+        others = [i for i, is_alike in enumerate(map(twins.are_alike, before, after)) if not is_alike]
         within = _align_all([before[i] for i in others], [after[i] for i in others], made_up)
         if _stays(within):
             return _by_index(before, others, within)
@@ -97,17 +98,33 @@ def align_tools(before: list[ToolDefinition], after: list[ToolDefinition]) -> li
     return tool_of
 
 
-def _alike(before: Message, after: Message) -> bool:
-    """Same role, and the same parts by key: most messages of most conversions."""
-    return before == after or (
-        before.role == after.role
-        and len(before.parts) == len(after.parts)
-        and all(map(_same_key, before.parts, after.parts))
-    )
+class _Twins:
+    """Tells of messages at one index whether they are alike: most messages of most conversions are."""
 
+    __slots__ = ("_ids", "_new_ids")
 
-def _same_key(before: Part, after: Part) -> bool:
-    return before is after or part_key(before) == part_key(after)
+    def __init__(self, after: list[Message]) -> None:
+        parts = [part for message in after for part in message.parts]
+        self._ids = {part.id for part in parts if isinstance(part, ToolCall)}
+        self._new_ids: dict[str, str] = {}
+
+    def are_alike(self, before: Message, after: Message) -> bool:
+        """Same role, and the same parts by key, or by what they call where their ids are new."""
+        return before == after or (
+            before.role == after.role
+            and len(before.parts) == len(after.parts)
+            and all(map(self._are_same, before.parts, after.parts))
+        )
+
+    def _are_same(self, before: Part, after: Part) -> bool:
+        if before is after or part_key(before) == part_key(after):
+            return True
+        if isinstance(before, ToolCall) and isinstance(after, ToolCall) and before.id not in self._ids:
+            self._new_ids[before.id] = after.id
+            return before.name == after.name and before.arguments == after.arguments
+        if isinstance(before, ToolResult) and isinstance(after, ToolResult):
+            return self._new_ids.get(before.tool_call_id) == after.tool_call_id
+        return False
 
 
 def _stays(alignment: Alignment) -> bool:

@@ -48,7 +48,8 @@ class Places:
         self._named = origin.renamed if origin is not None else {}
         self._routes = origin.routes if origin is not None else {}
         self._document = origin.given if origin is not None else None
-        self._known: dict[str, Path] = {}
+        self._known: dict[str, tuple[int, Path]] = {}
+        """For a field how many steps lead up from its node, and those from there."""
 
     def message(self, index: int) -> Path:
         """The path of a message."""
@@ -82,20 +83,21 @@ class Places:
         """
         known = self._known.get(field)
         if known is not None:
-            return climb(place, known)
+            up, down = known
+            return (*place[:-up], *down) if up else (*place, *down)
         if self._source is None or self._origin is None:
             return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
         table = self._table
         node, _, name = field.rpartition(".")
-        steps = table[field] if field in table else table.get(node)
-        if steps is None:  # perhaps it has the same name here: `existing` knows
-            steps = () if self._document is None else (name,)
-            if steps and present:
-                there = self.existing((*place, name))
-                steps = there[-1:] if len(there) == len(self.routed((*place, name))) else ()
-            return self.climb(place, steps)
-        self._known[field] = self._in_source(steps)
-        return climb(place, self._known[field])
+        stated = table[field] if field in table else table.get(node)
+        if stated is not None:
+            self._known[field] = _up_and_down(self._in_source(stated))
+            return self.climb(place, stated)
+        steps: Path = () if self._document is None else (name,)  # perhaps the same name: `existing` knows
+        if steps and present:
+            there = self.existing((*place, name))
+            steps = there[-1:] if len(there) == len(self.routed((*place, name))) else ()
+        return self.climb(place, steps)
 
     def member(self, field: str, key: str, place: Path) -> Path:
         """The path of a member of a field: where the table has it, else inside the field."""
@@ -170,7 +172,8 @@ class Places:
 
         A key that was `invented` for an object that is there is absent, and may be the end of the path.
         """
-        place = self.routed(place)
+        if self._routes:
+            place = self.routed(place)
         if self._document is None:
             return place
         node = self._document
@@ -208,6 +211,19 @@ def _known(node: Any, step: Step) -> Step | None:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: "_" + match[0], name).lower()
+
+
+def _up_and_down(steps: Path) -> tuple[int, Path]:
+    """How many steps lead up before any leads down, and those that lead down in the end."""
+    up, down = 0, list[Step]()
+    for step in steps:
+        if step != "..":
+            down.append(step)
+        elif down:
+            down.pop()
+        else:
+            up += 1
+    return up, tuple(down)
 
 
 def climb(place: Path, steps: Path) -> Path:

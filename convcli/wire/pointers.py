@@ -14,7 +14,10 @@ _INDEX = re.compile("0|[1-9][0-9]*")
 
 def pointer(path: Collection[str | int]) -> str:
     """The JSON Pointer of these steps; the empty path is the whole document, `""`."""
-    return "".join([f"/{step}" if step.__class__ is int else "/" + _escaped(str(step)) for step in path])
+    text = "/".join(map(str, path))
+    if "~" in text or text.count("/") != len(path) - 1:  # the empty path, and steps to be escaped
+        return "".join(["/" + _escaped(str(step)) for step in path])
+    return "/" + text
 
 
 def _escaped(step: str) -> str:

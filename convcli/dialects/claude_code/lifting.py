@@ -101,7 +101,6 @@ class _SessionReader:
         """The message of the rows of one answer, or those of another row."""
         rows = [self.rows[i] for i in group]
         facts = self._facts(group)
-        spots = [(i, k) for i in group for k in range(len(self.rows[i]["message"]["content"]))]
         contents = [row["message"]["content"] for row in rows]
         content = contents[0] if len(rows) == 1 else [block for blocks in contents for block in blocks]
         start, path = len(self.context.messages), (*self.prefix, group[0], "message")
@@ -110,7 +109,9 @@ class _SessionReader:
         TURNS.lift({"role": rows[0]["type"], "content": content, **facts}, path, self.context)
         message = self.context.messages[start]
         if len(rows) > 1:
-            places = [self._spot(path, i, k) for i, k in spots]
+            places = [
+                self._spot(path, i, k) for i, blocks in zip(group, contents, strict=True) for k in range(len(blocks))
+            ]
             self.context.origin.places[start] = (path, places)
         self.begins[group[0]] = message
         self.message_at |= dict.fromkeys(group, message)
@@ -153,9 +154,11 @@ class _SessionReader:
             carried["parentUuid"] = parent
         if logical is not None and (parent is not None or logical not in self.by_uuid):
             carried["logicalParentUuid"] = logical
-        inside = {key: value for key, value in row["message"].items() if key not in ("content", "role")}
-        differ = {key: value for key, value in inside.items() if key in facts and says_something(value)}
-        differ = {key: value for key, value in differ.items() if not exact_json.exact(value, facts[key])}
+        differ = {
+            key: value
+            for key, value in row["message"].items()
+            if key in facts and says_something(value) and not exact_json.exact(value, facts[key])
+        }
         if row["message"].get("role") not in (None, row["type"]):
             differ["role"] = row["message"]["role"]
         return {**carried, "message": differ} if differ else carried
