@@ -62,8 +62,8 @@ def test_a_wrong_command_gets_the_one_that_does_it_or_the_list(word: str, comman
         ("validate", "--sarif", "--output-format sarif"), ("convert", "--no-loss", "--fail-on-loss"),
         ("inspect", "--no-truncate", "--no-trunc"), ("inspect", "--limt", "--limit"), ("convert", "--out", "--output"),
         ("validate", "--colour", "--color"), ("convert", "--overwrite", "--force"),
-        ("inspect", "--pager", None), ("inspect", "--sort", None), ("inspect", "--quiet", None),
-        ("inspect", "--follow", None), ("inspect", "--grpe", None), ("convert", "--html", None),
+        ("inspect", "--browse", None), ("inspect", "--sort", None), ("inspect", "--quiet", None),
+        ("inspect", "--tail", None), ("inspect", "--grpe", None), ("convert", "--html", None),
         ("convert", "--grep", "--where"), ("validate", "--quiet", None), ("stats", "--zzz", None),
     ],
 )  # fmt: skip

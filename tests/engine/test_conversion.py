@@ -81,7 +81,7 @@ def test_a_session_of_events_alone_is_refused_though_its_dialect_is_the_right_on
     ("document", "words"),
     [
         (EVENTS_ONLY[1][1], "this looks like codex (a header of the type session_meta)"),
-        (Rows([{"type": "session_start", "id": "s"}]), "this looks like a session of Droid; convcli does not read it"),
+        (Rows([{"type": "session_start", "id": "s"}]), "this looks like droid (a first row of the type session_start)"),
     ],
 )
 def test_a_wrong_name_is_told_the_right_one(document: Any, words: str) -> None:

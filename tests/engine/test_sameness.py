@@ -25,6 +25,8 @@ def twin(name: str) -> Sample | None:
 TWINS = {name: sample for name in names() if (sample := twin(name)) is not None}
 WHOLE = [name for name, sample in TWINS.items() if len(dialects.get(name).lift(sample.document).messages) > 1]
 """Streams of one answer hold the last turn only."""
+JOINED = {"alpaca"}
+"""What an answer says before its calls and after them is one text there, and is compared with the first of them."""
 
 
 def told(first: Any, second: Any, of_first: Dialect = CHAT, of_second: Dialect = CHAT, **more: Any) -> list[Difference]:
@@ -72,7 +74,8 @@ def test_a_text_that_was_edited_is_told_with_the_places_of_both_sides(name: str)
 def test_an_edited_answer_is_told_in_any_other_dialect_too(name: str) -> None:
     other = edited(TWINS[name].document, lambda text: text.replace("did not answer", "was silent"))
     found = told(TWINS["intermediate"].document, other, dialects.get("intermediate"), dialects.get(name))
-    assert any("did not answer" in repr(one.before) and "was silent" in repr(one.after) for one in found)
+    before = "Let me check" if name in JOINED else "did not answer"
+    assert any(before in repr(one.before) and "was silent" in repr(one.after) for one in found)
 
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}

@@ -38,7 +38,8 @@ def _detect_payload(payload: Native) -> Clue | None:
     if isinstance(tools, list):
         return _detect_tools(payload, tools)
     if "role" in payload:
-        answered = payload.get("stopReason") in FINISH and "model" in payload
+        reason = payload.get("stopReason")
+        answered = isinstance(reason, str) and reason in FINISH and "model" in payload
         return Clue(91, "the answer to a sampling request") if answered else None
     if isinstance(content, list) and all(isinstance(block, dict) and "type" in block for block in content):
         marks = [key for key in ("structuredContent", "isError", "resultType") if key in payload]
