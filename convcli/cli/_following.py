@@ -73,8 +73,10 @@ class _Look:
         """Is it another one than at the last look?"""
         try:
             there = os.stat(self.path)
+        except FileNotFoundError:
+            raise JobError("no-such-file", "there is no such file", file=self.path) from None
         except OSError as error:
-            raise JobError("unreadable", f"cannot read {self.path}: {error.strerror}") from None
+            raise JobError("unreadable-input", f"cannot read it: {error.strerror}", file=self.path) from None
         before, self.state = self.state, (there.st_size, there.st_mtime_ns)
         return before != self.state
 

@@ -79,7 +79,8 @@ def test_half_a_line_is_waited_for(followed: Following) -> None:
 def test_what_is_no_transcript_or_no_file_ends_it(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("no\n", encoding="utf-8")
     assert run("inspect", tmp_path / "a.txt", "--follow", timeout=60).returncode == 1
-    assert run("inspect", tmp_path / "none.jsonl", "--follow", timeout=60).returncode == 2
+    done = run("inspect", tmp_path / "none.jsonl", "--follow", timeout=60)
+    assert (done.returncode, b"[no-such-file]" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
