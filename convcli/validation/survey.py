@@ -99,6 +99,15 @@ class Survey:
         """Where a node stands in the document."""
         return path_of(self.places, at)
 
+    def shown(self, at: NodeRef) -> Path:
+        """Where a finding on a node is told: what a text of the document spells has the place of the text."""
+        path, value = self.path(at), self.document
+        for i, step in enumerate(path):
+            if isinstance(value, str):
+                return path[:i]
+            value = _value(value, (step,))
+        return path
+
     def native(self, at: NodeRef) -> Any:
         """What the document says there; None where it says nothing."""
         return _value(self.document, self.path(at))
@@ -156,7 +165,7 @@ def path_of(places: Places, at: NodeRef) -> Path:
 
 def limited_to(rule: Rule, *codes: str) -> Rule:
     """The rule, for a service where it can find nothing but these codes."""
-    return Rule(codes, rule.check)
+    return Rule(codes, rule.check, tuple(code for code in rule.of_input if code in codes))
 
 
 def for_requests(rule: Rule) -> Rule:

@@ -27,7 +27,7 @@ def findings(
     if not rules:
         return []
     survey = Survey(transcript, document, dialect, purpose)
-    return [_finding(breach, survey.path) for breach in _breaches(survey, rules)]
+    return [_finding(breach, survey.shown) for breach in _breaches(survey, rules)]
 
 
 def of_input(document: Any, transcript: Transcript, source: Dialect) -> list[Finding]:

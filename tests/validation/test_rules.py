@@ -18,9 +18,9 @@ from convcli.engine import pipeline
 from convcli.model import codes
 from convcli.model.rule import Rule
 from convcli.validation import schemas, verdict
-from convcli.validation.rules import links
+from convcli.validation.rules import links, trees
 from convcli.validation.rules.conformance import arguments_match
-from convcli.validation.survey import Survey
+from convcli.validation.survey import Survey, limited_to
 from convcli.wire import pointers
 from tests import strategies
 from tests.laws.test_mutants import containers, mutate
@@ -111,6 +111,27 @@ def test_the_findings_on_an_output_are_told_at_the_places_of_the_source() -> Non
     done = pipeline.convert(document, dialects.get("openai-chat"), dialects.get("anthropic"))
     places = {finding.code: finding.where for finding in done.findings}
     assert places == {"missing-tool-result": "/1/tool_calls/0/id", "incomplete-request": ""}
+
+
+def test_quoted_arguments_are_told_at_the_arguments_of_the_source() -> None:
+    part = {"type": "tool_call", "id": "a", "name": "f", "arguments": {}, "rawArguments": "[1]"}
+    document = {"convcli": 1, "messages": [{"role": "assistant", "parts": [part]}]}
+    done = pipeline.convert(document, dialects.get("intermediate"), dialects.get("hf-chat"))
+    places = {finding.code: finding.where for finding in done.findings}
+    assert places == {"arguments-quoted-twice": "/messages/0/parts/0/arguments"}
+
+
+def test_what_a_text_spells_is_told_where_the_text_stands() -> None:
+    tools = json.dumps([{"name": "f", "parameters": {"type": "object", "properties": {"q": {"type": "text"}}}}])
+    messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho.", "loss": True}]
+    found = pipeline.validate({"messages": messages, "tools": tools}, dialects.get("ms-swift"))
+    assert [(finding.code, finding.where) for finding in found] == [("invalid-schema", "/tools")]
+
+
+@pytest.mark.parametrize(("code", "of_input"), [("parent-cycle", ("parent-cycle",)), ("missing-parent", ())])
+def test_a_limited_rule_is_told_of_inputs_where_the_whole_one_is(code: str, of_input: tuple[str, ...]) -> None:
+    rule = limited_to(trees.rooted(), code)
+    assert (rule.codes, rule.of_input) == ((code,), of_input)
 
 
 def test_calls_that_are_open_at_the_end_are_fine() -> None:

@@ -263,7 +263,7 @@ DIALECT = Dialect(
     rules=(
         links.paired(links.PairingRules()),
         for_outputs(answered(severity="warning")),
-        arguments.as_object("function", "arguments"),
+        arguments.as_object(),
         arguments.not_filled(),
         tools.unique("warning"),
         tools.schemas(tools.SchemaDemands()),

@@ -56,15 +56,15 @@ def as_text() -> Rule:
     return Rule(("arguments-not-text",), check)
 
 
-def as_object(*steps: str) -> Rule:
-    """The document has arguments as an object, which a template writes as JSON once; `steps` lead there from the call.
+def as_object() -> Rule:
+    """The document has arguments as an object, which a template writes as JSON once.
 
     Of a text it makes a JSON string, and nothing fails.
     """
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, _ in survey.parts["tool_call"]:
-            at = NodeRef(i, k, steps=steps)
+            at = NodeRef(i, k, field="tool_call.arguments")
             if isinstance(survey.native(at), str):
                 problem = "the arguments are a text: most templates would quote it once more"
                 yield Breach("arguments-quoted-twice", at, problem, "warning", help=AS_OBJECT)
