@@ -22,6 +22,7 @@ from convcli.families.openai.calls import AS_TEXT, text_of_result
 from convcli.families.rows import calls, media, order
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
+from convcli.families.rows.training import paired_in_order
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys
@@ -41,7 +42,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.validation.rules import links, tools, turns
+from convcli.validation.rules import tools, turns
 from convcli.validation.rules.arguments import AS_OBJECT
 from convcli.validation.survey import Survey, for_outputs
 
@@ -312,7 +313,7 @@ RULES = (
     Rule(("invalid-arguments", "arguments-quoted-twice"), _calls_are_read),
     Rule(("wrong-format",), _tools_are_read),
     for_outputs(turns.some_message()),
-    links.paired(links.PairingRules(severity="warning", missing="warning")),
+    paired_in_order(),
     tools.unique("warning"),
     tools.schemas(tools.SchemaDemands()),
 )

@@ -27,6 +27,7 @@ from convcli.kit.values import paths, read_arguments, time_of_seconds
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import trees
+from convcli.validation.survey import limited_to
 
 CONVERSATION = "title create_time update_time mapping current_node conversation_id default_model_slug id"
 MESSAGE = Keys("id author create_time content weight metadata recipient status")
@@ -223,7 +224,7 @@ DIALECT = Dialect(
     forms=("conversation",),
     detect=detect,
     lift=lift,
-    rules=(trees.rooted(),),
+    rules=(limited_to(trees.rooted(), "missing-parent", "parent-cycle"),),  # ids are keys: no two are the same
     has=fields("message.weight tool_call.custom"),
     repeats=frozenset(("/mapping/*/children/*",)),
     places=paths(

@@ -25,6 +25,7 @@ from convcli.families.rows import calls, order
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT, one_thought, read_thought, without, write_thought
+from convcli.families.rows.training import paired_in_order
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
@@ -41,7 +42,7 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.validation.rules import links, tools, turns
+from convcli.validation.rules import tools, turns
 from convcli.validation.survey import for_outputs
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
@@ -309,7 +310,7 @@ def _write_result(part: Part) -> str:
 
 RULES = (
     for_outputs(turns.some_message()),
-    links.paired(links.PairingRules(severity="warning", missing="warning")),
+    paired_in_order(),
     tools.unique("warning"),
     tools.schemas(tools.SchemaDemands()),
 )

@@ -41,13 +41,14 @@ from convcli.families.rows import calls, media, order
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, is_pair, on_both, pair_of
 from convcli.families.rows.thoughts import JOINT, one_thought, write_thought
+from convcli.families.rows.training import paired_in_order
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.objects import Native, carried_by, without_keys
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
-from convcli.validation.rules import links, tools, turns
+from convcli.validation.rules import tools, turns
 from convcli.validation.survey import Survey, for_outputs
 
 SOURCES = ("path", "url", "data")
@@ -281,7 +282,7 @@ RULES = (
     Rule(("conflicting-keys",), _is_other),
     turns.system_first(),
     for_outputs(turns.some_message()),
-    links.paired(links.PairingRules(severity="warning", missing="warning")),
+    paired_in_order(),
     tools.unique("warning"),
     tools.schemas(tools.SchemaDemands()),
 )

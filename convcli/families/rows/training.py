@@ -1,4 +1,4 @@
-"""Rules about what a row teaches, whatever its trainer."""
+"""Rules about rows, whatever their trainer: what they teach, and which result answers which call."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.survey import Survey
+from convcli.validation.rules import links
+from convcli.validation.survey import Survey, limited_to
 
 
 def answered(*forms: str, severity: Severity = "error") -> Rule:
@@ -18,3 +19,9 @@ def answered(*forms: str, severity: Severity = "error") -> Rule:
             yield Breach("nothing-to-train", NodeRef(), "there is no turn of the assistant", severity)
 
     return Rule(("nothing-to-train",), check)
+
+
+def paired_in_order() -> Rule:
+    """Every call has its result and every result its call, in rows without ids: no two can have one."""
+    pairs = links.paired(links.PairingRules(severity="warning", missing="warning"))
+    return limited_to(pairs, "orphan-tool-result", "missing-tool-result", "misplaced-tool-result")
