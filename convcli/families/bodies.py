@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.sessions import with_session_id
 from convcli.model.dialect import RARE, BodyForm, Dialect, Options, Pass
-from convcli.model.rule import Breach, Rule
+from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import OUTSIDE, Message, Origin, Path, Transcript
 from convcli.validation.survey import Survey
 from convcli.wire import pointers
@@ -179,8 +179,20 @@ def _rules_of_bodies(shell: Dialect) -> Rule:
             transcript.origin.given = value
         alone = Survey(transcript, value, inner, survey.purpose)
         for rule in inner.rules:
-            yield from rule.check(alone)
+            yield from (_in_line(breach, body.path) for breach in rule.check(alone))
 
     codes = dict.fromkeys(code for rule in rules for code in rule.codes)
     of_input = dict.fromkeys(code for rule in rules for code in rule.of_input)
     return Rule(tuple(codes), check, of_input=tuple(of_input))
+
+
+def _in_line(breach: Breach, path: Path) -> Breach:
+    """The breach of a body that stands at `path`."""
+    notes = tuple((text, None if at is None else _below(at, path)) for text, at in breach.notes)
+    return breach._replace(at=_below(breach.at, path), notes=notes)
+
+
+def _below(at: NodeRef, path: Path) -> NodeRef:
+    """A node by its steps from the root of a body; what is a message, a tool or a field has its place already."""
+    is_by_steps = at.message == at.tool == NO_INDEX and not at.field
+    return at._replace(steps=(*path, *at.steps)) if is_by_steps else at
