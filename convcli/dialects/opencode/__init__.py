@@ -27,6 +27,7 @@ from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import links, trees, turns
+from convcli.validation.survey import limited_to
 
 
 def detect(document: Any) -> Clue | None:
@@ -81,8 +82,9 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     rules=(
-        links.paired(links.PairingRules(where="later", missing=None)),
-        trees.rooted(mended=True),
+        # a call holds its result, and no message names the one before it
+        limited_to(links.paired(links.PairingRules(where="later", missing=None)), "duplicate-call-id"),
+        limited_to(trees.rooted(mended=True), "duplicate-message-id"),
         turns.decodable(),
     ),
     conventions=(TEXT_AND_FILES,),

@@ -8,9 +8,10 @@ from convcli.dialects.sharegpt.lifting import AUTHORS, ROLES, TAGS, Turn, answer
 from convcli.families.rows import calls
 from convcli.families.rows.pairs import CHOSEN, REJECTED
 from convcli.families.rows.thoughts import read_thought
+from convcli.families.rows.training import paired_in_order
 from convcli.kit.objects import Native
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.rules import links, tools, turns
+from convcli.validation.rules import tools, turns
 from convcli.validation.rules.arguments import AS_OBJECT
 from convcli.validation.survey import Survey, for_outputs
 
@@ -90,7 +91,7 @@ RULES = (
     Rule(("invalid-arguments", "arguments-quoted-twice"), _calls_are_read),
     Rule(("wrong-format", "missing-key"), _tools_are_read),
     for_outputs(turns.some_message()),
-    links.paired(links.PairingRules(severity="warning", missing="warning")),
+    paired_in_order(),
     tools.unique("warning"),
     tools.schemas(tools.SchemaDemands()),
 )
