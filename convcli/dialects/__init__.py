@@ -27,7 +27,6 @@ from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 
-from convcli.families import bodies
 from convcli.model import plugins
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
@@ -49,7 +48,11 @@ def get(name: str) -> Dialect:
         raise JobError("bad-plugin", f'the plugin for the dialect "{name}" is no Dialect')
     if dialect.name != name:
         raise JobError("bad-plugin", f'the plugin for the dialect "{name}" brings one with another name')
-    return bodies.around(dialect, get) if dialect.bodies else dialect
+    if not dialect.bodies:
+        return dialect
+    from convcli.families import bodies  # not at the top: the list of names needs none of it
+
+    return bodies.around(dialect, get)
 
 
 def builtin() -> list[Dialect]:

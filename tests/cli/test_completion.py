@@ -21,7 +21,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 """
 CASES = [
     (["conv"], ["convert"]),
-    (["convert", "x", "--to", "anthropic-"], ["anthropic-stream"]),
+    (["convert", "x", "--to", "anthropic-"], ["anthropic-batch", "anthropic-stream"]),
     (["convert", "x", "--bra"], ["--branch"]),
     (["convert", "x", "--to", "gemini", "--branch", "ac"], ["active"]),
     (["explain", "missing-tool-r"], ["missing-tool-result"]),

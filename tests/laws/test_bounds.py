@@ -85,10 +85,8 @@ SHAPES: dict[str, Callable[[int], Transcript]] = {
 }
 SIZES = {("parallel calls, answered in reverse", "gemini-cli"): 500}
 """Where what was once quadratic took longer than all else only from this size on."""
-TARGETS = (
-    "openai-chat", "anthropic", "gemini", "gemini-cli", "openclaw", "llama-json", "openai-chat-stream",
-    "multi-llm-chat-stream", "intermediate",
-)  # fmt: skip
+TARGETS = ("openai-chat", "anthropic", "gemini", "gemini-cli", "llama-json", "openai-chat-stream")
+"""One for each way of writing: messages of one role each, blocks, contents, a session, text, events."""
 
 
 def growth(work: Callable[[int], Steps], size: int) -> float:

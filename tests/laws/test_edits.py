@@ -24,9 +24,9 @@ from convcli.wire import exact_json
 from tests.fuzzing import Trial, hold_laws, is_fitted, is_whole
 from tests.support import dumped, names, samples_of
 
-FEW = (None, "", 0.0, -0.0, 1, True, [], {}, "x")
+FEW = (None, "", -0.0, 1, [], {}, "x")
 MANY = (
-    *FEW, False, 0, -1, 1.0, 2**70, 0.1, " ", "{}", '{"a":1}', "error", "tool", "assistant",
+    *FEW, 0.0, True, False, 0, -1, 1.0, 2**70, 0.1, " ", "{}", '{"a":1}', "error", "tool", "assistant",
     [None], [{}], ["x"], {"a": 1}, {"type": "x"}, {"type": "text", "text": "x"}, [{"type": "text", "text": "x"}],
 )  # fmt: skip
 LARGE = 6000
