@@ -134,7 +134,7 @@ def test_a_conversion_there_and_back_takes_linear_time(shape: str, target: str) 
             lambda: pipeline.validate(written, other, purpose="request"),
         ]
 
-    assert growth(work, SIZES.get((shape, target), 80)) < MOST
+    assert growth(work, SIZES.get((shape, target), 50)) < MOST
 
 
 def rows_of_a_log(count: int) -> Rows:

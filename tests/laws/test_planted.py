@@ -70,7 +70,9 @@ def begins(loss: Loss, garden: Garden, path: Path) -> bool:
     if not garden.is_stream or not place or int(place[0]) > int(path[0]):
         return False
     whole = [leaf for _, leaf in leaf_paths(plain(loss.before)) if leaf == at(garden.document, path)]
-    return not whole or loss.field == "branch" or loss.field.split(".")[0] in ("text", "audio", "reasoning")
+    return (
+        not whole or loss.field == "branch" or loss.field.split(".")[0] in ("text", "audio", "reasoning", "tool_call")
+    )
 
 
 def is_count(path: Path) -> bool:

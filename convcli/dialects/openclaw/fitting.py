@@ -118,7 +118,7 @@ def _unless_old(*passes: Pass) -> Pass:
 def _states_time(record: Transcript | Message) -> bool:
     """Has its row a time that is no text?"""
     part = record.parts[0] if isinstance(record, Message) and record.role == "event" and record.parts else None
-    row = part.value if isinstance(part, Opaque) else None
+    row = part.value if isinstance(part, Opaque) and part.dialect == NAME else None
     outer = row or carried_by(record.extras, NAME).get("row" if isinstance(record, Message) else "header")
     return record.created_at is None and isinstance(outer, dict) and isinstance(outer.get("timestamp"), (int, float))
 
