@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections.abc
 import json
+import re
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import conversion
+from convcli.model.branches import active
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Refusal, Text, ToolCall
 from tests.support import Sample, names, samples
@@ -285,8 +287,8 @@ def said(message: Message) -> Answer:
 def is_one_answer(messages: list[Message]) -> bool:
     """Is there a last answer without alternatives, which both formats can say and both SDKs read?
 
-    Its calls have names, their arguments are JSON objects, and a refusal follows the text: Chat Completions have a key
-    for each. The types of streams have no calls of custom tools.
+    Its calls have names that both services take, their arguments are JSON objects, and a refusal follows the text:
+    Chat Completions have a key for each. The types of streams have no calls of custom tools.
     """
     answers = [message for message in messages if message.role == "assistant"]
     if not answers or 1 < len(answers) == len(messages):
@@ -294,7 +296,8 @@ def is_one_answer(messages: list[Message]) -> bool:
     parts = answers[-1].parts
     calls = [part for part in parts if isinstance(part, ToolCall)]
     declined_first = any(isinstance(a, Refusal) and isinstance(b, Text) for a, b in pairwise(parts))
-    return not declined_first and all(call.name and call.raw_arguments is None and not call.custom for call in calls)
+    known = all(re.fullmatch(r"[\w-]+", call.name) and call.raw_arguments is None and not call.custom for call in calls)
+    return not declined_first and known
 
 
 def last_answer(messages: list[Message]) -> Message:
@@ -310,7 +313,7 @@ def lacks_indexes(document: Any) -> bool:
 def answered() -> list[Sample]:
     by_the_book = (sample for sample in samples() if not lacks_indexes(sample.document))
     lifted = ((sample, dialects.get(sample.dialect).lift(sample.document)) for sample in by_the_book)
-    return [sample for sample, transcript in lifted if is_one_answer(transcript.messages)]
+    return [sample for sample, transcript in lifted if is_one_answer(active(transcript))]
 
 
 @pytest.mark.parametrize("chunk", [0, 3])
@@ -325,4 +328,4 @@ def test_the_sdk_puts_the_last_answer_of_a_stream_together_again(
     source = dialects.get(sample.dialect)
     transcript = conversion.lift(sample.document, source)
     written = conversion.lower(transcript, dialects.get(target), Options(chunk=chunk), source)
-    assert put_together(written.document) == said(last_answer(transcript.messages))
+    assert put_together(written.document) == said(last_answer(active(transcript)))
