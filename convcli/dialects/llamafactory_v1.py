@@ -19,10 +19,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.openai.calls import AS_TEXT, text_of_result
-from convcli.families.rows import calls, media, order
+from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
-from convcli.families.rows.training import paired_in_order
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys
@@ -42,9 +41,8 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.validation.rules import tools, turns
 from convcli.validation.rules.arguments import AS_OBJECT
-from convcli.validation.survey import Survey, for_outputs
+from convcli.validation.survey import Survey
 
 NAME = "llamafactory-v1"
 MESSAGES, PREFERENCE = "messages", "preference"
@@ -312,22 +310,11 @@ def _tools_are_read(survey: Survey) -> Iterable[Breach]:
 RULES = (
     Rule(("invalid-arguments", "arguments-quoted-twice"), _calls_are_read),
     Rule(("wrong-format",), _tools_are_read),
-    for_outputs(turns.some_message()),
-    paired_in_order(),
-    tools.unique("warning"),
-    tools.schemas(tools.SchemaDemands()),
+    *training.RULES,
 )
 
-LACKS = (
-    lacking.SESSION
-    | lacking.REQUEST
-    | lacking.MESSAGE
-    | lacking.METADATA
-    | lacking.FUNCTION_ONLY
-    | lacking.fields("message.model document refusal reasoning.summary tool_call.id tool_result.toolCallId")
-    | lacking.fields("tool_result.status")
-    | {f"{kind}.{name}" for kind in ("image", "video", "audio") for name in ("name", "detail", "fileId")}
-)
+LACKS = training.LACKS | training.NAMES_OF_FILES | lacking.fields("document")
+
 
 DIALECT = Dialect(
     name=NAME,
@@ -351,15 +338,8 @@ DIALECT = Dialect(
         "message.label": "only one of two conversations was chosen or rejected",
         "message.weight": "that anything but an answer does not count goes without saying",
         "message.name": "messages have no name",
-        "refusal": "a row has no field for a refusal: the words are written as text",
-        "settings": "a row has no settings of a request",
-        "model": "a row names no model",
-        "toolChoice": "a row does not say which tools may be called",
-        "tool_call.id": "calls have no id",
-        "tool_call.rawArguments": "the arguments of a call are an object",
-        "tool_result.toolCallId": "results have no id",
-        "tool_result.isError": "a result has no field for a failure",
-        **dict.fromkeys(("image", "video", "audio"), "a row names a file by its path, URL or data"),
+        **training.REASONS,
+        **training.REASONS_OF_FILES,
         "document": "a row has no type for documents",
     },
     places={

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 
+from convcli.report.text import lines_of
+
 LONGEST = 50_000
 """Characters of a text that is rendered: a second of work."""
 HIDING = ("image", "reference", "html_inline", "html_block", "entity")
@@ -37,10 +39,4 @@ def rendered(text: str, width: int, *, colour: bool) -> str:
 
 def wrapped(text: str, width: int) -> str:
     """The lines of a text, broken between words where they are wider than this."""
-    from rich.console import Console
-    from rich.text import Text
-
-    if len(text) > LONGEST:
-        return text
-    console = Console(file=io.StringIO(), width=width)
-    return "\n".join(line.plain.rstrip() for line in Text(text).wrap(console, width, overflow="fold"))
+    return text if len(text) > LONGEST else "\n".join(line.rstrip() for line in lines_of(text, width))

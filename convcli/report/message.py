@@ -19,12 +19,16 @@ LONGEST_LINE = 79
 def title(row: dict[str, Any], *, hides_events: bool = False) -> list[str]:
     """What a row of `views.rows.by_transcript` says, in few words each: of which file, what it is, and how much."""
     about = [row["title"], row["dialect"], row["model"], row["id"] and f"id {row['id']}", _dates(row)]
-    numbers = [count(row[name], name[:-1]) for name in ("messages", "calls", "errors")]
-    numbers += [f"{row['unpaired']:,} unpaired"] if row["unpaired"] else []
-    hidden = " hidden (--events show)" if hides_events else ""
-    numbers += [f"{count(row['events'], 'event')}{hidden}"] if row["events"] else []
-    numbers += [f"{row['input']:,} tokens in, {row['output']:,} out"] if row["input"] or row["output"] else []
+    numbers = _numbers(row, " hidden (--events show)" if hides_events else "")
     return [safe_text(row["file"]), *(cut(safe_text(word), LONGEST_WORD) for word in about if word), *numbers]
+
+
+def _numbers(row: dict[str, Any], of_events: str = "") -> list[str]:
+    """How much there is of what is counted; `of_events` is said behind the events."""
+    numbers = [count(row[name], name[:-1]) for name in ("messages", "calls", "errors")]
+    numbers += [f"{row['unpaired']:,} unpaired"] if row.get("unpaired") else []
+    numbers += [f"{count(row['events'], 'event')}{of_events}"] if row["events"] else []
+    return numbers + ([f"{row['input']:,} tokens in, {row['output']:,} out"] if row["input"] or row["output"] else [])
 
 
 class Totals:
@@ -42,11 +46,8 @@ class Totals:
 
     def told(self) -> str:
         """All of it, on one line."""
-        sums = self._sums
-        words = [count(sums[name], name[:-1]) for name in ("messages", "calls", "errors")]
-        words += [count(sums["events"], "event")] if sums["events"] else []
-        words += [f"{sums['input']:,} tokens in, {sums['output']:,} out"] if sums["input"] or sums["output"] else []
-        return filled([f"{count(self.rows, 'transcript')}: {words[0]}", *words[1:]], ", ", LONGEST_LINE) + "\n"
+        first, *others = _numbers(self._sums)
+        return filled([f"{count(self.rows, 'transcript')}: {first}", *others], ", ", LONGEST_LINE) + "\n"
 
 
 def heading(pieces: list[str], paint: Paint) -> str:

@@ -89,6 +89,14 @@ def filled(pieces: Iterable[str], glue: str, width: int | None) -> str:
     return "\n".join(lines)
 
 
+def lines_of(text: str, width: int) -> list[str]:
+    """The lines of a text, broken between words where they fill more cells than this."""
+    from rich.console import Console
+    from rich.text import Text
+
+    return [line.plain for line in Text(text).wrap(Console(), width, overflow="fold")]
+
+
 def place(file: str, line: int = 0, column: int = 0, where: str = "") -> str:
     """`file:line:column /pointer`, as far as it is known."""
     numbers = "".join(f":{number}" for number in (line, column if line else 0) if number)

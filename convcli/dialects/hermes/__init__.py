@@ -21,11 +21,10 @@ from msgspec.structs import replace
 
 from convcli.dialects.hermes import text
 from convcli.families.openai.calls import AS_TEXT
-from convcli.families.rows import calls, order
+from convcli.families.rows import calls, order, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT, one_thought, read_thought, without, write_thought
-from convcli.families.rows.training import paired_in_order
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
@@ -42,8 +41,6 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.validation.rules import tools, turns
-from convcli.validation.survey import for_outputs
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
@@ -308,23 +305,8 @@ def _write_result(part: Part) -> str:
     return text.between("tool_response", body)
 
 
-RULES = (
-    for_outputs(turns.some_message()),
-    paired_in_order(),
-    tools.unique("warning"),
-    tools.schemas(tools.SchemaDemands()),
-)
+LACKS = (training.LACKS - {"id"}) | lacking.MEDIA | lacking.fields("opaque")
 
-LACKS = (
-    (lacking.SESSION - {"id"})
-    | lacking.REQUEST
-    | lacking.MESSAGE
-    | lacking.METADATA
-    | lacking.FUNCTION_ONLY
-    | lacking.MEDIA
-    | lacking.fields("message.model opaque refusal reasoning.summary tool_call.id tool_result.toolCallId")
-    | lacking.fields("tool_result.status")
-)
 
 DIALECT = Dialect(
     name=NAME,
@@ -337,7 +319,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    rules=RULES,
+    rules=training.RULES,
     conventions=(RESULTS,),
     lacks=LACKS,
     reasons={
@@ -346,15 +328,8 @@ DIALECT = Dialect(
         "moved": "a result stands behind its call, in the order of the calls",
         "text": "a turn holds one text before, between and behind its calls",
         "reasoning": "a turn has one thought, before its text",
-        "refusal": "a row has no field for a refusal: the words are written as text",
-        "settings": "a row has no settings of a request",
-        "model": "a row names no model",
-        "toolChoice": "a row does not say which tools may be called",
         "tools": "the instruction names tools",
-        "tool_call.id": "calls have no id",
-        "tool_call.rawArguments": "the arguments of a call are an object",
-        "tool_result.toolCallId": "results have no id",
-        "tool_result.isError": "a result has no field for a failure",
+        **training.REASONS,
         **dict.fromkeys(lacking.MEDIA, "the turns hold text only"),
     },
     places={"id": ("id",), "tools": ("conversations", 0, "value")},

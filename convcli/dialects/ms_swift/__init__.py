@@ -37,19 +37,18 @@ from convcli.dialects.ms_swift.lifting import (
     read_calls,
 )
 from convcli.families.openai.calls import AS_TEXT, text_of_result
-from convcli.families.rows import calls, media, order
+from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, is_pair, on_both, pair_of
 from convcli.families.rows.thoughts import JOINT, one_thought, write_thought
-from convcli.families.rows.training import paired_in_order
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.objects import Native, carried_by, without_keys
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
-from convcli.validation.rules import tools, turns
-from convcli.validation.survey import Survey, for_outputs
+from convcli.validation.rules import turns
+from convcli.validation.survey import Survey
 
 SOURCES = ("path", "url", "data")
 
@@ -281,23 +280,11 @@ RULES = (
     Rule(("wrong-format",), _tools_are_read),
     Rule(("conflicting-keys",), _is_other),
     turns.system_first(),
-    for_outputs(turns.some_message()),
-    paired_in_order(),
-    tools.unique("warning"),
-    tools.schemas(tools.SchemaDemands()),
+    *training.RULES,
 )
 
-LACKS = (
-    lacking.SESSION
-    | lacking.REQUEST
-    | lacking.MESSAGE
-    | lacking.METADATA
-    | lacking.FUNCTION_ONLY
-    | lacking.fields(
-        "message.model document opaque refusal reasoning.summary tool_call.id tool_result.toolCallId tool_result.status"
-    )
-    | {f"{kind}.{name}" for kind in ("image", "video", "audio") for name in ("name", "detail", "fileId")}
-)
+LACKS = training.LACKS | training.NAMES_OF_FILES | lacking.fields("document opaque")
+
 
 DIALECT = Dialect(
     name=NAME,
@@ -325,15 +312,8 @@ DIALECT = Dialect(
         "message.name": "messages have no name",
         "text": "a message holds one text",
         "reasoning": "a turn has one thought, before its text",
-        "refusal": "a row has no field for a refusal: the words are written as text",
-        "settings": "a row has no settings of a request",
-        "model": "a row names no model",
-        "toolChoice": "a row does not say which tools may be called",
-        "tool_call.id": "calls have no id",
-        "tool_call.rawArguments": "the arguments of a call are an object",
-        "tool_result.toolCallId": "results have no id",
-        "tool_result.isError": "a result has no field for a failure",
-        **dict.fromkeys(("image", "video", "audio"), "a row names a file by its path, URL or data"),
+        **training.REASONS,
+        **training.REASONS_OF_FILES,
         "document": "a row has no column for documents",
     },
     places={

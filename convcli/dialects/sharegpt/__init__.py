@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from convcli.dialects.sharegpt.lifting import CONVERSATIONS, KTO, NAME, PREFERENCE, ROW, TAGS, TURN, lift
 from convcli.dialects.sharegpt.rules import RULES
 from convcli.families.openai.calls import AS_TEXT, text_of_result
-from convcli.families.rows import calls, media, order
+from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, is_pair, on_both, pair_of
 from convcli.families.rows.thoughts import write_thought
@@ -189,17 +189,8 @@ def _write_result(message: Message, columns: Native) -> str:
     return media.write_parts(result.value, columns) if result.kind == "multimodal" else str(result.value)
 
 
-LACKS = (
-    (lacking.SESSION - {"id"})
-    | lacking.REQUEST
-    | lacking.MESSAGE
-    | lacking.METADATA
-    | lacking.FUNCTION_ONLY
-    | lacking.fields(
-        "message.model document opaque refusal reasoning.summary tool_call.id tool_result.toolCallId tool_result.status"
-    )
-    | {f"{kind}.{name}" for kind in ("image", "video", "audio") for name in ("name", "detail", "fileId")}
-)
+LACKS = (training.LACKS - {"id"}) | training.NAMES_OF_FILES | lacking.fields("document opaque")
+
 
 DIALECT = Dialect(
     name=NAME,
@@ -226,16 +217,9 @@ DIALECT = Dialect(
         "message.name": "turns have no name",
         "text": "a turn holds one text, and a turn of calls none",
         "reasoning": "a turn has one thought, before its text",
-        "refusal": "a row has no field for a refusal: the words are written as text",
-        "settings": "a row has no settings of a request",
-        "model": "a row names no model",
-        "toolChoice": "a row does not say which tools may be called",
-        "tool_call.id": "calls have no id",
-        "tool_call.rawArguments": "the arguments of a call are an object",
-        "tool_result.toolCallId": "results have no id",
-        "tool_result.isError": "a result has no field for a failure",
+        **training.REASONS,
         "tool_result.value": "the results of a turn stand in one text",
-        **dict.fromkeys(("image", "video", "audio"), "a row names a file by its path, URL or data"),
+        **training.REASONS_OF_FILES,
         "document": "a row has no column for documents",
     },
     places={

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from convcli.dialects.sharegpt.lifting import AUTHORS, ROLES, TAGS, Turn, answer_in, is_pair_in, turns_in
-from convcli.families.rows import calls
+from convcli.families.rows import calls, training
 from convcli.families.rows.pairs import CHOSEN, REJECTED
 from convcli.families.rows.thoughts import read_thought
-from convcli.families.rows.training import paired_in_order
 from convcli.kit.objects import Native
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.rules import tools, turns
 from convcli.validation.rules.arguments import AS_OBJECT
-from convcli.validation.survey import Survey, for_outputs
+from convcli.validation.survey import Survey
 
 EMPTIED = "LLaMA-Factory takes the row for empty"
 SIDES = {"user": "user", "tool": "user", "assistant": "assistant", "call": "assistant"}
@@ -90,8 +88,5 @@ RULES = (
     Rule(("mixed-tags",), _one_tag),
     Rule(("invalid-arguments", "arguments-quoted-twice"), _calls_are_read),
     Rule(("wrong-format", "missing-key"), _tools_are_read),
-    for_outputs(turns.some_message()),
-    paired_in_order(),
-    tools.unique("warning"),
-    tools.schemas(tools.SchemaDemands()),
+    *training.RULES,
 )

@@ -1,13 +1,14 @@
-"""Rules about rows, whatever their trainer: what they teach, and which result answers which call."""
+"""Rules about rows, whatever their trainer, and what rows without ids and of turns of text have no place for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from convcli.kit import lacking
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.rules import links
-from convcli.validation.survey import Survey, limited_to
+from convcli.validation.rules import links, tools, turns
+from convcli.validation.survey import Survey, for_outputs, limited_to
 
 
 def answered(*forms: str, severity: Severity = "error") -> Rule:
@@ -25,3 +26,39 @@ def paired_in_order() -> Rule:
     """Every call has its result and every result its call, in rows without ids: no two can have one."""
     pairs = links.paired(links.PairingRules(severity="warning", missing="warning"))
     return limited_to(pairs, "orphan-tool-result", "missing-tool-result", "misplaced-tool-result")
+
+
+RULES = (
+    for_outputs(turns.some_message()),
+    paired_in_order(),
+    tools.unique("warning"),
+    tools.schemas(tools.SchemaDemands()),
+)
+"""Those of all rows whose calls and results have no ids."""
+
+LACKS = (
+    lacking.SESSION
+    | lacking.REQUEST
+    | lacking.MESSAGE
+    | lacking.METADATA
+    | lacking.FUNCTION_ONLY
+    | lacking.fields("message.model refusal reasoning.summary tool_call.id tool_result.toolCallId tool_result.status")
+)
+"""What such rows have no place for, besides what each format lacks of its own."""
+NAMES_OF_FILES = frozenset(
+    f"{kind}.{name}" for kind in ("image", "video", "audio") for name in ("name", "detail", "fileId")
+)
+"""What a row lacks that names a file by nothing but where it is."""
+
+REASONS = {
+    "refusal": "a row has no field for a refusal: the words are written as text",
+    "settings": "a row has no settings of a request",
+    "model": "a row names no model",
+    "toolChoice": "a row does not say which tools may be called",
+    "tool_call.id": "calls have no id",
+    "tool_call.rawArguments": "the arguments of a call are an object",
+    "tool_result.toolCallId": "results have no id",
+    "tool_result.isError": "a result has no field for a failure",
+}
+"""Why these are lost in such rows."""
+REASONS_OF_FILES = dict.fromkeys(("image", "video", "audio"), "a row names a file by its path, URL or data")

@@ -11,7 +11,7 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from convcli.report.tables import View, cell, tsv
-from convcli.report.text import Paint
+from convcli.report.text import Paint, lines_of
 
 _UNSURE = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
 """Variants of emoji, for which terminals do not agree on a width: without them the columns stand straight."""
@@ -64,7 +64,7 @@ class _Column(NamedTuple):
     def lines(self, text: str) -> list[str]:
         """A cell that is too long takes several lines, or loses its end."""
         if self.wraps and (_cells(text) > self.room or "\n" in text or "\t" in text):
-            return _wrapped(text, self.room)
+            return lines_of(text, self.room)
         return [_cut(text, self.room)]
 
     def padded(self, text: str, code: str, paint: Paint) -> str:
@@ -140,13 +140,6 @@ def _tail(text: str, room: int) -> str:
     while text and _cells(text) >= room:
         text = text[1:]
     return f"…{text}"
-
-
-def _wrapped(text: str, room: int) -> list[str]:
-    from rich.console import Console
-    from rich.text import Text
-
-    return [line.plain for line in Text(text).wrap(Console(), room, overflow="fold")]
 
 
 def _text(name: str, value: Any, view: View, width: int) -> str:
