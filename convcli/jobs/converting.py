@@ -59,6 +59,12 @@ class Job(NamedTuple):
         return loss.why != SET and self.fail_on is not None and LEVELS.index(loss.level) <= LEVELS.index(self.fail_on)
 
 
+MOST_GROUPS = 1000
+"""Groups of losses that are counted apart: keys of users are fields too, and a file can have one in each line."""
+OTHER = "other fields"
+"""The label of all others of one level and kind."""
+
+
 class LossCount(msgspec.Struct):
     """Losses of one kind and one field: how many, and where the first one is."""
 
@@ -73,7 +79,8 @@ class Summary(msgspec.Struct):
     """What came of one or more inputs.
 
     `transcripts` were read, `lossy` of them lost something, `refused` documents and lines were not acceptable;
-    `failing` losses are of the levels that the job does not accept. `outputs` were written.
+    `failing` losses are of the levels that the job does not accept. `outputs` were written. Of `groups` there are not
+    many more than `most_groups`; their counts are exact.
     """
 
     sources: list[str]
@@ -84,6 +91,7 @@ class Summary(msgspec.Struct):
     failing: int = 0
     outputs: int = 0
     groups: dict[tuple[str, str, str], LossCount] = {}
+    most_groups: int = MOST_GROUPS
 
     @property
     def losses(self) -> int:
@@ -97,17 +105,24 @@ class Summary(msgspec.Struct):
 
     def count(self, loss: Loss) -> None:
         """Count a loss."""
-        group = LossCount(loss.level, loss.kind, label(loss), loss)
-        self.groups.setdefault((group.level, group.kind, group.label), group).count += 1
+        self._count(LossCount(loss.level, loss.kind, label(loss), loss, 1))
 
     def add(self, other: Summary) -> None:
         """Count in what came of another input."""
         self.sources += [name for name in other.sources if name not in self.sources]
         for name in ("transcripts", "lossy", "refused", "failing", "outputs"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        for key, group in other.groups.items():
-            mine = self.groups.setdefault(key, LossCount(group.level, group.kind, group.label, group.first))
-            mine.count += group.count
+        for group in other.groups.values():
+            self._count(group)
+
+    def _count(self, group: LossCount) -> None:
+        key = group.level, group.kind, group.label
+        mine = self.groups.get(key)
+        if mine is None:
+            label = group.label if len(self.groups) < self.most_groups else OTHER
+            new = LossCount(group.level, group.kind, label, group.first)
+            mine = self.groups.setdefault((group.level, group.kind, label), new)
+        mine.count += group.count
 
 
 class Sinks(NamedTuple):

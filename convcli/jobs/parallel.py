@@ -6,6 +6,7 @@ What comes of it is that of one process, byte by byte: output, losses, findings,
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -136,6 +137,7 @@ def _named(name: str, emit: Emit) -> Any:
 def _convert_range(source: Input, job: Job, wanted: tuple[bool, bool], place: Range, emit: Emit) -> Summary:
     part, output = source.part(place), _EmittedOutput(_named("output", emit))
     run = InputConversion(part, job._replace(layout="jsonl", is_joined=True), lambda _: output, _sinks(*wanted, emit))
+    run.summary.most_groups = sys.maxsize  # which of them are counted apart depends on the ranges before
     for step in converting.item_results(part, job.target, job.options, job.arguments):
         run.take(step)
     return run.summary

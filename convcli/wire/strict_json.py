@@ -276,10 +276,9 @@ def _refusal(token: str) -> tuple[str, str] | None:
 
 def _duplicate(text: str, first: int, again: int, path: list[str | int], start: Position) -> ContentError:
     one, two = position(text, first, start), position(text, again, start)
-    message = (
-        f"the same key twice in one object: line {one[0]} column {one[1]} (byte {one[2]}) "
-        f"and line {two[0]} column {two[1]} (byte {two[2]})"
-    )
+    here = f"line {one[0]} column {one[1]}" if one[0] != two[0] else f"column {one[1]}"
+    there = f"line {two[0]} column {two[1]}" if one[0] != two[0] else f"column {two[1]}"
+    message = f"the same key twice in one object: {here} (byte {one[2]}) and {there} (byte {two[2]})"
     return _error("duplicate-key", message, text, again, start, "--duplicate-keys last takes the last", pointer(path))
 
 

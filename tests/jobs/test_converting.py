@@ -1,0 +1,60 @@
+"""Counts of losses, which stay small however many names the users of a file have for their keys."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from convcli.jobs import workers
+from convcli.jobs.converting import MOST_GROUPS, OTHER, Summary
+from convcli.proof.reasons import Loss
+from tests.cli_cases import OTHER as SOURCE
+from tests.cli_cases import command, environment
+
+
+def run(*words: object) -> str:
+    """What the program tells of a job that it has done."""
+    done = subprocess.run(command(*words), capture_output=True, text=True, env=environment())
+    assert done.returncode == 0
+    return done.stderr
+
+
+def lost(field: str, times: int = 1) -> list[Loss]:
+    """Losses of a field."""
+    return [Loss("dropped", "/x", field, "context", "why") for _ in range(times)]
+
+
+def test_groups_beyond_the_limit_are_counted_together_and_exactly() -> None:
+    summary = Summary([], "any", most_groups=2)
+    for loss in [*lost("a"), *lost("b", 2), *lost("c", 3), *lost("a", 4), *lost("d", 5)]:
+        summary.count(loss)
+    assert {key[2]: group.count for key, group in summary.groups.items()} == {"a": 5, "b": 2, OTHER: 8}
+    assert summary.losses == 15
+
+
+def test_what_is_added_up_is_the_same_as_what_is_counted_at_once() -> None:
+    losses = [lost(name)[0] for name in "abacdbeafg"]
+    whole, total = Summary([], "any", most_groups=3), Summary([], "any", most_groups=3)
+    for loss in losses:
+        whole.count(loss)
+    for begin in range(0, len(losses), 4):
+        part = Summary([], "any", most_groups=10**9)
+        for loss in losses[begin : begin + 4]:
+            part.count(loss)
+        total.add(part)
+    assert total.groups == whole.groups
+
+
+@pytest.mark.skipif(not workers.can_start(), reason="processes cannot be started here")
+def test_a_key_for_each_line_is_no_group_for_each_line_in_one_process_or_two(tmp_path: Path) -> None:
+    row = {"messages": [{"role": "user", "content": "Hi. " * 2000}]}
+    rows = (json.dumps({**row, f"key{number}": 1}) for number in range(MOST_GROUPS + 100))
+    source = tmp_path / "in.jsonl"
+    source.write_text("\n".join(rows))
+    words = ["convert", source, "--from", SOURCE, "--to", "anthropic", "-o"]
+    alone = run(*words, tmp_path / "alone")
+    assert f"dropped {OTHER} ×100 (first:" in alone
+    assert run(*words, tmp_path / "together", "-j", "2") == alone
