@@ -10,3 +10,6 @@ QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_to
 settings.register_profile("usual", max_examples=100, deadline=None, derandomize=True, suppress_health_check=QUIET)
 settings.register_profile("thorough", max_examples=1000, deadline=None, derandomize=True, suppress_health_check=QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+"""The tests start the program hundreds of times: it is compiled once, not each time."""
