@@ -193,7 +193,8 @@ def lift(document: Any, *, source: str | None = None, dialect: str | None = None
     """
     from convcli.engine import arguments, conversion
 
-    return conversion.lift(document, arguments.dialect_of(document, source or dialect))
+    value, own, _ = arguments.read(document, source or dialect)
+    return conversion.lift(value, own)
 
 
 def lower(
@@ -252,11 +253,15 @@ def convert(
     >>> convcli.convert(document, to="anthropic", source="openai-chat", set={"max_tokens": 9, "model": "m"}).findings
     []
     """
-    from convcli.engine import arguments, pipeline
+    from convcli.engine import arguments, pipeline, texts
 
     target = _dialect(to)
     chosen = arguments.options(target, form, branch, chunk, view, set)
-    return pipeline.convert(document, arguments.dialect_of(document, source), target, chosen)
+    value, own, columns = arguments.read(document, source)
+    conversion = pipeline.convert(value, own, target, chosen)
+    if target is own:
+        conversion.document = texts.rewritten(conversion.document, value, document, columns)
+    return conversion
 
 
 def validate(
@@ -282,9 +287,9 @@ def validate(
     from convcli.jobs.inputs import Document
     from convcli.jobs.judging import JudgingOptions, judged
 
-    own = arguments.dialect_of(document, source or dialect)
+    value, own, columns = arguments.read(document, source or dialect)
     target = None if as_ is None else _dialect(as_)
-    return judged(Document("", 0, document, b"", own), JudgingOptions(strict, target))
+    return judged(Document("", 0, value, b"", own, texts=columns, given=document), JudgingOptions(strict, target))
 
 
 def detect(document: Any) -> Detection:

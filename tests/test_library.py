@@ -75,6 +75,19 @@ def test_source_is_the_one_word_for_the_dialect_of_what_is_given_and_the_old_one
         assert function(DOCUMENT, source="openai-chat") == function(DOCUMENT, dialect="openai-chat")
 
 
+def test_columns_that_are_json_in_texts_are_read_as_in_files_and_stay_texts_in_their_own_dialect() -> None:
+    row = {name: json.dumps(value) for name, value in DOCUMENT.items() if isinstance(value, list)}
+    whole = {name: DOCUMENT[name] for name in row}
+    assert convcli.detect(row) == convcli.detect(whole)
+    assert convcli.lift(row, source="openai-chat") == convcli.lift(whole, source="openai-chat")
+    assert convcli.validate(row, source="openai-chat") == []
+    assert (
+        convcli.convert(row, to="gemini", source="openai-chat").document
+        == convcli.convert(whole, to="gemini", source="openai-chat").document
+    )
+    assert convcli.convert(row, to="openai-chat", source="openai-chat").document == row
+
+
 # ---------------------------------------------------------------- copies
 
 

@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from convcli import dialects
-from convcli.engine import detection
+from convcli.engine import detection, texts
 from convcli.engine.added import checked
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import ContentError, JobError
@@ -30,7 +30,7 @@ def detect(document: Any) -> detection.Detection:
     """The dialect of a parsed document, and why. Raises JobError for a text and ContentError when it is not known."""
     _check_parsed(document)
     try:
-        return detection.detect(document)
+        return detection.detect(texts.opened(document))
     except ContentError as error:
         error.help = "name it: source=…; convcli.dialects() lists them all"
         raise
@@ -40,6 +40,14 @@ def dialect_of(document: Any, name: str | None) -> Dialect:
     """The dialect of this name, or the one that the document is in. Raises as `detect` does."""
     _check_parsed(document)
     return dialects.get(name if name is not None else detect(document).dialect)
+
+
+def read(document: Any, name: str | None) -> tuple[Any, Dialect, tuple[str, ...]]:
+    """The document with those columns opened that hold JSON in a text, its dialect, and the names of these columns.
+    Raises as `dialect_of` does."""
+    dialect = dialect_of(document, name)
+    value, columns = texts.read(document, dialect)
+    return value, dialect, columns
 
 
 def path_of(path: str | PathLike[str]) -> str:
