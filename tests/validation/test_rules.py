@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model import codes
+from convcli.model.errors import ConvcliError
 from convcli.model.rule import Rule
 from convcli.validation import schemas, verdict
 from convcli.validation.rules import links, trees
@@ -320,6 +322,16 @@ def test_a_schema_that_never_ends_is_given_up_in_time() -> None:
 
 def assert_present(document: Any, where: str) -> None:
     pointers.resolve(document, pointers.steps(where))
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_finding_on_a_bad_sample_is_told_at_a_place_that_the_sample_has(name: str) -> None:
+    dialect = dialects.get(name)
+    for path in sample_files(name, "bad"):
+        for document in documents(path, dialect):
+            with suppress(ConvcliError):  # some cannot be lifted at all
+                for finding in pipeline.validate(document, dialect):
+                    assert_present(document, finding.where)
 
 
 def test_no_good_sample_breaks_a_rule() -> None:

@@ -155,6 +155,8 @@ def _lift_calls(
         if twin is None:
             message.parts.append(call)
             spots.append(("toolCalls", i))
+            here = (*path, "toolCalls", i)
+            reading.context.origin.routes[(*here, "functionCall")] = here  # no part, as it is in a content
         else:
             keys = (*carried_by(call.extras, NAME), "status")  # a later record may settle the state
             routes = {(*path, *stands[id(twin)], key): (*path, "toolCalls", i, key) for key in keys}

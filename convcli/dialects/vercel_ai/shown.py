@@ -76,6 +76,7 @@ def _lift_step(step: list[tuple[Native, Path]], message: Message, path: Path, co
     spots: list[Path] = []
     for native, place in step:
         part, result = _lift_part(native, context)
+        context.origin.routes |= _routes(native, (*path, *place)) if isinstance(part, ToolCall) else {}
         message.parts.append(part)
         spots.append(place)
         found += [] if result is None else [(result, place)]
@@ -84,6 +85,17 @@ def _lift_step(step: list[tuple[Native, Path]], message: Message, path: Path, co
     context.add(message, path, spots)
     for result, place in found:
         context.add(Message("tool", [result]), (*path, *place), [()])
+
+
+def _routes(native: Native, place: Path) -> dict[Path, Path]:
+    """Where a call has what usually is beside its type: version 4 has it one level deeper."""
+    if native["type"] == INVOCATION and isinstance(native.get(INVOKED), dict):
+        inner = place if "toolInvocations" in place else (*place, INVOKED)
+        return {(*place, "input"): (*inner, "args"), **{(*place, key): (*inner, key) for key in CALLED_IN_4}}
+    return {(*place, "input"): (*place, "rawInput")} if native.get("input") is None and "rawInput" in native else {}
+
+
+CALLED_IN_4 = ("toolCallId", "toolName")
 
 
 def _lift_part(native: Native, context: LiftContext) -> tuple[Part, ToolResult | None]:
