@@ -119,7 +119,9 @@ class CommandGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
-            return None
+            from convcli.cli._synonyms import ALIASES
+
+            return self.get_command(ctx, ALIASES[cmd_name]) if cmd_name in ALIASES else None
         command: click.Command = import_module(f"convcli.cli.{cmd_name}").command
         return command
 

@@ -1,17 +1,19 @@
-"""Words by which other programs call what this one does: a wrong command or option is answered with the right one."""
+"""Words by which other programs call what this one does: some call it here too, for others the right one is named."""
 
 from __future__ import annotations
 
 import click
 
+ALIASES = {"view": "inspect", "show": "inspect", "show-settings": "config"}
+"""Other words that call a command."""
 COMMANDS_OF_OTHERS = {
-    **dict.fromkeys(("view", "show", "cat", "print", "open", "less", "head"), "inspect"),
+    **dict.fromkeys(("cat", "print", "open", "less", "head"), "inspect"),
     **dict.fromkeys(("check", "lint", "test", "verify"), "validate"),
     **dict.fromkeys(("translate", "transform", "export", "to"), "convert"),
     **dict.fromkeys(("formats", "providers", "vendors", "matrix"), "dialects"),
     **dict.fromkeys(("identify", "file", "type", "which"), "detect"),
     **dict.fromkeys(("count", "statistics", "usage", "tokens"), "stats"),
-    **dict.fromkeys(("settings", "show-settings", "configuration"), "config"),
+    **dict.fromkeys(("settings", "configuration"), "config"),
     **dict.fromkeys(("undo", "revert", "back"), "restore"),
     **dict.fromkeys(("code", "why", "rule"), "explain"),
     **dict.fromkeys(("compare", "cmp", "same"), "diff"),

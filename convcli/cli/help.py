@@ -77,6 +77,8 @@ def command(ctx: click.Context, topic: str | None) -> int:
     elif (named := group.get_command(ctx, topic)) is not None and ctx.parent is not None:
         with named.make_context(topic, [], parent=ctx.parent, resilient_parsing=True) as context:
             screen.show([f"{named.get_help(context)}\n"])
+    elif topic in dialects.aliases():
+        screen.show([pages.shown(pages.of_dialect(dialects.get(topic)), width, screen.out)])
     else:
         raise unknown("topic", topic, _known(ctx), "convcli help lists the topics", MEANT)
     return 0

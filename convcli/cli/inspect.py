@@ -85,7 +85,9 @@ EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRA
 @click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="With html: mark what this would not hold.")
 @click.option("--findings", is_flag=True, help="With html: mark what validate would find.")
 @click.option("--force", is_flag=True, help="Replace outputs that exist.")
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option(
+    "--output-format", "form", type=format_of(tables), help="How the rows are written: as -o is named, else as a table."
+)
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
     """Show the messages of a transcript, or a row for each of many.
@@ -93,7 +95,16 @@ def command(screen: Screen, /, **values: Any) -> int:
     FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. A call and its result have the same mark, #1 for the
     first call.
     """
+    values["form"] = values["form"] or _form_of(values["output"])
     return _Inspecting(screen, InspectArguments(**values)).run()
+
+
+def _form_of(output: str | None) -> str:
+    """The format that a file of this name is written in."""
+    from convcli.report import choice
+
+    ending = os.path.splitext(output or "")[1][1:]
+    return ending if ending in choice.names(tables) else "table"
 
 
 class InspectArguments(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from convcli import dialects
 from convcli.cli._commands import Command
 from convcli.cli._types import Near
 from convcli.model.errors import JobError
@@ -15,6 +16,15 @@ convcli schema --list
 """
 
 
+class _Name(Near):
+    """The name of a schema; that of a dialect by its aliases too."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        known = value if value in self.words() else dialects.aliases().get(value, value)
+        name: str = super().convert(known, param, ctx)
+        return name
+
+
 def _names() -> list[str]:
     from convcli.validation import schemas
 
@@ -22,7 +32,7 @@ def _names() -> list[str]:
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("name", type=Near("schema", _names), required=False, metavar="NAME")
+@click.argument("name", type=_Name("schema", _names), required=False, metavar="NAME")
 @click.option("--list", "lists", is_flag=True, help="The names of all schemas.")
 @click.pass_obj
 def command(screen: Screen, name: str | None, lists: bool) -> int:

@@ -41,7 +41,10 @@ def names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def get(name: str) -> Dialect:
-    """The dialect of this name; a plugin's only when no built-in one has it. Raises JobError for an unknown name."""
+    """The dialect of this name; a plugin's only when no built-in one has it, and the one with this alias when there is
+    no plugin either. Raises JobError for an unknown name."""
+    if name not in names() and plugins.entry(name) is None:
+        return _aliased(name)
     module = f"{__name__}.{name.replace('-', '_')}"
     dialect = import_module(module).DIALECT if name in names() else _plugin(name)
     if not isinstance(dialect, Dialect):
@@ -77,13 +80,24 @@ def brought() -> list[Dialect]:
     return [get(name) for name in plugins.names() if name not in names()]
 
 
-def _plugin(name: str) -> object:
+def aliases() -> dict[str, str]:
+    """Other words for dialects, and their names."""
+    return {alias: dialect.name for dialect in builtin() for alias in dialect.aliases}
+
+
+def _aliased(name: str) -> Dialect:
+    """The dialect that somebody calls so. Raises JobError with the nearest name where nobody does."""
     from convcli.validation.wording import unknown
 
+    meant = aliases()
+    if name in meant:
+        return get(meant[name])
+    raise unknown("dialect", name, (*names(), *plugins.names()), "convcli dialects lists them all", meant)
+
+
+def _plugin(name: str) -> object:
     entry = plugins.entry(name)
-    if entry is None:
-        synonyms = {alias: dialect.name for dialect in builtin() for alias in dialect.aliases}
-        raise unknown("dialect", name, (*names(), *plugins.names()), "convcli dialects lists them all", synonyms)
+    assert entry is not None
     try:
         return entry.load()
     except (ImportError, AttributeError, SyntaxError) as error:

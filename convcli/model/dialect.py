@@ -113,7 +113,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     specification: str
     """Where the format is specified, in which version, and when that was read."""
     aliases: tuple[str, ...] = ()
-    """Other words for it, in small letters with hyphens: whoever gives one of them is told the name."""
+    """Other words for it, in small letters with hyphens, which stand for the name wherever a user gives one."""
     framings: tuple[Framing, ...]
     forms: tuple[str, ...]
     """What a document may be (`request`, `response`, `list`, …); the first is written by default."""

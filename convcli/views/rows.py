@@ -39,7 +39,8 @@ UNWELL = {name: name for name in ("length", "content_filter", "refusal", "error"
 
 
 class CallPairs:
-    """Which call belongs to which result: both carry the same mark, `#1` for the first call."""
+    """Which call belongs to which results: all carry the same mark, `#1` for the first call. What a tool says after its
+    first result belongs to the same call; where calls share an id, each gets one before any gets another."""
 
     def __init__(self, transcript: Transcript) -> None:
         self.calls = list(_spots(transcript, ToolCall))
@@ -47,9 +48,19 @@ class CallPairs:
         waiting: dict[str, list[int]] = {}
         for index, (_, _, call) in reversed(list(enumerate(self.calls))):
             waiting.setdefault(call.id, []).append(index)
-        self.call_of = {id(result): _pop(waiting, result.tool_call_id) for _, _, result in self.results}
+        self.call_of: dict[int, int | None] = {}
+        self.results_of: dict[int, list[tuple[int, Message, ToolResult]]] = {}
+        answered: dict[str, int] = {}
+        for spot in self.results:
+            result = spot[2]
+            index = _pop(waiting, result.tool_call_id)
+            index = answered.get(result.tool_call_id) if index is None else index
+            self.call_of[id(result)] = index
+            if index is not None:
+                answered[result.tool_call_id] = index
+                self.results_of.setdefault(index, []).append(spot)
         self.mark_of = {id(call): f"#{index + 1}" for index, (_, _, call) in enumerate(self.calls)}
-        self.answered = {id(self.calls[index][2]) for index in self.call_of.values() if index is not None}
+        self.answered = {id(self.calls[index][2]) for index in self.results_of}
         self.unpaired = sum(len(left) for left in waiting.values()) + list(self.call_of.values()).count(None)
 
     def mark(self, part: ToolCall | ToolResult) -> str:
@@ -181,15 +192,15 @@ def _json(value: Any) -> str:
 
 
 def by_call(transcript: Transcript, *, longest: int | None = LONGEST, in_short: int = 0) -> Iterator[Row]:
-    """A row for each call with its result, then the results that answer no call; of the arguments what
-    tells most in `in_short` characters, if that is asked for.
+    """A row for each call with its result, and one for each further result, then the results that answer no call; of
+    the arguments what tells most in `in_short` characters, if that is asked for.
 
     `asked` and `answered` are numbers of messages · `seconds` between the two, where both say when.
     """
     pairs = CallPairs(transcript)
-    result_of = {pairs.call_of[id(result)]: (at, message, result) for at, message, result in pairs.results}
-    for index, (at, message, call) in enumerate(pairs.calls):
-        yield _pair((at, message, call), result_of.get(index), pairs, longest, in_short)
+    for index, asked in enumerate(pairs.calls):
+        for answer in pairs.results_of.get(index) or (None,):
+            yield _pair(asked, answer, pairs, longest, in_short)
     for answer in pairs.results:
         if pairs.call_of[id(answer[2])] is None:
             yield _pair(None, answer, pairs, longest, in_short)

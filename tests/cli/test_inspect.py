@@ -87,6 +87,20 @@ def test_two_calls_of_one_id_are_paired_one_by_one(tmp_path: Path) -> None:
     assert [(row["call"], row["status"]) for row in found] == [("#1", None), ("#2", "open"), ("#1", "ok")]
 
 
+def test_what_a_tool_says_after_its_first_result_belongs_to_the_same_call(tmp_path: Path) -> None:
+    messages = [{"role": "assistant", "parts": [call("a")]}, result("a"), result("a", kind="error"), result("b")]
+    path = write(tmp_path / "a.json", {**CALLS, "messages": messages})
+    found = [("#1", None), ("#1", "ok"), ("#1", "error"), ("?", "orphan")]
+    assert [(row["call"], row["status"]) for row in rows(path)] == found
+    assert [(row["call"], row["status"], row["asked"]) for row in rows(path, "--tools")] == [
+        ("#1", "ok", 0), ("#1", "error", 0), ("?", "orphan", None)
+    ]  # fmt: skip
+    (summary,) = rows(path, "--summary")
+    assert summary["unpaired"] == 1
+    page = run("inspect", path, "--output-format", "html").stdout.decode()
+    assert [page.count(f'class="result" id="m{at}"') for at in (1, 2, 3)] == [1, 1, 1]
+
+
 def test_answers_that_failed_and_other_branches_are_marked(tmp_path: Path) -> None:
     text = {"type": "text", "text": "x"}
     answers = [

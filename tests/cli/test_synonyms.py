@@ -21,12 +21,9 @@ def helped(*words: str) -> str:
 @pytest.mark.parametrize(
     ("word", "name"),
     [
-        ("openai", "openai-chat"), ("gpt", "openai-chat"), ("OpenAI", "openai-chat"), ("openai_chat", "openai-chat"),
-        ("chat-openai", "openai-chat"), ("trl", "hf-chat"), ("hf", "hf-chat"),
-        ("responses", "openai-responses"),
-        ("claude", "anthropic"), ("anthropc", "anthropic"), ("anthropic-messages", "anthropic"),
-        ("google", "gemini"), ("vertex", "vertexai"), ("bedrock", "bedrock-converse"), ("aws", "bedrock-converse"),
-        ("pi", "openclaw"), ("open-claw", "openclaw"), ("roo", "cline"),
+        ("OpenAI", "openai-chat"), ("openai_chat", "openai-chat"), ("chat-openai", "openai-chat"),
+        ("anthropc", "anthropic"), ("anthropic-messages", "anthropic"), ("Claude", "anthropic"),
+        ("bedrock", "bedrock-converse"), ("open-claw", "openclaw"), ("hugging-face", "hf-chat"),
         ("xml", None), ("llm", None), ("csv", None), ("pdf", None), ("sql", None),
     ],
 )  # fmt: skip
@@ -34,6 +31,33 @@ def test_a_name_of_somebody_else_for_a_dialect_gets_ours_or_the_list(word: str, 
     with pytest.raises(JobError) as caught:
         dialects.get(word)
     assert caught.value.help == (f'did you mean "{name}"?' if name else "convcli dialects lists them all")
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("openai", "openai-chat"), ("gpt", "openai-chat"), ("responses", "openai-responses"), ("claude", "anthropic"),
+        ("trl", "hf-chat"), ("hf", "hf-chat"), ("google", "gemini"), ("vertex", "vertexai"),
+        ("aws", "bedrock-converse"), ("pi", "openclaw"), ("roo", "cline"),
+    ],
+)  # fmt: skip
+def test_a_common_word_for_a_dialect_is_as_good_as_its_name(word: str, name: str) -> None:
+    assert dialects.get(word) is dialects.get(name)
+
+
+def test_an_alias_is_taken_wherever_a_dialect_is_named() -> None:
+    by_alias, by_name = (
+        [run(*words, name).stdout for words in (["schema"], ["help"], ["dialects"])] for name in ("trl", "hf-chat")
+    )
+    assert by_alias == by_name
+    done = run("losses", "--from", "gpt", "--to", "trl", "--output-format", "json")
+    assert done.stdout == run("losses", "--from", "openai-chat", "--to", "hf-chat", "--output-format", "json").stdout
+
+
+@pytest.mark.parametrize(("word", "command"), [("view", "inspect"), ("show", "inspect"), ("show-settings", "config")])
+def test_a_common_word_for_a_command_calls_it(word: str, command: str) -> None:
+    told, usual = run(word, "-h").stdout, run(command, "-h").stdout
+    assert told.replace(word.encode(), command.encode()).split() == usual.replace(word.encode(), command.encode()).split()
 
 
 def test_no_alias_of_a_dialect_stands_for_two_or_is_itself_a_name() -> None:
@@ -45,7 +69,7 @@ def test_no_alias_of_a_dialect_stands_for_two_or_is_itself_a_name() -> None:
 @pytest.mark.parametrize(
     ("word", "command"),
     [
-        ("view", "inspect"), ("show", "inspect"), ("lint", "validate"), ("check", "validate"), ("transform", "convert"),
+        ("cat", "inspect"), ("lint", "validate"), ("check", "validate"), ("transform", "convert"),
         ("insepct", "inspect"), ("valid", "validate"), ("conv", "convert"), ("loss", "losses"), ("compare", "diff"),
         ("list", None), ("ls", None), ("run", None), ("init", None), ("import", None),
     ],

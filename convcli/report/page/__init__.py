@@ -81,7 +81,6 @@ class _View:
     def __init__(self, transcript: Transcript, marks: Annotations) -> None:
         self.transcript, self.marks, self.messages = transcript, marks, transcript.messages
         self.pairs = CallPairs(transcript)
-        self.result_of = {self.pairs.call_of[id(part)]: (at, by, part) for at, by, part in self.pairs.results}
         self.asked = {id(call): (number, message) for number, (_, message, call) in enumerate(self.pairs.calls)}
         kept = set(map(id, active(transcript))) if transcript.head is not None else None
         self.off = {id(message) for message in self.messages if kept is not None and id(message) not in kept}
@@ -189,20 +188,17 @@ class _View:
 
     def _call(self, call: ToolCall, marks: list[Annotation]) -> str:
         number, asked = self.asked[id(call)]
-        found = self.result_of.get(number)
-        answer, seconds = "", None
-        if found is not None:
-            at, by, result = found
-            answer = result_block(result, at, self.pairs.status(result) or "")
-            seconds = seconds_between(asked.created_at, by.created_at)
-            marks += self.marks.get(at, ())
+        found = self.pairs.results_of.get(number, [])
+        answer = "".join(result_block(result, at, self.pairs.status(result) or "") for at, _, result in found)
+        seconds = seconds_between(asked.created_at, found[0][1].created_at) if found else None
+        marks += [mark for at, _, _ in found for mark in self.marks.get(at, ())]
         return call_card(call, self.pairs.mark(call), self._status(call), seconds, answer)
 
     def _status(self, part: Part) -> str:
         """Of a call what its result says."""
         if isinstance(part, ToolCall):
-            found = self.result_of.get(self.asked[id(part)][0])
-            return (self.pairs.status(found[2]) if found is not None else self.pairs.status(part)) or ""
+            found = self.pairs.results_of.get(self.asked[id(part)][0])
+            return self.pairs.status(found[0][2] if found else part) or ""
         return (self.pairs.status(part) or "") if isinstance(part, ToolResult) else ""
 
 
