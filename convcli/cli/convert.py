@@ -244,7 +244,7 @@ class _Converting:
             raise JobError("usage", message, help="write to a FILE.jsonl")
         if len(paths) == 1:
             return output, job._replace(layout=layout)
-        self.joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.many)
+        self.joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.collected)
         return None, job._replace(layout="jsonl", is_joined=True)
 
     def _all(self, job: Job, output: Output | None) -> None:

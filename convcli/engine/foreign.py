@@ -72,7 +72,6 @@ FORMATS = (
     # trajectories and evaluations
     Foreign("a trajectory of mini-swe-agent", ("trajectory_format^mini-swe-agent",)),
     Foreign("a result of tau-bench", ("task_id traj reward",)),
-    Foreign("a log of Inspect", ("eval/task status version", "tool_calls/*/function:str tool_calls/*/arguments")),
     # frameworks
     Foreign(
         "a stream of the Vercel AI SDK",
@@ -111,7 +110,7 @@ FORMATS = (
         (
             "input/messages !preferred_output",
             "input:dict output:dict",
-            "input:list output:dict",
+            "input:list output:dict !epoch",
             "output/parts output/kind",
             "output/parts output/role",
             "output/response/parts",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple
 
@@ -121,6 +123,36 @@ class CountedFile:
             self._file.close()
 
 
+class SeekableBytes(io.RawIOBase):
+    """The bytes of a plain file for readers that want them from any place; no more than it had when it was opened."""
+
+    def __init__(self, file: CountedFile) -> None:
+        self._file, self._at = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._file.plain_size}[whence]
+        if start + offset < 0:
+            raise OSError("there is nothing before the beginning of a file")
+        self._at = start + offset
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        stop = self._file.plain_size if size < 0 else self._at + size
+        data = b"".join(self._file.chunks(self._at, stop))
+        self._at += len(data)
+        self._file.count += len(data)
+        return data
+
+
 def _regular_size(file: BinaryIO) -> int | None:
     """The size of a regular file, None for pipes and devices; 0 limits nothing, for files of /proc tell no size."""
     status = os.fstat(file.fileno())
@@ -129,10 +161,14 @@ def _regular_size(file: BinaryIO) -> int | None:
 
 def unpacked(stored: CountedFile) -> Iterator[bytes]:
     """The bytes of a file, unpacked where it is packed. Raises ContentError for damage and for bombs."""
-    return _within_bounds(_frames(stored), stored) if stored.packer else iter(stored.read, b"")
+    if not stored.packer:
+        return iter(stored.read, b"")
+    pieces = iter(partial(stored.read, _PACKED_CHUNK), b"")
+    return within_bounds(decompressed(pieces, stored.packer, stored.name), stored)
 
 
-def _within_bounds(chunks: Iterator[bytes], stored: CountedFile) -> Iterator[bytes]:
+def within_bounds(chunks: Iterator[bytes], stored: CountedFile) -> Iterator[bytes]:
+    """The chunks that come of what was read of a file. Raises ContentError where they are far more than that."""
     total = 0
     for chunk in chunks:
         total += len(chunk)
@@ -157,33 +193,30 @@ def joined(chunks: Iterator[bytes], stored: CountedFile) -> bytes:
     return b"".join(pieces)
 
 
-def _frames(stored: CountedFile) -> Iterator[bytes]:
-    """The unpacked bytes of a file of one or more frames. The decompressors check the sums; the end is checked here,
-    since a file that was cut off between two lines would else look complete."""
-    new_frame, error_type = _codec(stored.packer, stored.name)
+def decompressed(pieces: Iterator[bytes], packer: str, name: str) -> Iterator[bytes]:
+    """The unpacked bytes of one or more frames. The decompressors check the sums; the end is checked here, since a
+    file that was cut off between two lines would else look complete. Raises ContentError for damage."""
+    new_frame, error_type = _codec(packer, name)
+    filling = b"" if packer == "deflate" else b"\0"  # may stand between two frames
     frame: Any = None
-    while piece := stored.read(_PACKED_CHUNK):
-        while piece := piece if frame else piece.lstrip(b"\0"):  # zeros may fill up the space between two frames
+    for piece in pieces:
+        while piece := piece if frame else piece.lstrip(filling):
             frame = frame or new_frame()
             try:
                 chunk = frame.decompress(piece)
             except (error_type, ValueError, EOFError) as error:
-                raise ContentError(
-                    "broken-compression", f"the {stored.packer} data is damaged", file=stored.name
-                ) from error
+                raise ContentError("broken-compression", f"the {packer} data is damaged", file=name) from error
             piece, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
             yield chunk
     if frame:
-        raise ContentError(
-            "broken-compression", f"the {stored.packer} data ends before it is complete", file=stored.name
-        )
+        raise ContentError("broken-compression", f"the {packer} data ends before it is complete", file=name)
 
 
 def _codec(packer: str, name: str) -> tuple[Callable[[], Any], type[Exception]]:
     """How to begin a frame, and what its decompressor raises; the modules are loaded when they are needed."""
-    if packer == "gzip":
+    if packer in ("gzip", "deflate"):
         zlib = import_module("zlib")
-        return lambda: zlib.decompressobj(wbits=31), zlib.error
+        return lambda: zlib.decompressobj(wbits=31 if packer == "gzip" else -15), zlib.error
     if packer == "bz2":
         return import_module("bz2").BZ2Decompressor, OSError
     if packer == "lzma":

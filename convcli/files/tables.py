@@ -1,67 +1,29 @@
 """Parquet and Arrow files as records: a row is what a line is in JSON Lines, and is counted from 1 as lines are.
 
-Rows are read some at a time, so a file of any length needs little memory. What cannot be read from any place, a pipe or
-a compressed file, is kept in a temporary file while it is read.
+Rows are read some at a time, so a file of any length needs little memory.
 Formats: https://parquet.apache.org/docs/file-format, https://arrow.apache.org/docs/format/IPC.html"""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from itertools import chain
 from typing import Any
 
 from convcli.files.columns import Changed, ColumnReader, Padding, pyarrow
-from convcli.files.framing import MAX_LINE, Framing, Range, Record, Source, closed_on_error, open_stored
-from convcli.files.outputs import cannot_write
-from convcli.files.packed import CountedFile, unpacked
+from convcli.files.framing import Framing, Range, Record
+from convcli.files.packed import CountedFile, SeekableBytes
 from convcli.model.errors import ContentError
-from convcli.wire.strict_json import DuplicateKeys
 
 _MAGIC = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"\xff\xff\xff\xff": "an Arrow stream"}
-_MOST_MAGIC = 6
 _ROWS = 256
 """Rows that are made to values together."""
 _BUFFER = 1 << 18
 
 
-def open_input(path: str, *, duplicate_keys: DuplicateKeys = "error") -> Source | TableSource:
-    """An input by its path, "-" for stdin, whatever it holds: text, or rows of a table.
-
-    Raises as `open_source` does, and JobError `arrow-missing` and ContentError `damaged-table` for tables."""
-    stored = open_stored(path)
-    with closed_on_error(stored):
-        head, chunks = _head(stored)
-        kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
-        if not kind:
-            return Source(stored.name, stored, chunks, MAX_LINE, duplicate_keys)
-        pyarrow(stored.name)
-        return TableSource(stored, kind, stored if stored.plain_size else _spooled(stored.name, chunks))
-
-
-def _head(stored: CountedFile) -> tuple[bytes, Iterator[bytes]]:
-    """The first bytes of what a file holds, and all of it."""
-    if not stored.packer:
-        return stored.peek(_MOST_MAGIC), unpacked(stored)
-    chunks, taken = unpacked(stored), list[bytes]()
-    while sum(map(len, taken)) < _MOST_MAGIC and (chunk := next(chunks, None)) is not None:
-        taken.append(chunk)
-    return b"".join(taken), chain(taken, chunks)
-
-
-def _spooled(name: str, chunks: Iterable[bytes]) -> CountedFile:
-    from tempfile import TemporaryFile
-
-    try:
-        spool = TemporaryFile(buffering=0)  # noqa: SIM115
-        for chunk in chunks:
-            spool.write(chunk)
-        spool.seek(0)
-    except OSError as error:
-        raise cannot_write("a temporary file", error) from None
-    return CountedFile(name, spool, owned=True)
+def kind_of_table(head: bytes) -> str:
+    """Which kind of table begins with these bytes; empty for what is none."""
+    return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
 
 
 class TableSource:
@@ -207,35 +169,7 @@ class _ArrowBatches:
 
 
 def _opened_for_arrow(file: CountedFile) -> Any:
-    return pyarrow().PythonFile(_Bytes(file), mode="r")
-
-
-class _Bytes(io.RawIOBase):
-    """The bytes of a file as Arrow reads them: from any place, and no more than it had when it was opened."""
-
-    def __init__(self, file: CountedFile) -> None:
-        self._file, self._at = file, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._file.plain_size}[whence]
-        self._at = start + offset
-        return self._at
-
-    def read(self, size: int = -1) -> bytes:
-        stop = self._file.plain_size if size < 0 else self._at + size
-        data = b"".join(self._file.chunks(self._at, stop))
-        self._at += len(data)
-        self._file.count += len(data)
-        return data
+    return pyarrow().PythonFile(SeekableBytes(file), mode="r")
 
 
 @contextmanager

@@ -270,7 +270,7 @@ class InputConversion:
         return not self.summary.failing and (self.job.keep_going or not self.summary.refused)
 
     def _opened(self, layout: Framing) -> DocumentWriter:
-        many = "" if self.job.is_joined else self.job.target.many
+        many = "" if self.job.is_joined else self.job.target.collected
         return DocumentWriter(self._output_for(SUFFIXES[layout]), layout, many)
 
     def _write(self, document: Any) -> None:
@@ -303,7 +303,7 @@ class SplitConversion:
             return
         layout = _layout(step.document, self.job._replace(layout=self.job.layout or "json"), self.source, several=False)
         output = self._output_for(self._names.name(step.item, step.conversion), SUFFIXES[layout])
-        file = DocumentWriter(output, layout, self.job.target.many)
+        file = DocumentWriter(output, layout, self.job.target.collected)
         try:
             file.add(_columns(step.document, self.job))
             file.commit()
@@ -385,7 +385,7 @@ def _layout(document: Any, job: Job, source: Input, *, several: bool) -> Framing
         ways: list[Framing] = [LAYOUTS[framing] for framing in job.target.framings if framing in LAYOUTS]
         usual: Framing = source.layout if source.is_whole and source.layout in ways else next(iter(ways), "jsonl")
         return job.framing or (job.layout if job.layout in ways else usual)
-    if job.target.many and job.layout != "jsonl":
+    if job.target.collected and job.layout != "jsonl":
         return "array"
     if job.layout == "json":
         return "array" if several else "json"

@@ -114,6 +114,14 @@ def without_members(document: Any, pattern: Pattern) -> Any:
     return {**document, name: without_members(document[name], tuple(rest))}
 
 
+def holds(document: Any, pattern: Pattern) -> bool:
+    """Has a document the list of transcripts that a pattern leads to?"""
+    *path, _ = pattern
+    for step in path:
+        document = document.get(step) if isinstance(document, dict) else None
+    return isinstance(document, list)
+
+
 def located(raw: bytes, found: list[Picked]) -> Callable[[str], Position]:
     """Where values stand in the text that they were picked from: all are looked for when the first is asked for.
 
@@ -168,6 +176,9 @@ class Picker:
         if is_member:
             prefix = f"/{record.index}"
             wanted = [tuple(rest) for first, *rest in filter(None, self._wanted) if first in (ALL, str(record.index))]
+        if self._keeps_shell and not holds(record.value, self._wanted[0]):
+            yield Skipped(self._without_list(record), False, record.start, record.end)
+            return
         begin = (record.line, record.column, record.start) if is_member else exact_json.BEGIN
         found = picks(record.value, wanted)
         place = located(record.raw, found)
@@ -183,6 +194,11 @@ class Picker:
             at, given, spot = prefix + chosen.at, chosen.value, partial(place, pick.at)
             yield Document(self._name, line, value, record.raw, dialect, at, begin, names, given, spot, shell)
             shell = None
+
+    def _without_list(self, record: Record) -> ContentError:
+        where = pointers.pointer(self._wanted[0][:-1])
+        message = f"there is no transcript in this record: it has no list at {where}"
+        return ContentError("empty-input", message, file=self._name, line=record.line)
 
     def _chosen(self, pick: Picked) -> tuple[Picked, Dialect]:
         """What is read of a value, and its dialect: of the state of a program that no dialect takes its messages.

@@ -17,7 +17,8 @@ from typing import Any
 from convcli import dialects
 from convcli.engine import detection, texts
 from convcli.files.framing import Framing, Range, Record, Source
-from convcli.files.tables import TableSource, open_input
+from convcli.files.opening import AnySource, open_input
+from convcli.files.tables import TableSource
 from convcli.jobs.choosing import (
     CERTAIN,
     LOOK_AHEAD,
@@ -30,7 +31,7 @@ from convcli.jobs.choosing import (
 from convcli.jobs.documents import Document as Document
 from convcli.jobs.documents import Item as Item
 from convcli.jobs.documents import Skipped as Skipped
-from convcli.jobs.envelopes import ALL, Passed, Pattern, Picker, no_transcripts
+from convcli.jobs.envelopes import ALL, Passed, Pattern, Picker, holds, no_transcripts
 from convcli.jobs.paths import InputFile as InputFile
 from convcli.jobs.paths import find as find
 from convcli.jobs.paths import is_lines as is_lines
@@ -98,7 +99,7 @@ class Input:
     def __init__(
         self,
         path: str,
-        source: Source | TableSource,
+        source: AnySource,
         among: list[Dialect],
         *,
         is_named: bool,
@@ -235,13 +236,13 @@ class Input:
         if not values:
             raise (self._head[0].error if self._head else None) or self._nothing()
         reading = self._chosen(values, among, is_named)
-        if reading.dialect.many and not reading.is_whole:
-            self._hold_many(reading.dialect)
+        pattern = tuple(reading.dialect.many.split("/"))
+        if reading.dialect.many and not reading.is_whole and any(holds(value, pattern) for value in values):
+            self._hold_many(reading.dialect, pattern)
         return reading
 
-    def _hold_many(self, dialect: Dialect) -> None:
+    def _hold_many(self, dialect: Dialect, pattern: Pattern) -> None:
         """Each record is a document that holds several transcripts, and each of these is one of the input."""
-        pattern = tuple(dialect.many.split("/"))
         self._picker = picker = Picker(self.name, [pattern], [dialect], is_named=True, keeps_shell=True)
         records = chain(self._head, self._items)
         self._picked = (item for record in records for item in picker.items(record, is_line=self._lines))

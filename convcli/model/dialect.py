@@ -153,7 +153,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     many: str = ""
     """Where the transcripts stand in a document that holds several: names with `/` between them, and `*` for the
     members of a list at the end (`samples/*`). `detect` is asked about such a document, and all else about one of its
-    members."""
+    members; a document without them is one transcript."""
+    is_collected: bool = True
+    """Are several transcripts written into such a document? Not where it must say more than all of them."""
     bodies: Mapping[str, BodyForm] = {}
     """By its own forms, the documents of other dialects that its documents hold. `lift` and `write` are then those of
     what stands around them, `fit` and `lacks` come behind those of the other dialect (`families/bodies`)."""
@@ -171,6 +173,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def is_session(self) -> bool:
         """Are its documents the sessions of a program, a row for each thing that happened?"""
         return "events" in self.framings and "sse" not in self.framings
+
+    @property
+    def collected(self) -> str:
+        """Where transcripts stand in a document that is written of several; empty where each stands alone."""
+        return self.many if self.is_collected else ""
 
     def lacking(self, form: str = "") -> frozenset[str]:
         """The fields that it lacks in this form; without one, those that it lacks in some form."""

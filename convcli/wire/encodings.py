@@ -25,8 +25,6 @@ _MAGIC = (
     (b"<html", "an HTML page"),
     (b"<?xml", "XML"),
 )
-_LOG, _JOURNAL, _ENTRY = "a log of Inspect (a zip archive)", b"_journal/", 64
-"""What the first entry of such an archive is called, and the bytes in which its name stands."""
 
 
 class ForeignContent(NamedTuple):
@@ -41,7 +39,6 @@ def of_beginning(data: bytes) -> ForeignContent | None:
     """What the first bytes of a file say."""
     for magic, what in _MAGIC:
         if data.startswith(magic):
-            what = _LOG if _JOURNAL in data[:_ENTRY] else what
             return ForeignContent("not-json", f"this looks like {what}, not like JSON")
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), _without_mark(data))
     if not encoding:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from convcli.files.framing import Record, Source
-from convcli.files.tables import TableSource, open_input
+from convcli.files.opening import open_input
+from convcli.files.tables import TableSource
 from convcli.model.errors import ContentError, JobError
 
 ROWS: list[dict[str, Any]] = [{"n": n, "turns": [{"role": "user", "content": f"{n}"}]} for n in range(700)]

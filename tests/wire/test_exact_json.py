@@ -274,7 +274,6 @@ def test_a_refusal_hints_at_what_the_text_looks_like(data: bytes, hint: str) -> 
     [
         (b"SQLite format 3\0", "SQLite"),
         (b"PK\x03\x04", "zip"),
-        (b"PK\x03\x04" + b"\x14".ljust(26, b"\0") + b"_journal/start.json", "Inspect"),
         (b"<|start|>user<|message|>Hi.<|end|>", "harmony"),
         (b"<|im_start|>user\nHi.<|im_end|>", "ChatML"),
         (b"# aider chat started at 2026-01-01 00:00:00\n", "Aider"),

@@ -1,0 +1,257 @@
+"""Inspect: the samples of an evaluation's log (`.json`, `.eval`), and lists of its messages.
+
+Specification: inspect_ai 0.3.285 (EvalLog of versions 2 and 3, EvalSample, ChatMessage); read 2026-11-22.
+
+Quirks
+- A log holds samples, each a conversation; an archive (`.eval`) has a file for each of them. What is said of the whole
+  evaluation stands around them and is of no sample.
+- Long strings and images stand under `attachments` and are named by their hash (`attachment://`): they are read in
+  their places.
+- Tools, and counts and stop reasons of answers, stand only in what happened (`events`) and in the last output.
+- The text of a failed call is in `error`, and its content is then empty.
+- Tools that a service ran by itself (`tool_use`) and data are kept as they are.
+- Messages are written: a log says what was run and how, which no transcript knows. What a sample says beside its
+  messages goes with it as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli.dialects.inspect_ai.blocks import NAME, resolved
+from convcli.dialects.inspect_ai.messages import bare_text, lift_message, write_message
+from convcli.kit import custom, fitting, lacking, passes, results, sessions
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.sessions import Envelope
+from convcli.kit.values import paths, take_counts
+from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.transcript import Message, ToolChoice, ToolDefinition, ToolResult, Transcript
+from convcli.validation.rules import links
+from convcli.wire import exact_json
+
+SAMPLE = Envelope(
+    "id epoch input target messages output",
+    {"uuid": "id", "started_at": "created_at", "completed_at": "updated_at"},
+    content="messages",
+)
+USAGE: dict[tuple[str, ...], str] = {
+    ("input_tokens",): "inputTokens",
+    ("output_tokens",): "outputTokens",
+    ("total_tokens",): "totalTokens",
+    ("input_tokens_cache_read",): "cacheReadTokens",
+    ("input_tokens_cache_write",): "cacheWriteTokens",
+    ("reasoning_tokens",): "reasoningTokens",
+}
+FINISH = {"max_tokens": "length", "model_length": "length"}
+CHOICES = {"auto": "auto", "none": "none", "any": "required"}
+SOURCES = ("input", "generate", "operator")
+NEW: Native = {"id": 1, "epoch": 1, "input": "", "target": ""}
+"""What a sample must have and a transcript does not know."""
+
+
+def detect(document: Any) -> Clue | None:
+    """By the parts of a log, by an epoch beside messages, or by calls and sources of messages."""
+    if isinstance(document, dict):
+        if isinstance(document.get("eval"), dict) and not document.keys().isdisjoint(("samples", "plan", "status")):
+            return Clue(97, "an evaluation and its samples")
+        is_sample = isinstance(document.get("messages"), list) and "epoch" in document
+        return Clue(96, "an epoch beside messages") if is_sample else None
+    natives = document if isinstance(document, list) else []
+    if not all(isinstance(native, dict) and isinstance(native.get("role"), str) for native in natives):
+        return None
+    return max(filter(None, map(_mark, natives)), default=None)
+
+
+def _mark(native: Native) -> Clue | None:
+    calls = native.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, dict) and isinstance(call.get("function"), str) and "arguments" in call:
+            return Clue(96, "calls whose function is a name")
+    if native["role"] == "tool" and isinstance(native.get("function"), str) and "tool_call_id" in native:
+        return Clue(95, "results with the name of a function")
+    return Clue(94, "messages with their source") if native.get("source") in SOURCES and "id" in native else None
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a sample, or of a list of messages."""
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        context.origin.form = "messages"
+        for i, native in enumerate(document):
+            lift_message(native, (i,), context)
+        return context.transcript()
+    context.origin.form = "sample"
+    attachments = document.get("attachments") or {}
+    for i, native in enumerate(document["messages"]):
+        lift_message(resolved(native, attachments) if attachments else native, ("messages", i), context)
+    transcript = context.transcript()
+    transcript.extras = extras_of(NAME, SAMPLE.lift(document, transcript))
+    _lift_answers(document, context.messages)
+    _lift_tools(document, attachments, transcript)
+    return transcript
+
+
+def _lift_answers(native: Native, messages: list[Message]) -> None:
+    """What was noted of the answers beside them: by their ids, and of the last one without an id."""
+    answers = [message for message in messages if message.role == "assistant"]
+    known: dict[str | None, Message] = {message.id: message for message in answers if message.id is not None}
+    outputs = [event.get("output") for _, event in _calls_of_models(native)]
+    last = native.get("output")
+    for output in outputs:
+        _lift_output(output, known.get(_answer_of(output).get("id")))
+    if answers and messages[-1] is answers[-1] and answers[-1].id == _answer_of(last).get("id"):
+        _lift_output(last, answers[-1])
+
+
+def _calls_of_models(native: Native) -> Iterator[tuple[int, Native]]:
+    for i, event in enumerate(native.get("events") or ()):
+        if isinstance(event, dict) and event.get("event") == "model":
+            yield i, event
+
+
+def _answer_of(output: Any) -> Native:
+    """The message of an output; nothing where it has none."""
+    choices = output.get("choices") if isinstance(output, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    answer = first.get("message") if isinstance(first, dict) else None
+    return answer if isinstance(answer, dict) and isinstance(answer.get("id"), (str, type(None))) else {"id": ""}
+
+
+def _lift_output(output: Any, message: Message | None) -> None:
+    if message is None:
+        return
+    reason, counts = output["choices"][0].get("stop_reason"), output.get("usage")
+    if isinstance(reason, str) and reason:
+        message.stop_reason = FINISH.get(reason, reason)
+    if isinstance(counts, dict):
+        message.usage = take_counts(counts, USAGE)[0] or None
+    if message.model is None and isinstance(output.get("model"), str):
+        message.model = output["model"] or None
+
+
+def _lift_tools(native: Native, attachments: Native, transcript: Transcript) -> None:
+    """The tools and the choice of the last call of a model that had any."""
+    for i, event in _calls_of_models(native):
+        tools = resolved(event.get("tools"), attachments)
+        if not isinstance(tools, list) or not tools or not all(map(_is_tool, tools)):
+            continue
+        transcript.tools = [
+            ToolDefinition(tool["name"], tool.get("description") or None, tool.get("parameters")) for tool in tools
+        ]
+        transcript.tool_choice = _choice(event.get("tool_choice"))
+        if transcript.origin is not None:
+            transcript.origin.tools = [("events", i, "tools", j) for j in range(len(tools))]
+
+
+def _is_tool(native: Any) -> bool:
+    if not isinstance(native, dict) or not isinstance(native.get("name"), str):
+        return False
+    return isinstance(native.get("description") or "", str) and isinstance(native.get("parameters") or {}, dict)
+
+
+def _choice(native: Any) -> ToolChoice | None:
+    if isinstance(native, dict) and isinstance(native.get("name"), str):
+        return {"name": native["name"]}
+    return CHOICES.get(native) if isinstance(native, str) else None
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """The messages alone, or in their sample."""
+    natives = [write_message(message) for message in transcript.messages]
+    if options.form != "sample":
+        return natives
+    carried = carried_by(transcript.extras, NAME)
+    return SAMPLE.write(transcript, {**NEW, **carried}, messages=natives)
+
+
+def form_of(transcript: Transcript) -> str:
+    """A sample where there is what only a sample has, else a list."""
+    return "sample" if carried_by(transcript.extras, NAME) else "messages"
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _express(result: ToolResult) -> tuple[str, Any] | None:
+    """How a result is read back for which a message of a tool has no field."""
+    if result.kind == "data":
+        return ("error" if result.is_error else "text"), exact_json.write_text(result.value)
+    if result.kind != "multimodal":
+        return None
+    if result.is_error:
+        return "error", results.in_words(result)
+    text = bare_text(result.value)
+    return None if text is None else ("text", text)
+
+
+RESULTS = Convention(
+    _express,
+    {
+        "data": ("changed", "a message of a tool holds text: the data is written as JSON"),
+        "error": ("changed", "an error is a text: the data is written as JSON"),
+        "multimodal": ("changed", "an error is a text, and a content of one text is the same as that text"),
+    },
+)
+BOTH = (
+    fitting.linear,
+    sessions.with_models,
+    fitting.roles({"developer": "system"}),
+    results.separate_results,
+    passes.on_messages(results.single_results),
+    results.expressed(RESULTS),
+    custom.as_functions,
+    fitting.parts_in_roles({"tool_call": ("assistant",)}),
+)
+FIT = {form: (*BOTH, fitting.as_read_back(lift, write, form)) for form in ("messages", "sample")}
+
+LACKS = (
+    (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE | lacking.CALL_ONLY) - {"message.id"}
+    | lacking.fields("document.detail audio.detail video.detail image.name audio.name video.name")
+    | frozenset(f"{kind}.{name}" for kind in lacking.MEDIA for name in ("fileId", "text"))
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Inspect",
+    aliases=("inspect", "inspect-log", "eval-log"),
+    specification="inspect_ai 0.3.285, logs of versions 2 and 3; read 2026-11-22",
+    framings=("document", "records"),
+    forms=("messages", "sample"),
+    many="samples/*",
+    is_collected=False,
+    detect=detect,
+    lift=lift,
+    write=write,
+    fit=FIT,
+    form_of=form_of,
+    rules=(links.paired(links.PairingRules(where="later")),),
+    conventions=(RESULTS,),
+    lacks={"messages": LACKS, "sample": LACKS - lacking.fields("id createdAt updatedAt")},
+    reasons={
+        "message.role": "a message is of the system, the user, the assistant or a tool",
+        "tool_call": "only an answer calls",
+        "tool_call.rawArguments": "arguments are an object",
+        "model": "each answer names its model",
+        "message.model": "each answer names its model",
+        "metadata": "reasoning has a signature, and nothing else has metadata",
+        "moved": "calls stand behind the content",
+        **dict.fromkeys(lacking.MEDIA, "media are an address, a path or data of a known format"),
+    },
+    places=paths(
+        "id=uuid createdAt=started_at updatedAt=completed_at tool_call.name=function tool_call.arguments=arguments "
+        "tool_result.toolCallId=tool_call_id tool_result.name=function tool_result.value=content "
+        "tool_result.kind=content tool_result.isError=error"
+    ),
+    envelope=lacking.fields(
+        "epoch input target output scores metadata store events attachments model_usage role_usage total_time "
+        "working_time uuid error_retries events_data message_pool turn_count transcript id"
+    ),
+)

@@ -1,0 +1,120 @@
+"""One message of Inspect: a turn, or the result of a call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.inspect_ai.blocks import BLOCKS, NAME, ROWS
+from convcli.families.openai.calls import content_of
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.results import has_failed, in_words, result_of
+from convcli.kit.sessions import Envelope
+from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
+from convcli.wire import exact_json
+
+ORDER = "id content source metadata role tool_calls tool_call_id function error model"
+TURN = Envelope(ORDER, {"id": "id", "model": "model"}, content="content role tool_calls")
+RESULT = Envelope(ORDER, {"id": "id"}, content="content role tool_call_id function error")
+CALLS = ROWS.table(ROWS.call("function", "id function arguments type", ("id", "function", "arguments")))
+UNKNOWN = "unknown"
+"""What an error is of which nothing is known but its text."""
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_message(native: Native, path: Path, context: LiftContext) -> None:
+    """A turn, or a result with what stands beside it."""
+    lift_one = _lift_result if native["role"] == "tool" else _lift_turn
+    message, spots = lift_one(native, context)
+    context.add(message, path, spots)
+
+
+def _lift_turn(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
+    message = Message(native["role"], [])
+    message.extras = extras_of(NAME, TURN.lift(native, message))
+    parts = _lift_content(native.get("content"), context)
+    spots: list[Path] = [("content", j) for j in range(len(parts))]
+    if isinstance(native.get("content"), str):
+        spots = [("content",)] * len(parts)
+    calls = native.get("tool_calls") or []
+    parts += [CALLS.lift({**call, "type": "function"}, context) for call in calls]
+    for part, call in zip(parts[len(spots) :], calls, strict=True):
+        if call.get("type") not in (None, "function"):
+            part.extras = extras_of(NAME, {**carried_by(part.extras, NAME), "type": call["type"]})
+    message.parts = parts
+    return message, [*spots, *(("tool_calls", j) for j in range(len(calls)))]
+
+
+def _lift_content(content: Any, context: LiftContext) -> list[Part]:
+    if isinstance(content, str):
+        return [Text(content)] if content else []
+    return [BLOCKS.lift(block, context) for block in content or ()]
+
+
+def _lift_result(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
+    """A result. The text of a failure stands in its error, and its content is then empty."""
+    message = Message("tool", [])
+    carried = dict(RESULT.lift(native, message) or {})
+    id_, name = context.pairing.result(native.get("tool_call_id") or None, native.get("function") or None)
+    kind, value = _lift_value(native.get("content"), context)
+    result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
+    error = native.get("error")
+    if error is not None:
+        carried |= {"content": native["content"]} if native.get("content") else {}
+        rest = {key: told for key, told in error.items() if key != "message" and told not in (None, UNKNOWN)}
+        carried |= {"error": rest} if rest else {}
+        result = ToolResult(id_, name, "error", error["message"])
+    message.parts, message.extras = [result], extras_of(NAME, carried)
+    return message, [()]
+
+
+def _lift_value(content: Any, context: LiftContext) -> tuple[str, Any]:
+    """Kind and value: a text, or blocks; one block that is nothing but a text is that."""
+    if not isinstance(content, list):
+        return "text", content or ""
+    parts = [BLOCKS.lift_inside(block, context) for block in content]
+    text = bare_text(parts)
+    return ("multimodal", parts) if text is None else ("text", text)
+
+
+def bare_text(parts: list[Part]) -> str | None:
+    """The text of a content that is nothing but one text."""
+    part = parts[0] if len(parts) == 1 else None
+    return part.text if isinstance(part, Text) and part == Text(part.text) else None
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_message(message: Message) -> Native:
+    """A turn, or a result."""
+    carried = dict(carried_by(message.extras, NAME))
+    result = result_of(message)
+    if result is not None:
+        return _write_result(message, result, carried)
+    blocks = [native for part in message.parts if (native := BLOCKS.write(part)) is not None]
+    calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    called = {"tool_calls": calls} if calls and message.role == "assistant" else {}
+    return TURN.write(message, carried, content=content_of(blocks), role=message.role, **called)
+
+
+def _write_call(call: ToolCall) -> Native:
+    carried = carried_by(call.extras, NAME)
+    native = CALLS.write(call) or {}
+    return {**native, "arguments": call.arguments, "type": carried.get("type", "function")}
+
+
+def _write_result(message: Message, result: ToolResult, carried: Native) -> Native:
+    error = carried.pop("error", {})
+    content = result.value
+    if result.kind == "data":
+        content = exact_json.write_text(content)
+    elif result.kind == "multimodal":
+        content = [native for part in content if (native := BLOCKS.write_inside(part)) is not None]
+    told: Native = {"role": "tool", "tool_call_id": result.tool_call_id, "function": result.name}
+    kept = carried.pop("content", "")
+    if has_failed(result):
+        content, told["error"] = kept, {"type": UNKNOWN, "message": in_words(result), **error}
+    return RESULT.write(message, carried, content=content, **told)

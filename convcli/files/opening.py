@@ -1,0 +1,62 @@
+"""An input opened, whatever it holds: text, rows of a table, or an archive. Its first bytes decide.
+
+What cannot be read from any place, a pipe or a compressed file, is kept in a temporary file while a table or an archive
+of it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TypeAlias
+
+from convcli.files import archives
+from convcli.files.archives import ArchiveSource
+from convcli.files.columns import pyarrow
+from convcli.files.framing import MAX_LINE, Source, closed_on_error, open_stored
+from convcli.files.outputs import cannot_write
+from convcli.files.packed import CountedFile, unpacked
+from convcli.files.tables import TableSource, kind_of_table
+from convcli.wire.strict_json import DuplicateKeys
+
+AnySource: TypeAlias = Source | TableSource | ArchiveSource
+_MOST_MAGIC = 6
+
+
+def open_input(path: str, *, duplicate_keys: DuplicateKeys = "error") -> AnySource:
+    """An input by its path, "-" for stdin.
+
+    Raises as `open_source` does, JobError `arrow-missing` and ContentError `damaged-table` for tables, and ContentError
+    `not-json` and `broken-compression` for archives."""
+    stored = open_stored(path)
+    with closed_on_error(stored):
+        head, chunks = _head(stored)
+        kind = kind_of_table(head)
+        if not kind and not head.startswith(archives.MAGIC):
+            return Source(stored.name, stored, chunks, MAX_LINE, duplicate_keys)
+        if kind:
+            pyarrow(stored.name)
+        file = stored if stored.plain_size else _spooled(stored.name, chunks)
+        return TableSource(stored, kind, file) if kind else ArchiveSource(stored, file, duplicate_keys)
+
+
+def _head(stored: CountedFile) -> tuple[bytes, Iterator[bytes]]:
+    """The first bytes of what a file holds, and all of it."""
+    if not stored.packer:
+        return stored.peek(_MOST_MAGIC), unpacked(stored)
+    chunks, taken = unpacked(stored), list[bytes]()
+    while sum(map(len, taken)) < _MOST_MAGIC and (chunk := next(chunks, None)) is not None:
+        taken.append(chunk)
+    return b"".join(taken), chain(taken, chunks)
+
+
+def _spooled(name: str, chunks: Iterable[bytes]) -> CountedFile:
+    from tempfile import TemporaryFile
+
+    try:
+        spool = TemporaryFile(buffering=0)  # noqa: SIM115
+        for chunk in chunks:
+            spool.write(chunk)
+        spool.seek(0)
+    except OSError as error:
+        raise cannot_write("a temporary file", error) from None
+    return CountedFile(name, spool, owned=True)

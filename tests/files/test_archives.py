@@ -1,0 +1,115 @@
+"""Archives of Inspect: a record for each sample, whatever packs it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import struct
+import sys
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convcli.files.archives import ArchiveSource
+from convcli.files.framing import Record
+from convcli.files.opening import open_input
+from convcli.model.errors import ContentError, JobError
+from tests.files.test_framing import ZSTD_MAGIC, FakeZstandard
+
+SAMPLES = [{"id": n, "text": f"{n} " * 50} for n in range(3)]
+
+
+def archive(samples: list[Any] = SAMPLES, method: int = zipfile.ZIP_DEFLATED, beside: str = "header.json") -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as written:
+        written.writestr(beside, "{}")
+        for number, sample in enumerate(samples):
+            text = sample if isinstance(sample, bytes) else json.dumps(sample).encode()
+            written.writestr(f"samples/{number}_epoch_1.json", text)
+        written.writestr("summaries.json", "[]")
+    return file.getvalue()
+
+
+def packed_by_zstd(data: bytes) -> bytes:
+    """The only file of an archive, packed as newer versions of Inspect do."""
+    name, body = b"samples/1_epoch_1.json", ZSTD_MAGIC + zlib.compress(data)
+    about = struct.pack("<HHHHIIIHH", 0, 93, 0, 0, zlib.crc32(data), len(body), len(data), len(name), 0)
+    local = b"PK\x03\x04" + struct.pack("<H", 20) + about + name + body
+    rest = struct.pack("<HHHII", 0, 0, 0, 0, 0)
+    central = b"PK\x01\x02" + struct.pack("<HH", 20, 20) + about + rest + name
+    stored = b"PK\x03\x04" + struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 0, zlib.crc32(b"{}"), 2, 2, 11, 0)
+    stored += b"header.json{}"
+    second = b"PK\x01\x02" + struct.pack("<HHHHHHIIIHH", 20, 20, 0, 0, 0, 0, zlib.crc32(b"{}"), 2, 2, 11, 0)
+    second += struct.pack("<HHHII", 0, 0, 0, 0, len(local)) + b"header.json"
+    end = struct.pack("<HHHHIIH", 0, 0, 2, 2, len(central + second), len(local + stored), 0)
+    return local + stored + central + second + b"PK\x05\x06" + end
+
+
+def read(path: Path, data: bytes) -> list[Record]:
+    path.write_bytes(data)
+    with open_input(str(path)) as source:
+        assert isinstance(source, ArchiveSource)
+        return list(source.each())
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_each_sample_is_a_record_with_the_number_that_it_has(tmp_path: Path, method: int) -> None:
+    records = read(tmp_path / "a.eval", archive(method=method))
+    assert [(record.line, record.value) for record in records] == list(enumerate(SAMPLES, 1))
+
+
+def test_an_archive_that_is_compressed_once_more_is_read_too(tmp_path: Path) -> None:
+    assert [record.value for record in read(tmp_path / "a.eval.gz", gzip.compress(archive()))] == SAMPLES
+
+
+@pytest.mark.parametrize("beside", ["header.json", "_journal/start.json"])
+def test_an_archive_that_is_still_written_has_no_header_yet(tmp_path: Path, beside: str) -> None:
+    assert len(read(tmp_path / "a.eval", archive(beside=beside))) == 3
+
+
+def test_another_archive_is_told_as_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(ContentError, match="a zip archive, not like JSON") as caught:
+        read(tmp_path / "a.zip", archive(beside="readme.txt"))
+    assert (caught.value.code, caught.value.file) == ("not-json", str(tmp_path / "a.zip"))
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="the standard library reads zstandard")
+def test_members_that_are_packed_by_zstandard_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = packed_by_zstd(b'{"id": "s"}')
+    monkeypatch.setitem(sys.modules, "zstandard", FakeZstandard("zstandard"))
+    assert [record.value for record in read(tmp_path / "a.eval", data)] == [{"id": "s"}]
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(JobError) as caught:
+        read(tmp_path / "a.eval", data)
+    assert caught.value.code == "zstd-missing"
+
+
+def test_a_damaged_sample_does_not_stop_the_others(tmp_path: Path) -> None:
+    data = bytearray(archive())
+    at = data.index(b"samples/1_epoch_1.json") + 30
+    data[at] ^= 0x55
+    first, second, third = read(tmp_path / "a.eval", bytes(data))
+    assert (first.value, third.value) == (SAMPLES[0], SAMPLES[2])
+    assert second.error is not None
+    assert (second.error.code, second.error.line) == ("broken-compression", 2)
+
+
+def test_a_sample_that_is_no_json_is_told_with_the_name_of_its_file(tmp_path: Path) -> None:
+    (record,) = read(tmp_path / "a.eval", archive([b"{oops"]))
+    assert record.error is not None
+    assert "samples/0_epoch_1.json" in record.error.message
+
+
+def test_an_archive_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
+    with pytest.raises(ContentError, match="damaged or cut off"):
+        read(tmp_path / "a.eval", archive()[:-30])
+
+
+def test_a_bomb_is_refused(tmp_path: Path) -> None:
+    (record,) = read(tmp_path / "a.eval", archive([b'"' + b" " * (4 << 20) + b'"']))
+    assert record.error is not None
+    assert record.error.code == "compression-bomb"
