@@ -88,6 +88,12 @@ def test_a_failure_is_stated_by_an_event_or_by_an_exit_code_and_never_by_words()
     assert results(CODEX.lift(document))[1].kind == "text"
 
 
+def test_a_command_that_the_user_declined_did_not_fail() -> None:
+    document = sample("session-paginated.jsonl")
+    document[15]["payload"]["item"] |= {"status": "declined", "exit_code": -1}
+    assert results(CODEX.lift(document))[1].kind == "text"
+
+
 def test_an_event_that_only_repeats_an_item_is_none() -> None:
     parts = [part for message in lifted("session-events.jsonl").messages for part in message.parts]
     kinds = {part.value["payload"].get("type") for part in parts if isinstance(part, Opaque)}

@@ -211,7 +211,8 @@ def failed_ids(natives: Iterable[Any]) -> set[str]:
         item, key = (inner, "id") if isinstance(inner, dict) else (payload, "call_id")
         has_error = isinstance(item.get("result"), dict) and "Err" in item["result"]
         has_failed = item.get("status") == "failed" or item.get("exit_code") or item.get("success") is False
-        if (has_failed or has_error) and isinstance(item.get(key), str):
+        was_run = item.get("status") != "declined"  # such a command has the exit code -1
+        if was_run and (has_failed or has_error) and isinstance(item.get(key), str):
             failed.add(item[key])
     return failed
 
