@@ -18,6 +18,7 @@ from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.engine.conversion import Conversion
+    from convcli.files.outputs import Output
     from convcli.jobs.inputs import Document
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.dialect import Program, SessionFacts
@@ -78,7 +79,7 @@ def command(
     conversion, facts = _converted(document, chosen, cwd, view)
     target = programs.path(chosen, facts, home)
     if not dry_run:
-        _write(conversion.document, target)
+        _write(_contents(conversion.document, chosen, facts, target))
     _tell_losses(screen, document, conversion, chosen)
     screen.tell(f"{'would write' if dry_run else 'wrote'} {target}\n")
     words = chosen.command.format(id=facts.id, path=quote(target))
@@ -114,16 +115,41 @@ def _converted(document: Document, program: Program, cwd: str | None, view: Any)
     transcript, target = document.lift(), programs.dialect_of(program.name)
     own = transcript.cwd if transcript.cwd and os.path.isdir(transcript.cwd) else os.getcwd()
     directory = os.path.abspath(cwd) if cwd is not None else own
-    options = Options(branch="active", view=view)
+    options = Options(branch="active", view=view, form=program.form)
     conversion = resumed(transcript, target, document.dialect, options, directory)
     written = target.lift(conversion.document)
     begin = written.created_at if written.created_at and TIME.match(written.created_at) else EPOCH
-    return conversion, SessionFacts(written.id or "", directory, begin)
+    answer = next((m for m in reversed(transcript.messages) if m.role == "assistant"), transcript.messages[-1])
+    model = answer.model or transcript.model
+    return conversion, SessionFacts(written.id or "", directory, begin, transcript.title, model, answer.provider)
 
 
-def _write(document: Any, path: str) -> None:
-    """Write the file. Raises JobError `output-exists`, and OutputError where it cannot be written."""
+def _contents(document: Any, program: Program, facts: SessionFacts, path: str) -> dict[str, Any]:
+    """The documents to write, by their paths: the session, and what its program finds it by."""
+    if program.manifest is None:
+        return {path: document}
+    name, manifest = program.manifest(facts, path)
+    return {path: document, os.path.join(os.path.dirname(path), name): manifest}
+
+
+def _write(contents: dict[str, Any]) -> None:
+    """Write all files or none. Raises JobError `output-exists`, and OutputError where one cannot be written."""
     from convcli.files.layouts import DocumentWriter
+
+    outputs: list[Output] = []
+    try:
+        outputs += map(_opened, contents)
+        writers = [DocumentWriter(output, "jsonl") for output in outputs]
+        for writer, document in zip(writers, contents.values(), strict=True):
+            writer.add(document)
+        for writer in writers:
+            writer.commit()
+    finally:
+        for output in outputs:
+            output.discard()
+
+
+def _opened(path: str) -> Output:
     from convcli.files.outputs import cannot_write, open_output
 
     try:
@@ -131,16 +157,10 @@ def _write(document: Any, path: str) -> None:
     except OSError as error:
         raise cannot_write(path, error) from None
     try:
-        output = open_output(path)
+        return open_output(path)
     except JobError as error:
         error.help = "it is in the program already: its command resumes it, or convcli diff compares the two"
         raise
-    try:
-        writer = DocumentWriter(output, "jsonl")
-        writer.add(document)
-        writer.commit()
-    finally:
-        output.discard()
 
 
 def _tell_losses(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:

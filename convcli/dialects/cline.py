@@ -27,7 +27,7 @@ from convcli.kit.objects import Native, carried_by
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options, Pass, Program
+from convcli.model.dialect import Clue, Dialect, Options, Pass, Program, SessionFacts
 from convcli.model.transcript import Media, Text, ToolCall, Transcript
 from convcli.validation.rules import links, turns
 
@@ -68,7 +68,7 @@ def detect(document: Any) -> Clue | None:
     if any(native.get("role") not in (None, "user", "assistant") or "tool_calls" in native for native in natives):
         return None
     if isinstance(document, dict):
-        own = document.keys() >= {"version", "agent", "sessionId"} or not document.keys().isdisjoint(COMPACTION.split())
+        own = document.keys() >= {"version", "sessionId"} or not document.keys().isdisjoint(COMPACTION.split())
         return Clue(98, "the header of a session") if own else None
     return max((clue for native in natives if (clue := _mark(native)) is not None), default=None)
 
@@ -118,6 +118,41 @@ def _with_version(transcript: Transcript) -> Transcript:
     return transcript if is_own else replace(transcript, extras={**(transcript.extras or {}), NAME: {"version": 1}})
 
 
+def _place(facts: SessionFacts) -> str:
+    return f"data/sessions/{facts.id}/{facts.id}.messages.json"
+
+
+def _manifest(facts: SessionFacts, path: str) -> tuple[str, Native]:
+    """The record of a session that is ended; @cline/core 0.0.86 finds none without, and takes no empty text in it."""
+    manifest: Native = {
+        "version": 1,
+        "session_id": facts.id,
+        "source": "cli",
+        "pid": 1,
+        "started_at": facts.begin,
+        "status": "completed",
+        "interactive": True,
+        "provider": facts.provider or "cline",
+        "model": facts.model or "unknown",
+        "cwd": facts.cwd,
+        "workspace_root": facts.cwd,
+        "enable_tools": True,
+        "enable_spawn": True,
+        "enable_teams": True,
+        "messages_path": path,
+    }
+    return f"{facts.id}.json", {**manifest, **({"metadata": {"title": facts.title}} if facts.title else {})}
+
+
+PROGRAM = Program(
+    NAME,
+    ".cline",
+    "data/sessions/*/*.messages.json data/tasks/*/api_conversation_history.json",
+    place=_place,
+    command="cline --id {id}",
+    form="session",
+    manifest=_manifest,
+)
 GEMINI = policy.only_metadata(SIGNATURE)
 MESSAGES: tuple[Pass, ...] = (
     sessions.active_branch,
@@ -139,7 +174,7 @@ DIALECT = Dialect(
     specification="the code of cline/cline at 21cb8d25 and RooCodeInc/Roo-Code at cb836567; read 2026-11-22",
     framings=("document", "records"),
     forms=("task", "session"),
-    programs=(Program(NAME, ".cline", "data/tasks/*/api_conversation_history.json"),),
+    programs=(PROGRAM,),
     detect=detect,
     lift=lift,
     write=write,

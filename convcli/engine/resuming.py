@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from convcli.engine import conversion
 from convcli.engine.conversion import Conversion
 from convcli.kit.results import in_words
-from convcli.kit.sessions import UUID
+from convcli.kit.sessions import UUID, uuid_of
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Part, Text, ToolCall, ToolResult, Transcript
 
@@ -19,10 +19,26 @@ INTERRUPTED = "interrupted: the session has no result of this call"
 def resumed(transcript: Transcript, target: Dialect, source: Dialect, options: Options, cwd: str) -> Conversion:
     """The session in the dialect of the program that goes on with it, in this directory, and all that it changes."""
     id_ = transcript.id if transcript.id is not None and UUID.fullmatch(transcript.id) else None
-    prepared = replace(transcript, messages=_paired(transcript.messages), id=id_, cwd=cwd)
+    prepared = replace(transcript, messages=_paired(_followed(transcript.messages)), id=id_, cwd=cwd)
     document = conversion.written(prepared, target, options, source)
+    if target.lift(document).id is None:
+        document = conversion.written(replace(prepared, id=uuid_of(document)), target, options, source)
     left_out = conversion.left_out(transcript, options)
     return conversion.compared(transcript, document, target, source, left_out=left_out)
+
+
+def _followed(messages: list[Message]) -> list[Message]:
+    """Every message whose parent is none of them follows the one before it: a program would send nothing before it."""
+    ids = {message.id for message in messages}
+    if all(message.parent_id is None or message.parent_id in ids for message in messages):
+        return messages
+    followed: list[Message] = []
+    before: str | None = None
+    for message in messages:
+        is_lost = message.parent_id is not None and message.parent_id not in ids
+        followed.append(replace(message, parent_id=before) if is_lost else message)
+        before = message.id or before
+    return followed
 
 
 def _paired(messages: list[Message]) -> list[Message]:

@@ -56,7 +56,9 @@ def path(program: Program, facts: SessionFacts, home: str | None = None) -> str:
 
 def files(program: Program, home: str | None = None) -> Iterator[str]:
     """The files of its sessions."""
-    return glob.iglob(os.path.join(glob.escape(folder(program, home)), *program.pattern.split("/")), recursive=True)
+    root = glob.escape(folder(program, home))
+    for pattern in program.pattern.split():
+        yield from glob.iglob(os.path.join(root, *pattern.split("/")), recursive=True)
 
 
 def file_of(word: str, home: str | None = None) -> str | None:

@@ -57,19 +57,25 @@ class Convention(NamedTuple):
 
 
 class SessionFacts(NamedTuple):
-    """What the name of a session's file is made of. `begin` is a time as RFC 3339 has it, in UTC."""
+    """What the name of a session's file, and the record that lists it, are made of. `begin` is a time as RFC 3339 has
+    it, in UTC."""
 
     id: str
     cwd: str
     begin: str
+    title: str | None = None
+    model: str | None = None
+    provider: str | None = None
 
 
 class Program(NamedTuple):
     """Where a program keeps its sessions, and how one is resumed.
 
     `root` is the folder of the program below the home directory, unless the environment variable says where it is;
-    `pattern` is a glob for its sessions below that. `place` names the file of a session there, and `command` resumes
-    it ({id}, {path}). Without both, sessions are listed and not written.
+    `pattern` are globs for its sessions below that, with a space between them. `place` names the file of a session
+    there, and `command` resumes it ({id}, {path}). Without both, sessions are listed and not written. `form` is that of
+    its sessions; `manifest` gives the name of a second file beside a session at a path, without which the program does
+    not find it, and its document.
     """
 
     name: str
@@ -78,6 +84,8 @@ class Program(NamedTuple):
     variable: str = ""
     place: Callable[[SessionFacts], str] | None = None
     command: str = ""
+    form: str | None = None
+    manifest: Callable[[SessionFacts, str], tuple[str, Any]] | None = None
 
 
 Pass: TypeAlias = Callable[[Transcript], Transcript]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -37,6 +38,32 @@ def test_no_session_is_replaced(tmp_path: Path) -> None:
     assert b"exists already" in done.stderr
     assert b"--force" not in done.stderr
     assert Path(path).read_bytes() == before
+
+
+def test_cline_finds_the_session_by_a_manifest_beside_it(tmp_path: Path) -> None:
+    words = "resume", SESSION, "--in", "cline", "--home", tmp_path, "--cwd", tmp_path
+    assert run(*words).returncode == 0
+    [path] = programs.files(programs.get("cline"), str(tmp_path))
+    [manifest_path] = {str(one) for one in Path(path).parent.iterdir()} - {path}
+    manifest = json.loads(Path(manifest_path).read_bytes())
+    assert manifest_path == path.replace(".messages.json", ".json")
+    assert json.loads(Path(path).read_bytes())["sessionId"] == manifest["session_id"]
+    assert (manifest["messages_path"], manifest["model"], manifest["cwd"]) == (path, "twin-1", str(tmp_path))
+    os.remove(path)
+    assert run(*words).returncode == 2
+    assert not os.path.exists(path)
+
+
+def test_a_message_whose_parent_no_row_has_follows_the_one_before_it(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in SESSION.read_bytes().splitlines()]
+    rows[-1]["parentId"] = "call_tokyo"
+    source = tmp_path / "session.jsonl"
+    source.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    done = run("resume", source, "--in", "pi", "--home", tmp_path, "--cwd", tmp_path)
+    assert b"changed parentId" in done.stderr
+    [path] = programs.files(programs.get("pi"), str(tmp_path))
+    last, before = (json.loads(line) for line in Path(path).read_bytes().splitlines()[:-3:-1])
+    assert last["parentId"] == before["id"]
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
