@@ -80,7 +80,7 @@ class Summary(msgspec.Struct):
 
     `transcripts` were read, `lossy` of them lost something, `refused` documents and lines were not acceptable;
     `failing` losses are of the levels that the job does not accept. `outputs` were written. Of `groups` there are not
-    many more than `most_groups`; their counts are exact.
+    many more than `most_groups`; their counts are exact. `withheld` are sessions that could be converted but for a line.
     """
 
     sources: list[str]
@@ -90,6 +90,7 @@ class Summary(msgspec.Struct):
     refused: int = 0
     failing: int = 0
     outputs: int = 0
+    withheld: int = 0
     groups: dict[tuple[str, str, str], LossCount] = {}
     most_groups: int = MOST_GROUPS
 
@@ -97,6 +98,12 @@ class Summary(msgspec.Struct):
     def losses(self) -> int:
         """How many losses there are."""
         return sum(group.count for group in self.groups.values())
+
+    @property
+    def is_held_back(self) -> bool:
+        """Is nothing written only because something else was refused?"""
+        is_rest = bool(self.transcripts or self.withheld)
+        return bool(self.refused) and is_rest and not self.outputs and not self.failing
 
     @property
     def exit_code(self) -> int:
@@ -110,7 +117,7 @@ class Summary(msgspec.Struct):
     def add(self, other: Summary) -> None:
         """Count in what came of another input."""
         self.sources += [name for name in other.sources if name not in self.sources]
-        for name in ("transcripts", "lossy", "refused", "failing", "outputs"):
+        for name in ("transcripts", "lossy", "refused", "failing", "outputs", "withheld"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for group in other.groups.values():
             self._count(group)
@@ -231,6 +238,7 @@ class InputConversion:
         """Count, tell and write. Of a session that is refused for a line, the other lines are not worth a word."""
         summary = self.summary
         if step.is_read and self.source.is_whole and summary.refused and not self.job.keep_going:
+            summary.withheld += 1
             return
         _count(summary, step, self.job, self.sinks)
         if step.is_read and self._is_acceptable():

@@ -22,6 +22,8 @@ def summary(result: Summary, paint: Paint, command: str = "convert", width: int 
         head += f", {result.refused:,} refused"
     if not result.outputs:
         head += ", nothing written"
+    if result.is_held_back and command == "convert":
+        head += " (--keep-going converts the rest)"
     if not result.losses:
         return f"{head}\n" if result.refused else f"{head}, nothing lost\n"
     lossy = count(result.lossy, "transcript")

@@ -11,6 +11,7 @@ import pytest
 
 from convcli.validation import schemas
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, run, write
+from tests.support import SAMPLES
 
 TORN = json.dumps(LOSSY)[:-20]
 
@@ -148,6 +149,20 @@ def test_of_several_inputs_for_one_file_a_bad_one_stands_in_its_way(tmp_path: Pa
     assert not (tmp_path / "out.jsonl").exists()
     assert run(*words, "-o", tmp_path / "out.jsonl", "--keep-going").returncode == 2
     assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines()] == [CLEAN]
+
+
+def test_what_would_be_written_but_for_something_refused_is_said_to_be_there(tmp_path: Path) -> None:
+    rows = write(tmp_path / "rows.jsonl", CLEAN, WRONG)
+    alone = write(tmp_path / "alone.json", WRONG)
+    session = tmp_path / "session.jsonl"
+    first, *rest = (SAMPLES / "openclaw" / "twin-weather.jsonl").read_bytes().splitlines(keepends=True)
+    session.write_bytes(b"".join([first, b"{\n", *rest]))
+    for path, dialect, is_rest in ((rows, OTHER, True), (session, "openclaw", True), (alone, OTHER, False)):
+        done = run("convert", path, "--from", dialect, "--to", OTHER)
+        assert done.returncode == 1
+        assert (b"(--keep-going converts the rest)" in done.stderr) is is_rest
+        kept = run("convert", path, "--from", dialect, "--to", OTHER, "--keep-going")
+        assert bool(kept.stdout) is is_rest
 
 
 def test_several_inputs_without_a_name_for_them_are_a_wrong_job(tmp_path: Path) -> None:
