@@ -18,7 +18,7 @@ from convcli.files.members import begins_array, split_members
 from convcli.files.packed import CountedFile, joined, open_file, open_stdin, unpacked
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
-from convcli.wire.exact_json import BEGIN, DuplicateKeys, Position, parse
+from convcli.wire.exact_json import BEGIN, DuplicateKeys, Position, parse, write
 
 Framing: TypeAlias = Literal["json", "jsonl", "sse", "array"]
 Line: TypeAlias = tuple[int, int, bytes, bool]
@@ -28,6 +28,8 @@ MAX_LINE = 256 << 20
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n"
 _DONE = b"[DONE]"
+_TEXT_MARK = b"<|start|>"
+"""How a text between the marks of a chat template begins, which is no JSON."""
 _SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
@@ -68,7 +70,8 @@ class Source:
     """An opened input, to be read once by `document`, `records`, `events` or `members`.
 
     `framing` is what the content looks like. One line that holds one value is "json", and `records` reads it too. An
-    array is "json" as well, with `is_array`: only its members tell whether it is one document or several.
+    array is "json" as well, with `is_array`: only its members tell whether it is one document or several. A text
+    between the marks of a chat template is read as the row that holds it: `{"text": …}`.
     """
 
     def __init__(
@@ -124,6 +127,8 @@ class Source:
     def document(self) -> tuple[Any, bytes]:
         """The whole input as one document, and its bytes; JSONL and SSE give `Rows`. Raises ContentError."""
         raw = joined(self._chunks, self._file)
+        if raw.startswith(_TEXT_MARK):
+            raw = self._as_row(raw)
         if self.framing == "json":
             return self._parse(raw, BEGIN), raw
         self._chunks = iter([raw])
@@ -133,6 +138,13 @@ class Source:
             if record.error:
                 raise record.error
         return Rows([record.value for record in rows], [record.line for record in rows]), raw
+
+    def _as_row(self, raw: bytes) -> bytes:
+        try:
+            return write({"text": raw.decode("utf-8")})
+        except UnicodeDecodeError as error:
+            message = f"byte 0x{raw[error.start]:02x} is not UTF-8 here"
+            raise ContentError("not-utf8", message, file=self.name, byte=error.start) from None
 
     def records(self, start: int = 0, stop: int | None = None, newlines: int | None = None) -> Iterator[Record]:
         """The records of JSON Lines, one at a time; bad lines are records with an error. Blank lines are skipped.
@@ -323,7 +335,7 @@ def _framing(first: bytes, second: bytes) -> Framing:
     one document puts at the margin, unless the broken line ends as an indented document begins."""
     if first.startswith(_SSE_FIELDS):
         return "sse"
-    if not second:
+    if not second or first.startswith(_TEXT_MARK):
         return "json"
     if _is_whole(first):
         return "jsonl"

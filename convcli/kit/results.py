@@ -175,6 +175,13 @@ def in_words(result: ToolResult) -> str:
     return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
 
 
+def one_value(result: ToolResult) -> ToolResult:
+    """The result with one text for several: its texts are joined, and those of a failure are its error."""
+    if result.kind != "multimodal":
+        return result
+    return replace(result, kind="error" if result.is_error else "text", value=in_words(result), is_error=None)
+
+
 def as_text_and_files(result: ToolResult) -> tuple[str, Any] | None:
     """The convention of formats with one text for a result, files behind it, and a text for a failure."""
     if result.kind == "data" or (result.kind == "multimodal" and (result.is_error or not has_media(result))):

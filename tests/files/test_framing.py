@@ -389,3 +389,12 @@ def test_a_read_that_fails_is_an_error_of_the_job() -> None:
 
     with pytest.raises(JobError, match="Input/output error"):
         open_source("-", stdin=Failing())  # type: ignore[arg-type]
+
+
+def test_a_text_of_a_chat_template_is_read_as_the_row_that_holds_it() -> None:
+    text = '<|start|>user<|message|>Hé "you".\nGo.<|end|>\n<|start|>assistant'
+    value, raw = opened(text.encode()).document()
+    assert (value, json.loads(raw)) == ({"text": text}, value)
+    with pytest.raises(ContentError) as caught:
+        opened(b"<|start|>\xff").document()
+    assert (caught.value.code, caught.value.byte) == ("not-utf8", 9)

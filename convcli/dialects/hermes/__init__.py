@@ -157,13 +157,6 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
 RESULTS = Convention(_express, {**AS_TEXT, "error": ("encoded", 'there is no field for a failure: {"error": …}')})
 
 
-def _one_value(result: ToolResult) -> ToolResult:
-    """A result holds one text: its texts are joined, and those of a failure are its error."""
-    if result.kind != "multimodal":
-        return result
-    return replace(result, kind="error" if result.is_error else "text", value=results.in_words(result), is_error=None)
-
-
 def _one_text(message: Message) -> Message:
     """A thought, then texts and calls; elsewhere one text. A text between calls neither begins nor ends with a break,
     and none looks like a call."""
@@ -238,7 +231,7 @@ FIT = fused(
     fitting.refusals_as_texts,
     fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     on_parts(lambda part, _: None, "opaque", *MEDIA),
-    on_results(_one_value),
+    on_results(results.one_value),
     results.expressed(RESULTS),
     custom.as_functions,
     on_parts(lambda call, _: replace(call, raw_arguments=None) if call.raw_arguments else call, "tool_call"),
