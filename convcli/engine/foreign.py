@@ -108,7 +108,7 @@ FORMATS = (
     Foreign(
         "a list of spans of a trace",
         (
-            "input/messages !preferred_output",
+            "input/messages !preferred_output !threadId",
             "input:dict output:dict",
             "input:list output:dict !epoch",
             "output/parts output/kind",

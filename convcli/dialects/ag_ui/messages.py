@@ -1,0 +1,270 @@
+"""The messages of AG-UI: what an agent is given when a run begins, and what a snapshot holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.results import in_words
+from convcli.kit.sessions import Envelope
+from convcli.kit.values import read_arguments, write_arguments
+from convcli.model.transcript import (
+    MEDIA_KINDS,
+    Media,
+    MediaKind,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+)
+from convcli.wire import exact_json
+
+NAME = "ag-ui"
+ASKING = ("developer", "system", "user")
+"""Roles whose messages hold texts, and those of users media."""
+MESSAGE = Envelope(
+    "id role name content toolCalls toolCallId error encryptedValue subagentRunId metadata",
+    {"id": "id", "name": "name"},
+    content="role content toolCalls toolCallId error",
+)
+CALL = Keys("id type function encryptedValue metadata", carried="encryptedValue metadata")
+FUNCTION = Keys("name arguments")
+TEXT = Keys("type id text metadata", carried="id metadata")
+MEDIA = Keys("type id source metadata", carried="id metadata")
+SOURCE = Keys("type value mimeType provider", carried="provider")
+TOOL = Keys("name description parameters metadata", carried="metadata")
+JOINT = "\n\n"
+"""What stands between the texts of instructions, which are one."""
+SOURCES = {"data": "data", "url": "url", "file": "file_id"}
+"""The field of each kind of source."""
+
+
+# ---------------------------------------------------------------- content
+
+
+def lift_content(content: Any) -> list[Part]:
+    """The parts of a text or of a list of parts; of nothing where a text is empty."""
+    if isinstance(content, list):
+        return [_lift_part(native) for native in content]
+    return [Text(content)] if content else []
+
+
+def spots_of(content: Any, at: Path) -> list[Path]:
+    """Where these parts stand."""
+    return [(*at, i) for i in range(len(content))] if isinstance(content, list) else [at] if content else []
+
+
+def _lift_part(native: Native) -> Part:
+    kind, source = native.get("type"), native.get("source")
+    if kind == "text" and isinstance(native.get("text"), str):
+        return Text(native["text"], extras=extras_of(NAME, TEXT.carried(native)))
+    if kind in MEDIA_KINDS and isinstance(source, dict) and source.get("type") in SOURCES and source.get("value"):
+        return _lift_media(kind, native, source)
+    return Opaque(NAME, native)
+
+
+def _lift_media(kind: MediaKind, native: Native, source: Native) -> Media:
+    part = Media(kind, media_type=source.get("mimeType") or None)
+    setattr(part, SOURCES[source["type"]], source["value"])
+    inner = SOURCE.carried(source)
+    part.extras = extras_of(NAME, {**(MEDIA.carried(native) or {}), **({"source": inner} if inner else {})})
+    return part
+
+
+def write_content(parts: list[Part]) -> Any:
+    """A text where that says all; else a list of parts."""
+    if not parts:
+        return ""
+    if len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text and not carried_by(parts[0].extras, NAME):
+        return parts[0].text
+    return [native for part in parts if (native := _write_part(part)) is not None]
+
+
+def _write_part(part: Part) -> Native | None:
+    if isinstance(part, Text):
+        return TEXT.put({"type": "text", "text": part.text}, carried_by(part.extras, NAME), sort=True)
+    if isinstance(part, Opaque):
+        return part.value if part.dialect == NAME and isinstance(part.value, dict) and "type" in part.value else None
+    return _write_media(part) if isinstance(part, Media) else None
+
+
+def _write_media(part: Media) -> Native | None:
+    carried = dict(carried_by(part.extras, NAME))
+    beside = carried.pop("source", {})
+    for kind, field in SOURCES.items():
+        value = getattr(part, field)
+        if value and (kind != "data" or part.media_type):
+            named = {} if part.media_type is None else {"mimeType": part.media_type}
+            source = SOURCE.put({"type": kind, "value": value, **named}, beside)
+            return MEDIA.put({"type": part.type, "source": source}, carried, sort=True)
+    return None
+
+
+# ---------------------------------------------------------------- messages
+
+
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
+    """A message, and where its parts stand."""
+    role = native["role"]
+    if role in ASKING:
+        message = Message(role, lift_content(native["content"]))
+        spots = spots_of(native["content"], ("content",))
+    elif role == "assistant":
+        message, spots = _lift_answer(native, context)
+    elif role == "tool":
+        message, spots = Message("tool", [_lift_result(native, context)]), [()]
+    else:
+        return Message("event", [Opaque(NAME, native)]), [()]
+    message.extras = extras_of(NAME, MESSAGE.lift(native, message))
+    return message, spots
+
+
+def _lift_answer(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
+    parts = lift_content(native.get("content"))
+    spots = spots_of(native.get("content"), ("content",))
+    for j, call in enumerate(native.get("toolCalls") or ()):
+        parts.append(lift_call(call, context))
+        spots.append(("toolCalls", j))
+    return Message("assistant", parts), spots
+
+
+def lift_call(native: Native, context: LiftContext) -> ToolCall:
+    """A call, whose arguments are JSON in a string."""
+    function = native["function"]
+    arguments, raw = read_arguments(function["arguments"]) if function.get("arguments") else ({}, None)
+    inner = FUNCTION.carried(function)
+    carried = {**(CALL.carried(native) or {}), **({"function": inner} if inner else {})}
+    id_ = context.pairing.call(native["id"] or None, function["name"])
+    return ToolCall(id_, function["name"], arguments, raw, extras=extras_of(NAME, carried))
+
+
+def _lift_result(native: Native, context: LiftContext) -> ToolResult:
+    """A result. Where it failed, the error is what the model reads, unless the content says something else."""
+    result = lift_result(native, context)
+    error, content = native.get("error"), native["content"]
+    if error is not None and isinstance(content, str):
+        result.kind, result.value = "error", content or error
+        result.extras = extras_of(NAME, {"error": error} if content not in ("", error) else None)
+    elif error is not None:
+        result.is_error, result.extras = True, extras_of(NAME, {"error": error} if error else None)
+    return result
+
+
+def lift_result(native: Native, context: LiftContext) -> ToolResult:
+    """What a tool returned: a text, or parts."""
+    content = native["content"]
+    id_, name = context.pairing.result(native["toolCallId"] or None, None)
+    if not isinstance(content, list):
+        return ToolResult(id_, name, "text", content)
+    return ToolResult(id_, name, "multimodal", [_inside(part) for part in lift_content(content)])
+
+
+def _inside(part: Part) -> Part:
+    """A result holds texts and media; what else is there is a text, as JSON."""
+    if not isinstance(part, Opaque):
+        return part
+    return Text(exact_json.write_text(part.value), extras={NAME: {"part": part.value}})
+
+
+def write_result(result: ToolResult) -> Any:
+    """The content of a result."""
+    if result.kind == "multimodal":
+        return [native for part in result.value if (native := _write_inside(part)) is not None]
+    return in_words(result)
+
+
+def _write_inside(part: Part) -> Native | None:
+    native: Native | None = carried_by(part.extras, NAME).get("part")
+    same = isinstance(part, Text) and native is not None and part.text == exact_json.write_text(native)
+    return native if same else _write_part(part)
+
+
+def write_messages(message: Message) -> list[Native]:
+    """A message as it is given to an agent: thoughts are messages of their own, before what was said."""
+    carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key not in ASIDE}
+    if message.role == "event":
+        return [part.value for part in message.parts if isinstance(part, Opaque)]
+    thoughts = [write_thought(part, message, j) for j, part in enumerate(message.parts) if isinstance(part, Reasoning)]
+    said: list[Part] = [part for part in message.parts if not isinstance(part, Reasoning)]
+    if thoughts and not said:
+        return thoughts
+    native: Native = {"role": message.role}
+    if message.role == "tool":
+        native |= _write_tool(said)
+    elif message.role == "assistant":
+        native |= _write_answer(said)
+    elif message.role == "user":
+        native["content"] = write_content(said)
+    else:
+        native["content"] = JOINT.join(part.text for part in said if isinstance(part, Text))
+    unnamed = {"id": ""} if message.id is None else {}
+    return [*thoughts, MESSAGE.write(message, carried, **unnamed, **native)]
+
+
+ASIDE = ("error",)
+"""Keys of extras of a message that say something of its run."""
+
+
+def _write_tool(parts: list[Part]) -> Native:
+    result = next(part for part in parts if isinstance(part, ToolResult))
+    error = carried_by(result.extras, NAME).get("error")
+    failed = result.kind == "error" or result.is_error
+    stated = error if error is not None else result.value if result.kind == "error" else ""
+    native = {"content": write_result(result), "toolCallId": result.tool_call_id}
+    return {**native, "error": stated} if failed else native
+
+
+def _write_answer(parts: list[Part]) -> Native:
+    text = "".join(part.text for part in parts if isinstance(part, Text))
+    calls = [write_call(part) for part in parts if isinstance(part, ToolCall)]
+    return {**({"content": text} if text else {}), **({"toolCalls": calls} if calls else {})}
+
+
+def write_call(call: ToolCall) -> Native:
+    """A call, with its arguments as JSON in a string."""
+    carried = dict(carried_by(call.extras, NAME))
+    arguments = write_arguments(call.arguments, call.raw_arguments)
+    function = {"name": call.name, "arguments": arguments, **carried.pop("function", {})}
+    return CALL.put({"id": call.id, "type": "function", "function": function}, carried)
+
+
+def thought_id(part: Reasoning, message: Message, j: int) -> str:
+    """The id of the message of a thought: its own, else one that is made of that of the turn."""
+    known = carried_by(part.extras, NAME).get("messageId")
+    return known if isinstance(known, str) and known else usual_thought_id(message, j)
+
+
+def usual_thought_id(message: Message, j: int) -> str:
+    """The id of the thought that is the part `j` of a turn, unless it has another."""
+    return f"{message.id or 'turn'}-thought-{j + 1}"
+
+
+def write_thought(part: Reasoning, message: Message, j: int) -> Native:
+    """The message of a thought."""
+    carried = {key: value for key, value in carried_by(part.extras, NAME).items() if key != "messageId"}
+    return {"id": thought_id(part, message, j), "role": "reasoning", "content": part.text, **carried}
+
+
+# ---------------------------------------------------------------- tools
+
+
+def lift_tool(native: Native) -> ToolDefinition:
+    """A tool that the agent may call."""
+    parameters = native.get("parameters")
+    known = parameters if isinstance(parameters, dict) else None
+    carried = {**(TOOL.carried(native) or {}), **({} if known is parameters else {"parameters": parameters})}
+    description = native.get("description") or None
+    return ToolDefinition(native["name"], description, known, extras=extras_of(NAME, carried))
+
+
+def write_tool(tool: ToolDefinition) -> Native:
+    """A tool, whose description may be empty."""
+    stated = {} if tool.parameters is None else {"parameters": tool.parameters}
+    native = {"name": tool.name, "description": tool.description or "", **stated}
+    return TOOL.put(native, carried_by(tool.extras, NAME), sort=True)

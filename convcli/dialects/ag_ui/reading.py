@@ -1,0 +1,211 @@
+"""The events of AG-UI while they come in: texts, thoughts and calls grow, and become turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from convcli.dialects.ag_ui.messages import NAME, lift_result, usual_thought_id
+from convcli.dialects.ag_ui.thread import STATED, Thread, time_of
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.runs import carry
+from convcli.kit.streams import Pieces
+from convcli.kit.values import read_arguments
+from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, Transcript
+
+
+class Events:
+    """What grows while events come in, by its kind and id: the message in which it stands, and its part."""
+
+    def __init__(self, document: Any) -> None:
+        self.thread = Thread(document)
+        self._growing: dict[tuple[str, str], tuple[Message, Part | None]] = {}
+        self._pieces: list[tuple[Any, Pieces]] = []
+        self._last: dict[str, str] = {}
+        self._group: str | None = None
+
+    def take(self, event: Native, at: int) -> None:
+        """One more event."""
+        handler = HANDLERS.get(event["type"])
+        if handler is None:
+            self.thread.aside(event, at)
+        else:
+            handler(self, event, at)
+
+    def _begin(self, kind: str, id_: str, message: Message, part: Part | None) -> None:
+        self._growing[kind, id_] = (message, part)
+        self._last[kind] = id_
+        if part is not None:
+            self._pieces.append((part, Pieces()))
+
+    def _id(self, kind: str, key: str, event: Native) -> str:
+        """What an event is about: it may go on with the last of its kind without naming it."""
+        return event.get(key) or self._last.get(kind) or ""
+
+    def _grow(self, part: Part | None, text: str | None) -> None:
+        if text:
+            next(pieces for one, pieces in reversed(self._pieces) if one is part).append(text)
+
+    # ------------------------------------------------------------ texts
+
+    def text(self, event: Native, at: int) -> None:
+        """A message begins. Of an agent it goes on with the turn that has only thoughts."""
+        role, id_, thread = event.get("role") or "assistant", event["messageId"], self.thread
+        turn = thread.turn if role == "assistant" else None
+        if turn is not None and turn.id is None and _is_thinking(turn):
+            thread.name_turn(turn, id_, (at, "messageId"))
+        else:
+            turn = thread.add(Message(role, [], id=id_ or None, created_at=time_of(event)), (at,))
+            thread.elsewhere(turn, "turnId", (at, "messageId"))
+            thread.mark(turn, event)
+            thread.turn = turn if role == "assistant" else None
+        turn.name = event.get("name") or None
+        thread.elsewhere(turn, "name", (at, "name"))
+        thread.carry(turn, event, at, "role", "name")
+        self._begin("text", id_, turn, None)
+
+    def more_text(self, event: Native, at: int) -> None:
+        """A text grows; a chunk may begin it."""
+        id_ = self._id("text", "messageId", event)
+        if ("text", id_) not in self._growing:
+            self.text({**event, "messageId": id_}, at)
+        turn, part = self._growing["text", id_]
+        if event.get("delta") and part is None:
+            part = Text("")
+            self.thread.part(turn, part, (at, "delta"))
+            self._begin("text", id_, turn, part)
+        self._grow(part, event.get("delta"))
+        self.thread.carry(turn, event, at, "role", "name")
+
+    # ------------------------------------------------------------ thoughts
+
+    def thought(self, event: Native, at: int) -> None:
+        """A thought begins: before what it is about, so what stands before it is another turn."""
+        id_, thread = event.get("messageId") or "", self.thread
+        if thread.turn is not None and not _is_thinking(thread.turn):
+            thread.turn = None
+        turn, part = thread.open_turn(at, event), Reasoning("", extras=extras_of(NAME, {"messageId": id_}))
+        thread.part(turn, part, (at,))
+        thread.carry(part, event, at, "role")
+        if self._group not in (None, id_):
+            carry(part, NAME, {"group": self._group})
+        self._begin("thought", id_, turn, part)
+
+    def more_thought(self, event: Native, at: int) -> None:
+        """A thought grows; a chunk may begin it."""
+        id_ = self._id("thought", "messageId", event)
+        if ("thought", id_) not in self._growing:
+            self.thought({**event, "messageId": id_}, at)
+        turn, part = self._growing["thought", id_]
+        self._grow(part, event.get("delta"))
+        self.thread.carry(part or turn, event, at, "role")
+
+    def group(self, event: Native, at: int) -> None:
+        """Thoughts begin; what else this says stands for itself."""
+        self._group = event.get("messageId") or ""
+        if event.keys() - STATED:
+            self.thread.aside(event, at)
+
+    def ungroup(self, event: Native, at: int) -> None:
+        """Thoughts end; what else this says stands for itself."""
+        if event.keys() - STATED or (event.get("messageId") or "") != self._group:
+            self.thread.aside(event, at)
+        self._group = None
+
+    def encrypted(self, event: Native, at: int) -> None:
+        """What must go back with a call, a thought or a message."""
+        id_, kinds = event["entityId"], ("call",) if event["subtype"] == "tool-call" else ("thought", "text")
+        known = [self._growing[kind, id_] for kind in kinds if (kind, id_) in self._growing]
+        if known:
+            message, part = known[0]
+            record = part if isinstance(part, (Reasoning, ToolCall)) else message
+            self.thread.carry(record, event, at, "subtype", "entityId")
+        else:
+            self.thread.aside(event, at)
+
+    # ------------------------------------------------------------ calls
+
+    def call(self, event: Native, at: int) -> None:
+        """A call begins, in the turn that it names or in that which is open."""
+        thread, parent, name = self.thread, event.get("parentMessageId") or None, event.get("toolCallName") or ""
+        if thread.turn is not None and parent is not None and thread.turn.id not in (None, parent):
+            thread.turn = None
+        turn = thread.open_turn(at, event)
+        if parent is not None and turn.id is None and parent not in thread.known:
+            thread.name_turn(turn, parent, (at, "parentMessageId"))
+        part = ToolCall(thread.context.pairing.call(event["toolCallId"] or None, name), name, {})
+        part.extras = extras_of(NAME, {"parentMessageId": parent} if parent not in (None, turn.id) else None)
+        thread.part(turn, part, (at,))
+        thread.carry(part, event, at, "toolCallName", "parentMessageId")
+        self._begin("call", event["toolCallId"], turn, part)
+
+    def more_call(self, event: Native, at: int) -> None:
+        """The arguments of a call grow; a chunk may begin it."""
+        id_ = self._id("call", "toolCallId", event)
+        if ("call", id_) not in self._growing:
+            self.call({**event, "toolCallId": id_}, at)
+        turn, part = self._growing["call", id_]
+        self._grow(part, event.get("delta"))
+        self.thread.carry(part or turn, event, at, "toolCallName", "parentMessageId")
+
+    def result(self, event: Native, at: int) -> None:
+        """What a tool returned."""
+        thread, result = self.thread, lift_result(event, self.thread.context)
+        thread.turn = None
+        message = thread.add(Message("tool", [], id=event["messageId"] or None, created_at=time_of(event)), (at,))
+        thread.elsewhere(message, "turnId", (at, "messageId"))
+        thread.mark(message, event)
+        thread.part(message, result, (at,))
+        thread.carry(message, event, at, "content", "role")
+
+    # ------------------------------------------------------------ the end
+
+    def whole(self, last: int) -> Transcript:
+        """The transcript of what came."""
+        for part, pieces in self._pieces:
+            text = "".join(pieces)
+            if isinstance(part, ToolCall):
+                part.arguments, part.raw_arguments = read_arguments(text) if text else ({}, None)
+            else:
+                part.text = text
+        for message in self.thread.context.messages:
+            _settle_thoughts(message)
+        return self.thread.finish(last)
+
+
+def _is_thinking(turn: Message) -> bool:
+    return all(isinstance(part, Reasoning) for part in turn.parts)
+
+
+def _settle_thoughts(message: Message) -> None:
+    """An id that a thought would have anyway is not carried."""
+    for j, part in enumerate(message.parts):
+        carried = carried_by(part.extras, NAME)
+        if isinstance(part, Reasoning) and carried.get("messageId") in ("", usual_thought_id(message, j)):
+            part.extras = extras_of(NAME, {key: value for key, value in carried.items() if key != "messageId"})
+
+
+HANDLERS: Mapping[str, Callable[[Events, Native, int], None]] = {
+    "RUN_STARTED": lambda events, event, at: events.thread.begin(event, at),
+    "RUN_FINISHED": lambda events, event, at: events.thread.end(event, at),
+    "RUN_ERROR": lambda events, event, at: events.thread.fail(event, at),
+    "MESSAGES_SNAPSHOT": lambda events, event, at: events.thread.snapshot(event, at),
+    "SUBAGENT_STARTED": lambda events, event, at: events.thread.subagent(event, at),
+    "TEXT_MESSAGE_START": Events.text,
+    "TOOL_CALL_START": Events.call,
+    "TOOL_CALL_RESULT": Events.result,
+    "REASONING_START": Events.group,
+    "REASONING_MESSAGE_START": Events.thought,
+    "REASONING_END": Events.ungroup,
+    "REASONING_ENCRYPTED_VALUE": Events.encrypted,
+    "THINKING_START": Events.group,
+    "THINKING_TEXT_MESSAGE_START": Events.thought,
+    "THINKING_END": Events.ungroup,
+    **dict.fromkeys(("TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_CHUNK", "TEXT_MESSAGE_END"), Events.more_text),
+    **dict.fromkeys(("TOOL_CALL_ARGS", "TOOL_CALL_CHUNK", "TOOL_CALL_END"), Events.more_call),
+    **dict.fromkeys(
+        ("REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK", "REASONING_MESSAGE_END"), Events.more_thought
+    ),
+    **dict.fromkeys(("THINKING_TEXT_MESSAGE_CONTENT", "THINKING_TEXT_MESSAGE_END"), Events.more_thought),
+}
+"""What is done with the events of each kind; all others stand for themselves. THINKING_* are those before 1.0."""

@@ -1,0 +1,55 @@
+"""What a thread of AG-UI looks like when it is whole, though its schema takes any events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from convcli.kit.objects import Native
+from convcli.validation.rules import arguments, events, links
+
+ENDS = ("RUN_FINISHED", "RUN_ERROR")
+KEYS = {"TEXT_MESSAGE": "messageId", "REASONING_MESSAGE": "messageId", "TOOL_CALL": "toolCallId"}
+"""By what grows, the key of its id."""
+
+
+def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
+    """The events that stand outside a run, or that go on with what has not begun."""
+    run = _Run()
+    for at, row in enumerate(rows):
+        objection = run.objection(row) if isinstance(row, dict) else ""
+        if objection:
+            yield at, objection
+
+
+class _Run:
+    """What has begun while the events go by."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self.begun: set[tuple[str, Any]] = set()
+
+    def objection(self, event: Native) -> str:
+        """Why the event cannot come now; nothing if it can."""
+        kind = str(event.get("type"))
+        was_open, self.is_open = self.is_open, kind == "RUN_STARTED" or (self.is_open and kind not in ENDS)
+        if kind == "RUN_STARTED":
+            return "a run begins before the last one has ended" if was_open else ""
+        if not was_open and kind != "RUN_ERROR":
+            return "no run has begun"
+        stem, _, step = kind.rpartition("_")
+        if stem not in KEYS:
+            return ""
+        thing = (stem, event.get(KEYS[stem]))
+        if step in ("CONTENT", "ARGS", "END") and thing not in self.begun:
+            return "it goes on with what has not begun, or has ended"
+        (self.begun.discard if step == "END" else self.begun.add)(thing)
+        return ""
+
+
+RULES = (
+    events.ended(),
+    events.in_order(_out_of_order),
+    links.paired(links.PairingRules(where="later", missing=None)),
+    arguments.readable(),
+)

@@ -1,0 +1,281 @@
+"""A thread of AG-UI while its events come in: its messages, and the runs that say them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.ag_ui.messages import NAME, lift_message, lift_tool
+from convcli.kit import streams
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.runs import carry
+from convcli.kit.values import take_counts, time_of_milliseconds
+from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, Transcript
+
+USAGE: dict[tuple[str, ...], str] = {
+    ("inputTokens",): "inputTokens",
+    ("outputTokens",): "outputTokens",
+    ("totalTokens",): "totalTokens",
+    ("reasoningTokens",): "reasoningTokens",
+    ("cachedInputTokens",): "cacheReadTokens",
+    ("cacheWriteInputTokens",): "cacheWriteTokens",
+}
+STATED = frozenset(("messageId", "toolCallId", "delta", "type", "timestamp"))
+"""What an event says of others, or in a field."""
+FIRST_RUN = "run_1"
+"""The id of a run that has none."""
+
+
+class Thread:
+    """The turns of a thread so far. `turn` is the one of the agent that is open."""
+
+    def __init__(self, document: Any) -> None:
+        self.context = LiftContext(NAME, document)
+        self.transcript = self.context.transcript()
+        self.turn: Message | None = None
+        self.known: set[str] = set()
+        self.starts: list[Message] = []
+        self.ends: list[Message] = []
+        self._callers: dict[str, str] = {}
+        self._begun: tuple[Native, Path] | None = None
+        self._has_ended = False
+        self._at: dict[int, int] = {}
+        self._spots: list[list[Path]] = []
+        self._part_at: dict[int, Path] = {}
+
+    # ------------------------------------------------------------ messages and parts
+
+    def add(self, message: Message, path: Path, spots: list[Path] | None = None) -> Message:
+        """One more message. A run that has begun stands behind what the agent is given, before what it says."""
+        if self._begun is not None and len(path) == 1:
+            (event, begun), self._begun = self._begun, None
+            self.starts.append(self.add(Message("event", [Opaque(NAME, event)]), begun, [()]))
+        self._at[id(message)] = len(self.context.messages)
+        self._spots.append([] if spots is None else spots)
+        self.context.add(message, path, self._spots[-1])
+        if message.id is not None:
+            self.known.add(message.id)
+        return message
+
+    def part(self, message: Message, part: Part, spot: Path) -> None:
+        """One more part of a message, and its place in the document."""
+        index = self._at[id(message)]
+        message.parts.append(part)
+        self._part_at[id(part)] = spot
+        self._spots[index].append(streams.apart(self.context.origin.places[index][0], spot))
+
+    def elsewhere(self, message: Message, key: str, place: Path) -> None:
+        """What would stand under this key of the first event of a message stands at this place."""
+        self.context.origin.routes[(*self.context.origin.places[self._at[id(message)]][0], key)] = place
+
+    def open_turn(self, at: int, event: Native) -> Message:
+        """The turn of the agent that is open, or a new one."""
+        if self.turn is None:
+            self.turn = self.add(Message("assistant", [], created_at=time_of(event)), (at,))
+            self.mark(self.turn, event)
+        return self.turn
+
+    def name_turn(self, turn: Message, id_: str, place: Path) -> None:
+        """The turn has the id of its text, or that which its calls name: it stands there, behind its thoughts."""
+        turn.id = id_ or None
+        self.known.add(id_)
+        index = self._at[id(turn)]
+        self.context.origin.places[index] = (place[:1], self._spots[index])
+        self.elsewhere(turn, "turnId", place)
+
+    def mark(self, message: Message, event: Native) -> None:
+        """What a subagent says belongs to the call that began it."""
+        message.parent_call_id = self._callers.get(event.get("subagentRunId") or "")
+
+    def carry(self, record: Message | Part, event: Native, at: int, *known: str) -> None:
+        """What else an event says belongs to its message or part; what was said first stays."""
+        before = carried_by(record.extras, NAME)
+        rest = {key: event[key] for key in event if key not in STATED and key not in known and key not in before}
+        rest = {key: value for key, value in rest.items() if value is not None}
+        carry(record, NAME, rest)
+        if isinstance(record, Message):
+            place = self.context.origin.places[self._at[id(record)]][0]
+        else:
+            place = self._part_at[id(record)]
+        self.context.origin.routes |= {(*place, key): (at, key) for key in rest}
+
+    def aside(self, event: Native, at: int) -> None:
+        """An event that no model sees; the turn that is open goes on behind it."""
+        self.add(Message("event", [Opaque(NAME, event)]), (at,), [()])
+
+    def subagent(self, event: Native, at: int) -> None:
+        """A subagent begins its work for a call."""
+        if event.get("parentToolCallId"):
+            self._callers[event["subagentRunId"]] = event["parentToolCallId"]
+        self.aside(event, at)
+
+    # ------------------------------------------------------------ what the agent is given
+
+    def snapshot(self, event: Native, at: int) -> None:
+        """All messages so far: they are read where nothing came before, and else repeat what came."""
+        is_known = any(native["id"] in self.known for native in event["messages"])
+        if self.context.messages or is_known or event.keys() - {"type", "messages", "timestamp"}:
+            self.aside(event, at)
+        else:
+            self._given(event["messages"], (at, "messages"))
+
+    def _given(self, natives: Any, path: Path) -> list[Native]:
+        """Messages that the agent is given: those whose id is new; the others are returned."""
+        known = []
+        thoughts: list[tuple[Reasoning, Path]] = []
+        for i, native in enumerate(natives):
+            if native["id"] in self.known:
+                known.append(native)
+            elif native["role"] == "reasoning":
+                thoughts.append((_thought(native), (*path, i)))
+                self.known.add(native["id"])
+            else:
+                self._give(native, (*path, i), thoughts)
+                thoughts = []
+        self._think(thoughts)
+        return known
+
+    def _give(self, native: Native, path: Path, thoughts: list[tuple[Reasoning, Path]]) -> None:
+        """A message, behind the thoughts before it: those of an answer are its own."""
+        message, spots = lift_message(native, self.context)
+        if message.role == "assistant":
+            message.parts[:0] = [one for one, _ in thoughts]
+            spots[:0] = [streams.apart(path, spot) for _, spot in thoughts]
+        else:
+            self._think(thoughts)
+        self.mark(message, native)
+        self.add(message, path, spots)
+        self.elsewhere(message, "turnId", (*path, "id"))
+
+    def _think(self, thoughts: list[tuple[Reasoning, Path]]) -> None:
+        if thoughts:
+            first = thoughts[0][1]
+            spots = [streams.apart(first, spot) for _, spot in thoughts]
+            self.add(Message("assistant", [one for one, _ in thoughts]), first, spots)
+
+    def _tools(self, natives: Any, path: Path) -> Native:
+        """The tools of the thread; those of a later run that are others are returned."""
+        tools = [lift_tool(native) for native in natives]
+        if self.transcript.tools is None:
+            self.transcript.tools = tools
+            self.context.origin.tools += [(*path, i) for i in range(len(tools))]
+        return {} if tools == self.transcript.tools else {"tools": natives}
+
+    # ------------------------------------------------------------ runs
+
+    def begin(self, event: Native, at: int) -> None:
+        """A run begins, with what the agent is given."""
+        given = event.get("input") or {}
+        if ("run",) not in self.context.origin.routes:
+            self.transcript.id, self.transcript.created_at = event["threadId"] or None, time_of(event)
+            self.context.origin.routes["run",] = (at,)
+        known = self._given(given.get("messages") or (), (at, "input", "messages"))
+        rest = {**_without(given, "messages", "tools"), **({"messages": known} if known else {})}
+        rest |= {} if given.get("tools") is None else self._tools(given["tools"], (at, "input", "tools"))
+        ids = {key: event[key] for key in RUN_IDS}
+        facts = {**_without(event, "input"), **({"input": rest} if rest and rest != ids else {})}
+        self.turn, self._begun, self._has_ended = None, (facts, (at,)), False
+
+    def end(self, event: Native, at: int) -> None:
+        """A run ends."""
+        self.ends.append(self.add(Message("event", [Opaque(NAME, event)]), (at,), [()]))
+        self._ended(event, at)
+
+    def fail(self, event: Native, at: int) -> None:
+        """A run fails, in the turn that is open or before one."""
+        turn = self.turn or self.add(Message("assistant", [], created_at=time_of(event)), (at,))
+        turn.stop_reason, turn.error = "error", event["message"] or None
+        self.elsewhere(turn, "message", (at, "message"))
+        rest = _without(event, "type", "timestamp", "message")
+        carry(turn, NAME, {"error": rest} if rest else None)
+        self.elsewhere(turn, "error", (at,))
+        self._ended(event, at)
+
+    def _ended(self, event: Native, at: int) -> None:
+        self.transcript.updated_at = time_of(event)
+        self.context.origin.routes["end",] = (at,)
+        self.turn, self._has_ended = None, True
+
+    def finish(self, last: int) -> Transcript:
+        """The transcript; a run that did not end broke off."""
+        if not self._has_ended:
+            turn = self.turn or self.add(Message("assistant", []), (last,))
+            turn.stop_reason = "error"
+        if self._is_one_run():
+            self._fold()
+        return self.transcript
+
+    def _is_one_run(self) -> bool:
+        """Is there one run, which answers the last question? Then it needs no events of its own."""
+        rows = [*self.starts, *self.ends]
+        messages = self.context.messages
+        rest = [message for message in messages if all(message is not row for row in rows)]
+        begins_there = not self.starts or self._at[id(self.starts[0])] == answers_from(rest)
+        ends_there = not self.ends or self.ends[0] is messages[-1]
+        return len(self.starts) == 1 and len(self.ends) < 2 and begins_there and ends_there
+
+    def _fold(self) -> None:
+        """The facts of the only run are those of the transcript."""
+        carried: Native = {}
+        for key, rows in (("run", self.starts), ("end", self.ends)):
+            for row in rows:
+                at = next(i for i, message in enumerate(self.context.messages) if message is row)
+                del self.context.messages[at], self.context.origin.places[at], self._spots[at]
+                [part] = row.parts
+                facts = _without(part.value if isinstance(part, Opaque) else {}, "type", "timestamp")
+                carried[key] = facts if key == "run" else self._counted(facts)
+        start, end = carried["run"], carried.get("end", {})
+        for key in RUN_IDS:
+            if end.get(key) == start[key]:
+                del end[key]
+        del start["threadId"]
+        if start["runId"] == FIRST_RUN:
+            del start["runId"]
+        self.transcript.extras = extras_of(NAME, {key: facts for key, facts in carried.items() if facts})
+
+    def _counted(self, facts: Native) -> Native:
+        """What an end says; the counts of a run with one turn are those of its turn."""
+        usage, turn = facts.get("usage"), only_turn(self.context.messages)
+        if not isinstance(usage, list) or len(usage) != 1 or not isinstance(usage[0], dict):
+            return facts
+        counts, rest = take_counts(usage[0], USAGE) if turn is not None else ({}, _without(usage[0]))
+        if turn is not None:
+            turn.usage = counts or None
+        self.transcript.model = rest.pop("model", None)
+        return {**_without(facts, "usage"), **({"usage": [rest]} if rest else {})}
+
+
+RUN_IDS = ("threadId", "runId")
+
+
+def _without(native: Native, *keys: str) -> Native:
+    return {key: value for key, value in native.items() if key not in keys and value is not None}
+
+
+def time_of(event: Native) -> str | None:
+    """The time of an event."""
+    return time_of_milliseconds(event.get("timestamp"))
+
+
+def _thought(native: Native) -> Reasoning:
+    carried = _without(native, "id", "role", "content")
+    return Reasoning(native["content"], extras=extras_of(NAME, {"messageId": native["id"], **carried}))
+
+
+def only_turn(messages: list[Message]) -> Message | None:
+    """The turn of the agent, where a run has only one."""
+    turns = [message for message in messages if message.role == "assistant"]
+    return turns[0] if len(turns) == 1 else None
+
+
+def answers_from(messages: list[Message]) -> int:
+    """Where the last run begins, if nobody says it: behind the last question before the last turn of the agent."""
+    end = max((i + 1 for i, one in enumerate(messages) if one.role == "assistant"), default=len(messages))
+    return max((i + 1 for i in range(end) if is_question(messages[i])), default=0)
+
+
+def is_question(message: Message) -> bool:
+    """Is it a message that an agent is given, and never one that it says?"""
+    if message.role == "event":
+        return any(isinstance(part, Opaque) and "type" not in part.value for part in message.parts)
+    return message.role not in ("assistant", "tool")

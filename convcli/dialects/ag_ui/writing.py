@@ -1,0 +1,200 @@
+"""The events of AG-UI as they are written: each run begins with what the agent is given, and streams what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from convcli.dialects.ag_ui.messages import ASIDE, NAME, thought_id, write_messages, write_result, write_tool
+from convcli.dialects.ag_ui.thread import FIRST_RUN, USAGE, answers_from, is_question, only_turn
+from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.streams import fragments
+from convcli.kit.values import milliseconds_of_time, put_counts, write_arguments
+from convcli.model.dialect import Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Opaque, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+
+THREAD = "thread_1"
+"""The id of a thread that has none."""
+INPUT = Keys("threadId runId protocolVersion parentRunId state messages tools context forwardedProps resume")
+ENCRYPTED = "encryptedValue"
+
+
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The events of all runs."""
+    return Rows(list(_Written(transcript, options.chunk).events()))
+
+
+class _Written:
+    """What a thread becomes; `size` is that of the fragments of texts."""
+
+    def __init__(self, transcript: Transcript, size: int) -> None:
+        self.transcript, self.size = transcript, size
+        self.taken = {message.id for message in transcript.messages}
+        self.numbers = count(1)
+        carried = carried_by(transcript.extras, NAME)
+        self.start, self.end = _object(carried.get("run")), _object(carried.get("end"))
+        self.ids = {"threadId": transcript.id or THREAD, "runId": self.start.get("runId", FIRST_RUN)}
+
+    def events(self) -> Iterator[Native]:
+        messages = self.transcript.messages
+        return self.runs(messages) if any(map(_begins, messages)) else self.one_run(messages)
+
+    def one_run(self, messages: list[Message]) -> Iterator[Native]:
+        """The run that answers the last question."""
+        first = answers_from(messages)
+        begun = _event("RUN_STARTED", self.transcript.created_at, **{**self.ids, **self.start})
+        yield self.begun(begun, messages[:first], self.transcript.tools)
+        for message in messages[first:]:
+            yield from self.message(message)
+        failed = next((one for one in messages[first:] if one.stop_reason == "error"), None)
+        listed = self.usage(messages)
+        if failed is None:
+            native = _event("RUN_FINISHED", self.transcript.updated_at, **self.ids)
+            yield {**native, **self.end, **({"usage": listed} if listed else {})}
+        else:
+            yield from self.failure(failed, self.transcript.updated_at)
+
+    def usage(self, messages: list[Message]) -> list[Native]:
+        """The counts of the only turn, and the model."""
+        turn, stated = only_turn(messages), self.end.get("usage")
+        rest = _object(stated[0]) if isinstance(stated, list) and len(stated) == 1 else {}
+        counts = put_counts(turn.usage or {} if turn else {}, rest, USAGE)
+        named = {} if self.transcript.model is None else {"model": self.transcript.model}
+        return [{**named, **counts}] if named or counts else []
+
+    def runs(self, messages: list[Message]) -> Iterator[Native]:
+        """Several runs, which begin and end where their events stand."""
+        given: list[Message] = []
+        failed: Message | None = None
+        tools, is_open = self.transcript.tools, False
+        for message in messages:
+            if _begins(message):
+                yield from self.failure(failed, None)
+                yield self.begun(message.parts[0].value, given, tools)  # type: ignore[union-attr]
+                given, failed, tools, is_open = [], None, None, True
+            elif is_open or (message.role == "event" and not is_question(message)):
+                yield from self.message(message)
+                is_open = is_open and not _is_run(message, "RUN_FINISHED")
+                failed = message if message.stop_reason == "error" else failed
+            else:
+                given.append(message)
+        yield from self.failure(failed, self.transcript.updated_at)
+        if given:
+            yield self.begun(_event("RUN_STARTED", None, **self.ids), given, None)
+            yield _event("RUN_FINISHED", None, **self.ids)
+
+    def begun(self, event: Native, messages: list[Message], tools: list[ToolDefinition] | None) -> Native:
+        """How a run begins: with what the agent is given."""
+        rest = _object(event.get("input"))
+        natives = [native for message in messages for native in self.given(message)] + rest.get("messages", [])
+        listed = {} if tools is None else {"tools": [write_tool(tool) for tool in tools]}
+        if not (natives or rest or listed):
+            return event
+        ids = {key: event[key] for key in ("threadId", "runId")}
+        return {
+            **event,
+            "input": INPUT.put({**ids, "messages": natives, **listed}, rest | {"messages": natives}, sort=True),
+        }
+
+    def failure(self, failed: Message | None, time: str | None) -> Iterator[Native]:
+        """How a run failed; one that broke off has no end."""
+        carried = _object(carried_by(failed.extras, NAME).get("error")) if failed is not None else {}
+        if failed is not None and (failed.error is not None or carried or time is not None):
+            yield {**_event("RUN_ERROR", time, message=failed.error or ""), **carried}
+
+    def given(self, message: Message) -> list[Native]:
+        natives = write_messages(message)
+        for native in natives:
+            if native.get("id") == "":
+                native["id"] = self.new_id()
+        return natives
+
+    def new_id(self) -> str:
+        return next(id_ for n in self.numbers if (id_ := f"message_{n}") not in self.taken)
+
+    def message(self, message: Message) -> Iterator[Native]:
+        """The events of what an agent says: thoughts, a text and calls, or a result."""
+        if message.role == "event":
+            yield from (part.value for part in message.parts if isinstance(part, Opaque))
+        elif message.role == "tool":
+            yield self.result(message)
+        else:
+            carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key not in ASIDE}
+            yield from self.thoughts(message)
+            text = "".join(part.text for part in message.parts if isinstance(part, Text))
+            calls = [part for part in message.parts if isinstance(part, ToolCall)]
+            is_text = text or carried or message.name or message.role != "assistant"
+            id_ = message.id or (self.new_id() if is_text else None)
+            if is_text or (id_ is not None and not calls):
+                yield from self.text(message, text, id_ or "", carried)
+            for call in calls:
+                yield from self.call(call, id_, message)
+
+    def thoughts(self, message: Message) -> Iterator[Native]:
+        for j, part in enumerate(message.parts):
+            if isinstance(part, Reasoning):
+                yield from self.thought(part, thought_id(part, message, j), message.created_at)
+
+    def thought(self, part: Reasoning, id_: str, time: str | None) -> Iterator[Native]:
+        carried = {key: value for key, value in carried_by(part.extras, NAME).items() if key != "messageId"}
+        group, secret = carried.pop("group", id_), carried.pop(ENCRYPTED, None)
+        yield {"type": "REASONING_START", "messageId": group}
+        yield {**_event("REASONING_MESSAGE_START", time, messageId=id_, role="reasoning"), **carried}
+        for piece in fragments(part.text, self.size):
+            yield {"type": "REASONING_MESSAGE_CONTENT", "messageId": id_, "delta": piece}
+        yield {"type": "REASONING_MESSAGE_END", "messageId": id_}
+        yield from _encrypted("message", id_, secret)
+        yield {"type": "REASONING_END", "messageId": group}
+
+    def text(self, message: Message, text: str, id_: str, carried: Native) -> Iterator[Native]:
+        carried = dict(carried)
+        secret = carried.pop(ENCRYPTED, None)
+        native = _event("TEXT_MESSAGE_START", message.created_at, messageId=id_, role=message.role, name=message.name)
+        yield {**native, **carried}
+        for piece in fragments(text, self.size):
+            yield {"type": "TEXT_MESSAGE_CONTENT", "messageId": id_, "delta": piece}
+        yield {"type": "TEXT_MESSAGE_END", "messageId": id_}
+        yield from _encrypted("message", id_, secret)
+
+    def call(self, call: ToolCall, parent: str | None, message: Message) -> Iterator[Native]:
+        carried = dict(carried_by(call.extras, NAME))
+        secret = carried.pop(ENCRYPTED, None)
+        head = {"toolCallId": call.id, "toolCallName": call.name, "parentMessageId": parent}
+        yield {**_event("TOOL_CALL_START", message.created_at, **head), **carried}
+        for piece in fragments(write_arguments(call.arguments, call.raw_arguments), self.size):
+            yield {"type": "TOOL_CALL_ARGS", "toolCallId": call.id, "delta": piece}
+        yield {"type": "TOOL_CALL_END", "toolCallId": call.id}
+        yield from _encrypted("tool-call", call.id, secret)
+
+    def result(self, message: Message) -> Native:
+        part = next(part for part in message.parts if isinstance(part, ToolResult))
+        carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key not in ASIDE}
+        ids = {"messageId": message.id or self.new_id(), "toolCallId": part.tool_call_id}
+        event = _event("TOOL_CALL_RESULT", message.created_at, **ids, content=write_result(part), role="tool")
+        return {**event, **carried}
+
+
+def _begins(message: Message) -> bool:
+    return _is_run(message, "RUN_STARTED")
+
+
+def _is_run(message: Message, kind: str) -> bool:
+    """Is it the event of this kind?"""
+    part = message.parts[0] if message.role == "event" and message.parts else None
+    return isinstance(part, Opaque) and isinstance(part.value, dict) and part.value.get("type") == kind
+
+
+def _object(value: Any) -> Native:
+    return value if isinstance(value, dict) else {}
+
+
+def _event(kind: str, time: str | None, **members: Any) -> Native:
+    native = {"type": kind, "timestamp": milliseconds_of_time(time), **members}
+    return {key: value for key, value in native.items() if value is not None}
+
+
+def _encrypted(subtype: str, id_: str, secret: Any) -> Iterator[Native]:
+    if secret is not None:
+        yield {"type": "REASONING_ENCRYPTED_VALUE", "subtype": subtype, "entityId": id_, ENCRYPTED: secret}
