@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from convcli.files.outputs import cannot_write, open_output
+from convcli.jobs.documents import Document
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Transcript
 from convcli.report import message, page
 from convcli.report.text import count
@@ -18,32 +20,60 @@ COLUMNS = ["title", "dialect", "begin", "messages", "calls", "errors", "input", 
 TOTALS = ("messages", "calls", "errors", "input", "output")
 
 
+class SessionIndex:
+    """The page that leads to all pages: a row for each session, and what they come to."""
+
+    def __init__(self) -> None:
+        self._totals = Counter[str]()
+        self._rows: list[dict[str, str]] = []
+
+    def add(self, row: dict[str, Any], title: str, address: str) -> None:
+        """A session that has a page. `row` is that of `views.rows.by_transcript`."""
+        cells = {column: _shown(row[column]) for column in COLUMNS if column not in ("title", "file")}
+        self._rows.append({"title": title, "page": address, "file": os.path.basename(row["file"]), **cells})
+        self._totals.update({column: row[column] or 0 for column in TOTALS})
+
+    def page(self, *more: str) -> Iterator[str]:
+        """All of it, the newest session first; `more` is to be said of the whole."""
+        words = [count(len(self._rows), "session")]
+        words += [f"{self._totals[name]:,} {name if name in TOTALS[:3] else f'tokens {name}'}" for name in TOTALS]
+        rows = sorted(self._rows, key=lambda row: row["begin"], reverse=True)
+        return page.index("Sessions", [*words, *filter(None, more)], COLUMNS, rows)
+
+
+def title_of(transcript: Transcript, file: str) -> str:
+    """What a page calls a session: its title, or what was said first; never where it lies."""
+    return transcript.title or first_words(transcript) or os.path.basename(file)
+
+
+def marks(document: Document, transcript: Transcript, target: Dialect | None, *, findings: bool) -> page.Annotations:
+    """What is laid over a page: what the target would lose, and what validate finds, as far as it is asked for."""
+    from convcli.engine import pipeline
+    from convcli.report.page.marks import marks_of
+
+    losses = [] if target is None else pipeline.convert(document.value, document.dialect, target).losses
+    found = pipeline.validate(document.value, document.dialect) if findings else []
+    return marks_of(transcript, losses, found)
+
+
 class PageFolder:
     """Pages as they come; the index is written last. Raises JobError for a page that exists, without `force`."""
 
     def __init__(self, path: str, *, force: bool) -> None:
         self.path, self.force = path, force
-        self._names, self._totals = Counter[str](), Counter[str]()
-        self._rows: list[dict[str, str]] = []
+        self._names, self._index = Counter[str](), SessionIndex()
 
     def add(self, row: dict[str, Any], transcript: Transcript, marks: page.Annotations) -> None:
         """The page of one transcript. `row` is that of `views.rows.by_transcript`."""
         _, *about = message.title(row)
-        base = os.path.basename(row["file"])
-        title = transcript.title or first_words(transcript) or base
-        name = self._name(base, row["line"])
+        title, name = title_of(transcript, row["file"]), self._name(os.path.basename(row["file"]), row["line"])
         self._write(name, page.conversation(transcript, title, about, marks, up="index.html"))
-        cells = {column: _shown(row[column]) for column in COLUMNS if column not in ("title", "file")}
-        self._rows.append({"title": title, "page": name, "file": base, **cells})
-        self._totals.update({column: row[column] or 0 for column in TOTALS})
+        self._index.add(row, title, name)
 
     def finish(self) -> str:
         """The index; says what was written."""
-        words = [count(len(self._rows), "session")]
-        words += [f"{self._totals[name]:,} {name if name in TOTALS[:3] else f'tokens {name}'}" for name in TOTALS]
-        rows = sorted(self._rows, key=lambda row: row["begin"], reverse=True)
-        self._write("index.html", page.index("Sessions", words, COLUMNS, rows))
-        return f"{count(len(self._rows), 'page')} and index.html written to {self.path}\n"
+        self._write("index.html", self._index.page())
+        return f"{count(self._names.total(), 'page')} and index.html written to {self.path}\n"
 
     def _name(self, base: str, line: int | None) -> str:
         """Safe in an address and in any file system, and only once."""

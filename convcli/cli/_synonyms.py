@@ -17,6 +17,7 @@ COMMANDS_OF_OTHERS = {
     **dict.fromkeys(("undo", "revert", "back"), "restore"),
     **dict.fromkeys(("code", "why", "rule"), "explain"),
     **dict.fromkeys(("compare", "cmp", "same"), "diff"),
+    **dict.fromkeys(("web", "ui", "browse", "server"), "serve"),
     **dict.fromkeys(("dry-run", "loss", "report"), "losses"),
 }
 """Words by which other programs call what a command does."""

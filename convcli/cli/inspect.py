@@ -228,13 +228,9 @@ class _Inspecting:
         self.screen.tell(folder.finish())
 
     def _marks(self, document: Document, transcript: Transcript) -> Any:
-        from convcli.engine import pipeline
-        from convcli.report.page.marks import marks_of
+        from convcli.cli._pages import marks
 
-        arguments, dialect = self.arguments, document.dialect
-        losses = [] if arguments.target is None else pipeline.convert(document.value, dialect, arguments.target).losses
-        findings = pipeline.validate(document.value, dialect) if arguments.findings else []
-        return marks_of(transcript, losses, findings)
+        return marks(document, transcript, self.arguments.target, findings=self.arguments.findings)
 
     def _is_page(self) -> bool:
         """Is a conversation wanted, and no table of some of its rows?"""
@@ -247,11 +243,11 @@ class _Inspecting:
         from convcli.views import rows as overview
 
         if self._is_page():
+            from convcli.cli._pages import title_of
             from convcli.report import page
-            from convcli.views.gists import first_words
 
             file, *about = message.title(row_of(document, transcript))
-            name = transcript.title or first_words(transcript) or os.path.basename(file)
+            name = title_of(transcript, file)
             self.screen.show(page.conversation(transcript, name, about, self._marks(document, transcript)))
             return
         searched = any("~" in condition for condition in self.arguments.where)  # all of a text, not its beginning

@@ -19,6 +19,7 @@ from convcli.model.branches import active
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.report.page import markdown, plot
 from convcli.report.page.calls import call_card, medium, result_block
+from convcli.report.page.pieces import in_pieces
 from convcli.report.text import count, safe_text
 from convcli.views.rows import UNWELL, CallPairs, part_text, seconds_between
 
@@ -40,24 +41,32 @@ Annotations = Mapping[int, Sequence[Annotation]]
 
 
 def conversation(
-    transcript: Transcript, title: str, about: Sequence[str], marks: Annotations | None = None, up: str = ""
+    transcript: Transcript,
+    title: str,
+    about: Sequence[str],
+    marks: Annotations | None = None,
+    *,
+    up: str = "",
+    version: str = "",
 ) -> Iterator[str]:
-    """The page of one transcript, piece by piece. `up` is the address of the page that leads here."""
+    """The page of one transcript, piece by piece. `up` is the address of the page that leads here. With a `version` the
+    page asks the server that it comes from for a newer one."""
     view = _View(transcript, marks or {})
-    yield _head(title)
-    yield f'<body>\n<nav id="map" aria-label="map of the session">\n{_link(up, "all sessions")}'
+    yield _head(title, LIVE if version else NO_REQUESTS)
+    live = f' data-version="{escape(version)}"' if version else ""
+    yield f'<body{live}>\n<nav id="map" aria-label="map of the session">\n{_link(up, "all sessions")}'
     yield plot.tokens(transcript.messages)
     yield from view.entries()
     yield f"</nav>\n<main>\n{_header(title, about, _marks(view.marks.get(-1, ())))}"
     yield from view.filters()
-    yield from view.articles()
+    yield from in_pieces(view.articles())
     yield _tail()
 
 
 def index(title: str, about: Sequence[str], columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
     """The page of a folder: a row for each session, whose `title` leads to its `page`."""
     names = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    yield f'{_head(title)}<body class="index">\n<main>\n{_header(title, about)}{SEARCH}'
+    yield f'{_head(title, NO_REQUESTS)}<body class="index">\n<main>\n{_header(title, about)}{SEARCH}'
     yield f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n"
     for row in rows:
         cells = (escape(safe_text(row.get(name, ""))) for name in columns)
@@ -164,7 +173,7 @@ class _View:
             f'<h2><a href="#m{index}" class="mark">{index}</a> '
             f'<span class="role">{escape(safe_text(message.role))}</span> '
             f'<span class="dim">{about}</span>{state}{_time(message.created_at, before)}'
-            '<button type="button" class="copy" hidden>copy</button></h2>\n'
+            '<button type="button" class="copy">copy</button></h2>\n'
         )
 
     def _part(self, part: Part, index: int, message: Message, marks: list[Annotation]) -> str:
@@ -178,7 +187,7 @@ class _View:
             case ToolCall():
                 return self._call(part, marks)
             case ToolResult():
-                return result_block(part, index, self.pairs.status(part) or "")
+                return result_block(part, self.pairs.status(part) or "", call=self.pairs.mark(part))
             case Media():
                 return medium(part)
             case _:
@@ -189,10 +198,15 @@ class _View:
     def _call(self, call: ToolCall, marks: list[Annotation]) -> str:
         number, asked = self.asked[id(call)]
         found = self.pairs.results_of.get(number, [])
-        answer = "".join(result_block(result, at, self.pairs.status(result) or "") for at, _, result in found)
+        answer = "".join(self._answer(at, by, result) for at, by, result in found)
         seconds = seconds_between(asked.created_at, found[0][1].created_at) if found else None
         marks += [mark for at, _, _ in found for mark in self.marks.get(at, ())]
         return call_card(call, self.pairs.mark(call), self._status(call), seconds, answer)
+
+    def _answer(self, index: int, message: Message, result: ToolResult) -> str:
+        if self._stands_beneath_calls(message):
+            return result_block(result, self.pairs.status(result) or "", index=index)
+        return f'<p class="elsewhere">its result: <a href="#m{index}">message {index}</a></p>'
 
     def _status(self, part: Part) -> str:
         """Of a call what its result says."""
@@ -242,24 +256,33 @@ def _duration(seconds: float) -> str:
 # ---------------------------------------------------------------- the frame
 
 
+NO_REQUESTS = ""
+LIVE = "; connect-src 'self'"
+"""What the policy of a page adds: nothing, or that it may ask its own server."""
+
+
+def policy(more: str = NO_REQUESTS) -> str:
+    """What a page allows: its style, its script and the images in it, as a Content-Security-Policy."""
+    return _frame()[2] + more
+
+
 @cache
 def _frame() -> tuple[str, str, str]:
     """The style, the script, and the policy that allows these two."""
     style, script = (files(__name__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     hashes = [f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script)]
-    policy = f"default-src 'none'; style-src {hashes[0]}; script-src {hashes[1]}; img-src data:"
-    policy += "; base-uri 'none'; form-action 'none'"
-    return style, script, policy
+    rules = f"default-src 'none'; style-src {hashes[0]}; script-src {hashes[1]}; img-src data:"
+    return style, script, f"{rules}; base-uri 'none'; form-action 'none'"
 
 
-def _head(title: str) -> str:
-    style, _, policy = _frame()
+def _head(title: str, more: str) -> str:
+    style, *_ = _frame()
     return f"""\
 <!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta http-equiv="Content-Security-Policy" content="{policy(more)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>{escape(safe_text(title))}</title>

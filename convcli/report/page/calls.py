@@ -35,7 +35,7 @@ def call_card(call: ToolCall, mark: str, status: str, seconds: float | None, ans
     number = mark.removeprefix("#")
     return (
         f'<section class="card {status if status in STATES else ""}" id="call-{number}">'
-        f'<h3><a href="#call-{number}" class="mark">{mark}</a> '
+        f"<h3>{_mark(f'call-{number}', mark)}"
         f"<b>{escape(safe_text(call.name))}</b> <code>{escape(words)}</code> {state}{time}</h3>"
         f"{''.join(_arguments(call))}{answer}</section>\n"
     )
@@ -86,14 +86,22 @@ def _value(value: Any) -> str:
     return f"<code>{escape(json_text(builtins(value)))}</code>"
 
 
-def result_block(result: ToolResult, index: int, status: str) -> str:
-    """A result, folded: its first words, then all of it."""
+def result_block(result: ToolResult, status: str, *, index: int | None = None, call: str = "") -> str:
+    """A result, folded: its first words, then all of it. Beneath its call it has the number of its message, elsewhere
+    it leads to the call."""
+    link = _mark(f"m{index}", str(index)) if index is not None else ""
+    link += _mark(f"call-{call.removeprefix('#')}", call) if call.startswith("#") else ""
     text = safe_text(part_text(result), lines=True)
     first = " ".join(text[: 4 * FIRST].split())[:FIRST]
     shown = f"<pre>{escape(text)}</pre>" if result.kind != "multimodal" else "".join(map(_piece, result.value))
     size = f'<span class="dim">{count(len(text), "character")}</span>'
-    head = f"{_state(status)} {escape(first)}{'…' if len(text) > len(first) else ''} ·"
-    return f'<details class="result" id="m{index}"><summary>{head} {size}</summary>{shown}</details>'
+    head = f"{link}{_state(status)} {escape(first)}{'…' if len(text) > len(first) else ''} ·"
+    place = f' id="m{index}"' if index is not None else ""
+    return f'<details class="result"{place}><summary>{head} {size}</summary>{shown}</details>'
+
+
+def _mark(place: str, words: str) -> str:
+    return f'<a href="#{place}" class="mark">{words}</a> '
 
 
 def _piece(part: Any) -> str:

@@ -5,14 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import shutil
-import subprocess
 from collections import Counter
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from convcli.model.transcript import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.report import page
@@ -139,7 +134,8 @@ def test_a_call_is_a_card_with_its_result_beneath_and_the_seconds_between() -> N
     card = html[html.index('id="call-1"') : html.index('id="call-2"')]
     assert "<b>read</b> <code>path=src/tables.py</code>" in card
     assert "2.5 s" in card
-    assert '<details class="result" id="m5"><summary><span class="state ok">ok</span> def f(): ...' in card
+    assert '<details class="result" id="m5"><summary><a href="#m5" class="mark">5</a> ' in card
+    assert '<span class="state ok">ok</span> def f(): ...' in card
     assert html.count('<article class="item tool') == 0
 
 
@@ -170,42 +166,31 @@ def test_what_is_off_the_active_branch_and_where_a_summary_begins_is_said() -> N
     assert "summary of what came before" in rendered(Transcript([Message("user", [Text("s")], replaces="all")]))
 
 
-# --- in a browser ----------------------------------------------------------------------------------------------------
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-
-
-def shown(address: str, folder: Path) -> str:
-    words = [str(CHROMIUM), *OPTIONS, f"--user-data-dir={folder / 'profile'}", "--dump-dom", address]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False).stdout
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
-@pytest.mark.parametrize(
-    ("query", "hidden", "counted"),
-    [
-        ("", 0, ""),
-        ("?q=MARKDOWN nowhere", 6, "0 of 6"),
-        ("?q=tables.py", 5, "1 of 6"),
-        ("?tool=bash", 5, "1 of 6"),
-        ("?status=error", 5, "1 of 6"),
-        ("?hide=event,assistant", 5, "1 of 6"),
-    ],
-)
-def test_in_a_browser_search_and_filters_hide_the_rest(tmp_path: Path, query: str, hidden: int, counted: str) -> None:
-    (tmp_path / "page.html").write_text(rendered(), "utf-8")
-    dom = shown(f"{(tmp_path / 'page.html').as_uri()}{query.replace(' ', '%20')}", tmp_path)
-    main = dom[dom.index("<main>") :]
-    assert len(re.findall(r'<(?:article|details) class="item[^>]*hidden=""', main)) == hidden
-    assert f"<output>{counted}</output>" in main
+def test_what_is_far_below_is_text_until_the_script_shows_it() -> None:
+    """The articles are the same, in the same order, and no text of a transcript ends its element early."""
+    texts = [f"{number} {HOSTILE}" for number in range(30)]
+    session = Transcript([Message("user", [Text(text * 400)]) for text in texts])
+    html = rendered(session)
+    scripts = re.findall(
+        r'(?s)<div class="later" data-items="(\d+)"><script type="text/plain">(.*?)</script></div>', html
+    )
+    below = html[html.index("<noscript>") :]
+    assert [text.count("<article") for _, text in scripts] == [int(number) for number, _ in scripts]
+    assert re.findall(r'<article class="item user" id="m(\d+)"', html) == [str(number) for number in range(30)]
+    assert below.count("<article") == sum(int(number) for number, _ in scripts) > 1
+    assert (html.count("<script"), html.count("</script")) == (len(scripts) + 1, len(scripts) + 1)
+    assert "<!--" not in html
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
-def test_in_a_browser_an_address_opens_the_fold_that_it_names_and_nothing_hostile_runs(tmp_path: Path) -> None:
-    both = Transcript([*SESSION.messages, *everywhere(HOSTILE).messages])
-    (tmp_path / "page.html").write_text(rendered(both), "utf-8")
-    dom = shown(f"{(tmp_path / 'page.html').as_uri()}#m5", tmp_path)
-    assert '<details class="result" id="m5" open="">' in dom
-    assert '<details class="result" id="m7">' in dom
-    assert "<title>A session</title>" in dom
+def test_a_result_that_stands_apart_and_its_call_lead_to_each_other() -> None:
+    answer = Message("tool", [ToolResult("a", "read", "text", "x"), Text("and more")])
+    html = rendered(Transcript([call("a", path="p"), answer]))
+    assert 'its result: <a href="#m1">message 1</a>' in html
+    assert '<a href="#call-1" class="mark">#1</a> <span class="state ok">' in html
+    assert len(re.findall(r'id="m1"', html)) == 1
+
+
+def test_only_a_page_of_a_server_may_ask_it() -> None:
+    assert "connect-src" not in rendered()
+    assert "connect-src 'self'" in rendered(version='"1"')
+    assert '<body data-version="&quot;1&quot;">' in rendered(version='"1"')

@@ -1,0 +1,62 @@
+"""convcli serve."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from convcli.cli import _shared
+from convcli.cli._commands import Command
+from convcli.cli._types import DIALECT, PATH
+from convcli.model.dialect import Dialect
+from convcli.model.errors import JobError
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.jobs.reading import ReadingOptions
+
+EXAMPLES = """\
+convcli serve samples/claude-code                 # prints the address to open; Ctrl-C ends it
+convcli serve ~/.claude/projects --port 8123
+"""
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="DIR...")
+@_shared.from_option
+@_shared.reading_options
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; 0 takes a free one.")
+@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="Mark what this would not hold.")
+@click.option("--findings", is_flag=True, help="Mark what validate would find.")
+@click.pass_obj
+def command(
+    screen: Screen,
+    paths: tuple[str, ...],
+    reading: ReadingOptions,
+    port: int,
+    target: Dialect | None,
+    findings: bool,
+) -> int:
+    """Show the sessions of a folder in a browser, on this machine only.
+
+    The pages are those of inspect. A session that is being written goes on in its page. Nothing is changed, and whoever
+    does not know the printed address gets nothing.
+    """
+    from convcli.cli._serving import LOOPBACK, PageServer, ServedFolder
+    from convcli.jobs.inputs import split_line
+
+    for file in reading.find(paths):
+        if not os.path.exists(split_line(file.path)[0]):
+            raise JobError("no-such-file", "there is no such file", file=file.path)
+    folder = ServedFolder(paths, reading, _shared.ExitCodes(screen), target, findings=findings)
+    try:
+        server = PageServer(folder, port)
+    except OSError as error:
+        raise JobError("usage", f"cannot listen on {LOOPBACK}:{port}: {error.strerror}") from None
+    screen.show([f"{server.address}\n"])
+    screen.flush()
+    with server:
+        server.serve_forever()
+    return 0

@@ -1,0 +1,233 @@
+"""convcli serve: pages on this machine only, for whoever knows the address, and for nothing else."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.cli_cases import CLEAN, command, environment, run, write
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+HOSTILE_CHAT = {"messages": [{"role": "user", "content": HOSTILE}, {"role": "assistant", "content": HOSTILE}]}
+
+
+class Answer(NamedTuple):
+    """What the server says."""
+
+    status: int
+    headers: dict[str, str]
+    text: str
+
+
+class Served:
+    """The program while it serves a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        call = command("serve", folder, "--isolated")
+        self.process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().decode().strip()
+        self.begin = urlsplit(self.address).path
+        self.host = urlsplit(self.address).netloc
+
+    def ask(self, path: str, method: str = "GET", **headers: str) -> Answer:
+        """One request, with these headers in place of the usual; `_` in their names stands for `-`."""
+        connection = http.client.HTTPConnection(self.host, timeout=60)
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in {"Host": self.host, **headers}.items():
+            connection.putheader(name.replace("_", "-"), value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        told = Answer(answer.status, dict(answer.getheaders()), answer.read().decode())
+        connection.close()
+        return told
+
+    def send(self, request: bytes) -> bytes:
+        """What comes back for these bytes."""
+        host, _, port = self.host.partition(":")
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
+            connection.sendall(request)
+            connection.shutdown(socket.SHUT_WR)
+            return b"".join(iter(lambda: connection.recv(65536), b""))
+
+    def page(self, title: str) -> str:
+        """The address of the page that the index calls so."""
+        found = re.findall(r'<a href="([0-9a-f]+\.html)">([^<]*)<', self.ask(self.begin).text)
+        return self.begin + next(address for address, name in found if name == title)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("served")
+    write(path / "clean.json", CLEAN)
+    write(path / "hostile.json", HOSTILE_CHAT)
+    write(path / "other.json", {"x": 1})
+    (path / "secret.txt").write_text("never\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path) -> Iterator[Served]:
+    server = Served(folder)
+    yield server
+    server.process.kill()
+    server.process.communicate()
+
+
+def test_the_index_leads_to_a_page_of_each_transcript(served: Served) -> None:
+    index = served.ask(served.begin)
+    assert (index.status, index.text.count('<tr class="item">')) == (200, 2)
+    assert "2 sessions · 4 messages" in index.text
+    assert "1 file without a transcript" in index.text
+    page = served.ask(served.page("hi"))
+    assert (page.status, "hello" in page.text) == (200, True)
+    assert '<a href="./">all sessions</a>' in page.text
+
+
+def test_every_answer_has_the_strict_headers(served: Served) -> None:
+    for path in (served.begin, served.page("hi"), "/", "/nothing"):
+        headers = served.ask(path).headers
+        policy = headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'")
+        assert policy.endswith("; frame-ancestors 'none'")
+        assert "unsafe" not in policy
+        assert {name: headers[name] for name in STRICT} == STRICT
+        assert "Python" not in headers["Server"]
+    assert "connect-src 'self'" in served.ask(served.page("hi")).headers["Content-Security-Policy"]
+    assert "connect-src" not in served.ask(served.begin).headers["Content-Security-Policy"]
+
+
+STRICT = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+
+
+def test_hostile_text_is_text_in_what_is_served(served: Served) -> None:
+    page = served.ask(served.page(HOSTILE.replace("<", "&lt;").replace(">", "&gt;"))).text
+    assert page.count("<script") == 1
+    assert "<img" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1"},
+        {"Host": "127.0.0.1.evil.example:{port}"},
+        {"Host": ""},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Sec_Fetch_Site": "same-site"},
+    ],
+)
+def test_another_host_or_origin_is_refused(served: Served, headers: dict[str, str]) -> None:
+    port = served.host.partition(":")[2]
+    for path in (served.begin, served.page("hi")):
+        answer = served.ask(path, **{name: value.format(port=port) for name, value in headers.items()})
+        assert answer.status in (403, 421)
+        assert len(answer.text) < 40
+
+
+def test_its_own_name_and_origin_are_taken(served: Served) -> None:
+    local = f"localhost:{served.host.partition(':')[2]}"
+    assert served.ask(served.begin, Host=local, Origin=f"http://{local}").status == 200
+    assert served.ask(served.begin, Sec_Fetch_Site="same-origin").status == 200
+    assert served.ask(served.begin, Sec_Fetch_Site="none").status == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT", "get", "X" * 99])
+def test_it_is_read_only(served: Served, method: str) -> None:
+    assert served.ask(served.begin, method).status == 405
+
+
+def test_head_has_the_headers_of_get_and_no_page(served: Served) -> None:
+    answer = served.ask(served.page("hi"), "HEAD")
+    assert (answer.status, answer.text) == (200, "")
+    assert answer.headers["ETag"] == served.ask(served.page("hi")).headers["ETag"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/", "/x/", "{token}", "{begin}..", "{begin}../", "{begin}../../etc/passwd", "{begin}%2e%2e/%2e%2e/etc/passwd",
+        "{begin}secret.txt", "{begin}clean.json", "{begin}/", "{begin}//etc/passwd", "//127.0.0.1{begin}", "/é".encode()
+        .decode("latin-1"), "{begin}a.html?{begin}", "{begin}\\..\\x", "http://evil.example{begin}",
+    ],
+)  # fmt: skip
+def test_a_path_is_the_name_of_a_page_or_nothing(served: Served, path: str) -> None:
+    request = f"GET {path.format(begin=served.begin, token=served.begin.rstrip('/'))} HTTP/1.1\r\nHost: {served.host}"
+    answer = served.send(f"{request}\r\n\r\n".encode("latin-1"))
+    assert answer.partition(b"\r\n")[0].split()[1] == b"404"
+    assert b"never" not in answer
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01\x02\x00", b"GET " + b"a" * 70_000, b""],
+)
+def test_what_is_no_request_gets_nothing_and_the_server_goes_on(served: Served, request_: bytes) -> None:
+    assert b"200" not in served.send(request_)[:20]
+    two_hosts = f"GET {served.begin} HTTP/1.1\r\nHost: {served.host}\r\nHost: evil.example\r\n\r\n"
+    assert b"421" in served.send(two_hosts.encode())[:20]
+    assert served.ask(served.begin).status == 200
+
+
+def test_a_session_that_grows_has_a_new_version(tmp_path: Path) -> None:
+    file = write(tmp_path / "s.json", CLEAN)
+    server = Served(tmp_path)
+    try:
+        page = server.page("hi")
+        before = server.ask(page)
+        assert server.ask(page, If_None_Match=before.headers["ETag"]).status == 304
+        more = {**CLEAN, "messages": [*CLEAN["messages"], {"role": "user", "content": "And more."}]}
+        write(file, more)
+        after = server.ask(page, If_None_Match=before.headers["ETag"])
+        assert (after.status, "And more." in after.text) == (200, True)
+        file.write_text(json.dumps(more)[:-9], "utf-8")
+        assert server.ask(page).status == 503
+        file.unlink()
+        assert server.ask(page).status == 503
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(60) == -signal.SIGINT
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+
+def test_it_listens_on_the_loopback_address_only_and_its_token_is_new_each_time(served: Served, folder: Path) -> None:
+    assert re.fullmatch(r"http://127\.0\.0\.1:[0-9]+/[\w-]{32}/", served.address)
+    other = Served(folder)
+    other.process.kill()
+    other.process.communicate()
+    assert other.begin != served.begin
+
+
+@pytest.mark.parametrize("words", [["none"], []])
+def test_a_folder_without_files_is_told_and_nothing_is_served(tmp_path: Path, words: list[Any]) -> None:
+    done = run("serve", *words or [tmp_path], cwd=tmp_path, timeout=60)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", CLEAN)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = run("serve", tmp_path, "--port", taken.getsockname()[1], timeout=60)
+    assert done.returncode == 2
+    assert b"error[usage] cannot listen on 127.0.0.1" in done.stderr

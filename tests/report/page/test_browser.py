@@ -1,0 +1,203 @@
+"""The page in a real browser, at three widths: filters, search, addresses, folds, keys; that nothing of a transcript
+runs, nothing is asked of anybody, and nothing leaves its box."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convcli.model.transcript import Message, Text, Transcript
+from tests.cli_cases import CLEAN, command, environment, write
+from tests.report.page.test_page import HOSTILE, SESSION, everywhere, rendered
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs Selenium")
+CHROMIUM, DRIVER = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="needs Chromium and chromedriver"),
+]
+OPTIONS = ("headless", "no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking",
+           "disable-component-update", "disable-sync")  # fmt: skip
+WIDTHS = (420, 1280, 1920)
+WIDE = Message(
+    "user", [Text(f"{'W' * 900}\n\n| {'a | ' * 60}\n|{'---|' * 60}\n| {'long cell | ' * 60}\n\n`{'x' * 900}`")]
+)
+LOTS = Transcript([Message("user", [Text(f"number {number}. " + "word " * 2_000)]) for number in range(900)])
+
+
+class Browser:
+    """A browser that shows one page at a time."""
+
+    def __init__(self) -> None:
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+        for word in OPTIONS:
+            options.add_argument(f"--{word}")
+        self.driver: Any = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+
+    def width(self, pixels: int) -> None:
+        """As if the window were so wide."""
+        size = {"width": pixels, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def run(self, script: str) -> Any:
+        """What an expression of the page gives."""
+        return self.driver.execute_script(f"return {script}")
+
+    def wait(self, script: str, wanted: Any, seconds: float = 30) -> None:
+        """Until the expression gives this."""
+        end = time.monotonic() + seconds
+        while (now := self.run(script)) != wanted and time.monotonic() < end:
+            time.sleep(0.05)
+        assert now == wanted
+
+    def press(self, keys: str) -> None:
+        """Keys, for what has the focus."""
+        webdriver.ActionChains(self.driver).send_keys(keys).perform()
+
+    def asked(self) -> list[str]:
+        """The addresses that were asked for since the last question, and those that the policy stopped."""
+        entries = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        sent = [each["params"]["request"]["url"] for each in entries if each["method"] == "Network.requestWillBeSent"]
+        return [url for url in sent if not url.startswith("data:")]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    one = Browser()
+    yield one
+    one.driver.quit()
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Callable[..., Browser]:
+    def open_page(transcript: Transcript = SESSION, query: str = "", width: int = 1280) -> Browser:
+        (tmp_path / "page.html").write_text(rendered(transcript), "utf-8")
+        browser.width(width)
+        browser.asked()
+        browser.driver.get(f"{(tmp_path / 'page.html').as_uri()}{query}")
+        return browser
+
+    return open_page
+
+
+OUTSIDE = """[...document.querySelectorAll('article, .card, article pre, article p, #filters *, #map *, header *')]
+  .filter((each) => {
+    const box = each.getBoundingClientRect(), all = each.closest('main, nav').getBoundingClientRect();
+    return box.width && (box.right > all.right + 1 || box.left < all.left - 1);
+  }).length"""
+"""How many pieces of the page are wider than what they stand in."""
+SHOWN = "[...document.querySelectorAll('.item')].filter((item) => !item.hidden).length"
+COUNT = "document.querySelector('#filters output').textContent"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_hostile_runs_or_asks_and_nothing_leaves_its_box(opened: Callable[..., Browser], width: int) -> None:
+    browser = opened(Transcript([*SESSION.messages, *everywhere(HOSTILE).messages, WIDE]), width=width)
+    browser.driver.find_element("css selector", "#filters button").click()
+    assert browser.run("document.title") == "A session"
+    assert (
+        browser.run("document.querySelectorAll('iframe, object, embed, main script, img:not([src^=\"data:\"])').length")
+        == 0
+    )
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+    assert browser.run(f"({OUTSIDE})") == 0
+    assert [url for url in browser.asked() if not url.startswith("file:")] == []
+    assert [entry for entry in browser.driver.get_log("browser") if "Content Security" in entry["message"]] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("", 6),
+        ("?q=MARKDOWN%20nowhere", 0),
+        ("?q=tables.py", 1),
+        ("?tool=bash", 1),
+        ("?status=error", 1),
+        ("?hide=event,assistant", 1),
+    ],
+)
+def test_an_address_can_choose(opened: Callable[..., Browser], query: str, shown: int) -> None:
+    browser = opened(query=query)
+    browser.wait(SHOWN, shown)
+    browser.wait(COUNT, "" if shown == 6 else f"{shown} of 6")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_keys_search_mark_and_open_what_they_find(opened: Callable[..., Browser], width: int) -> None:
+    browser = opened(width=width)
+    browser.press("/")
+    browser.press("no such")
+    browser.wait(COUNT, "1 of 6")
+    assert browser.run("document.getElementById('m7').open")
+    assert browser.run("CSS.highlights.get('found').size") > 0
+    browser.press("\ue00c")  # Escape
+    browser.wait(COUNT, "")
+    browser.press("j")
+    browser.press("j")
+    assert browser.run("scrollY") > 0
+    browser.press("k")
+    browser.press("k")
+    browser.wait("document.querySelector('#m0').getBoundingClientRect().top >= 0", True)
+
+
+def test_boxes_and_lists_filter(opened: Callable[..., Browser]) -> None:
+    browser = opened()
+    browser.driver.find_element("css selector", "input[value=event]").click()
+    browser.wait(COUNT, "5 of 6")
+    browser.driver.find_element("css selector", "select[name=status] option:nth-child(3)").click()
+    browser.wait(COUNT, "1 of 6")
+
+
+def test_folds_open_alone_together_and_by_their_address(opened: Callable[..., Browser]) -> None:
+    browser = opened(query="#m5")
+    browser.wait("document.getElementById('m5').open", True)
+    assert not browser.run("document.getElementById('m7').open")
+    browser.driver.find_element("css selector", "#filters button").click()
+    assert browser.run("[...document.querySelectorAll('main details')].every((fold) => fold.open)")
+    browser.driver.find_element("css selector", "#filters button").click()
+    assert browser.run("[...document.querySelectorAll('main details')].every((fold) => !fold.open)")
+    browser.driver.find_element("css selector", "#m7 summary").click()
+    assert browser.run("document.getElementById('m7').open")
+
+
+def test_a_long_session_is_made_when_it_comes_near_and_all_of_it_is_searched(opened: Callable[..., Browser]) -> None:
+    browser = opened(LOTS, width=420)
+    assert 100 < browser.run("document.querySelectorAll('article').length") < 600
+    browser.driver.get(browser.driver.current_url.partition("#")[0] + "#m899")
+    browser.wait("Math.abs(document.getElementById('m899')?.getBoundingClientRect().top ?? 9999) < 900", True)
+    browser.press("/")
+    browser.press("number 7")
+    browser.wait(COUNT, "252 of 900")
+    assert browser.run(SHOWN) == 252
+    browser.driver.execute_script("scrollTo(0, 1e9)")
+    browser.wait("document.getElementById('m897').getBoundingClientRect().bottom <= innerHeight", True)
+
+
+def test_a_session_that_is_served_goes_on_in_its_page(browser: Browser, tmp_path: Path) -> None:
+    file = write(tmp_path / "s.json", CLEAN)
+    call = command("serve", tmp_path, "--isolated")
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().decode().strip()
+        browser.asked()
+        browser.driver.get(address)
+        browser.driver.find_element("css selector", ".item a").click()
+        assert browser.run("document.querySelectorAll('article').length") == 2
+        browser.driver.execute_script("document.getElementById('m0').dataset.kept = 1")
+        write(file, {**CLEAN, "messages": [*CLEAN["messages"], {"role": "user", "content": HOSTILE}]})
+        browser.wait("document.querySelectorAll('article').length", 3)
+        assert browser.run("document.getElementById('m0').dataset.kept") == "1"
+        assert browser.run("document.title") == "hi"
+        assert [url for url in browser.asked() if not url.startswith(address)] == []
+        process.send_signal(signal.SIGINT)
+        browser.wait("document.body.classList.contains('gone')", True)
