@@ -329,3 +329,14 @@ def test_rows_with_the_parts_of_another_program_are_not_taken_for_a_session() ->
     qwen.append({"type": "system", "subtype": "ui_telemetry", "parentUuid": "x"})
     assert CODE.detect(Rows(qwen)) is None
     assert detection.detect(Rows(qwen)).dialect == "qwen-code"
+
+
+def test_what_is_said_of_the_session_is_lost_where_a_row_first_says_it() -> None:
+    rows = [
+        row(0, None, "Hi."),
+        row(1, 0, "Hello.", "assistant", slug="quiet-river"),
+        row(2, 1, "Bye.", slug="quiet-river"),
+    ]
+    claude_code, other = dialects.get("claude-code"), dialects.get("openai-chat")
+    losses = pipeline.convert(Rows(rows, [1, 2, 3]), claude_code, other).losses
+    assert [loss.where for loss in losses if loss.field.endswith(".slug")] == ["/1/slug"]

@@ -74,9 +74,21 @@ class _SessionReader:
         )
         transcript.title = form.title_of(self.rows)
         transcript.extras = extras_of(NAME, {"session": said} if said else None)
-        steps = {HERE: self.prefix[0] if self.prefix else "..", FIRST: min(self.begins, default=0)}
-        steps[TITLE] = bare.get(form.TITLE, 0)
+        begin = min(self.begins, default=0)
+        steps = {HERE: self.prefix[0] if self.prefix else "..", FIRST: begin, TITLE: bare.get(form.TITLE, 0)}
         self.context.origin.renamed = {name: str(step) for name, step in steps.items()}
+        self.context.origin.routes |= {
+            (*self.prefix, str(begin), key): (*self.prefix, i, key) for key, i in self._late(begin).items()
+        }
+
+    def _late(self, begin: int) -> dict[str, int]:
+        """What is said of the session and not by the row where it begins: the first row that says it."""
+        missing = [key for key in self.usual if self.rows[begin].get(key) != self.usual[key]] if self.begins else []
+        late: dict[str, int] = {}
+        for i, row in enumerate(self.rows[begin:] if missing else (), begin):
+            if isinstance(row, dict):
+                late |= {key: i for key in missing if key not in late and row.get(key) == self.usual[key]}
+        return late
 
     # ------------------------------------------------------------ rows of their own kind
 
