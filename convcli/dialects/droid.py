@@ -66,6 +66,7 @@ def lift(document: Any) -> Transcript:
     for i, row in enumerate(document):
         if i == 0 and isinstance(row, dict) and row.get("type") == START:
             transcript.extras = extras_of(NAME, HEADER.lift(row, transcript))
+            context.origin.routes = {(key,): (i, key) for key in row}
         elif _is_message(row):
             _lift_row(row, i, context)
         else:
@@ -116,8 +117,7 @@ DIALECT = Dialect(
         **places.PLACES,
         **paths(
             "id=0/id title=0/sessionTitle cwd=0/cwd message.id=../id message.parentId=../parentId "
-            "message.createdAt=../timestamp extras.row=.. extras.messageId=id extras.owner=0/owner "
-            "extras.version=0/version extras.hostId=0/hostId extras.title=0/title"
+            "message.createdAt=../timestamp extras.row=.. extras.messageId=id"
         ),
     },
     envelope=frozenset(("row", "owner", "version", "hostId", "messageId")),

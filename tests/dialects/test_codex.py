@@ -262,3 +262,10 @@ def test_a_part_of_an_unknown_kind_is_written_as_it_was_though_its_annotations_s
     document = Rows([*sample("session-events.jsonl")[:1], {"timestamp": "T", "type": "response_item", "payload": item}])
     (written,) = payloads(CODEX.lift(document), "response_item")
     assert written["content"] == item["content"]
+
+
+def test_the_time_of_a_session_is_lost_where_its_row_says_it() -> None:
+    rows_ = sample("twin-weather.jsonl")
+    rows_[0]["payload"].pop("timestamp")
+    losses = pipeline.convert(rows_, CODEX, CHAT).losses
+    assert [loss.where for loss in losses if loss.field == "createdAt"] == ["/0/timestamp"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from convcli import dialects
+from convcli.engine import pipeline
+from convcli.model.document import Rows
 from convcli.model.transcript import Message, Reasoning, ToolResult, Transcript
 from tests.support import samples_of
 
@@ -44,3 +46,11 @@ def test_a_row_that_goes_back_begins_a_branch() -> None:
 
 def test_the_session_may_be_the_parent_of_its_first_message() -> None:
     assert lifted("signed").head is None
+
+
+def test_what_the_first_row_says_is_lost_there() -> None:
+    first, *rest = next(one.document for one in samples_of("droid") if one.path.name == "session.jsonl")
+    document = Rows([{**first, "sessionTitleAutoStage": "first_message"}, *rest], list(range(1, len(rest) + 2)))
+    losses = pipeline.convert(document, DROID, dialects.get("openai-chat")).losses
+    stages = [loss.where for loss in losses if loss.field == "extras.droid.sessionTitleAutoStage"]
+    assert stages == ["/0/sessionTitleAutoStage"]

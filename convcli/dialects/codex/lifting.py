@@ -113,6 +113,8 @@ class _Reader:
             origin.tools = [(*row.path, "dynamic_tools", k) for k in range(len(tools))]
         steps = [str(step) for step in row.path]
         origin.renamed = dict(zip(("#", "@"), steps if len(steps) > 1 else ["..", *steps], strict=True))
+        if "timestamp" not in row.payload:
+            origin.routes[*steps, "timestamp"] = (*row.path[:-1], "timestamp")
         carried = {"header": header, "headerRow": _timed(beside, time, transcript.created_at)}
         transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if value})
 
