@@ -80,7 +80,8 @@ class Summary(msgspec.Struct):
 
     `transcripts` were read, `lossy` of them lost something, `refused` documents and lines were not acceptable;
     `failing` losses are of the levels that the job does not accept. `outputs` were written. Of `groups` there are not
-    many more than `most_groups`; their counts are exact. `withheld` are sessions that could be converted but for a line.
+    many more than `most_groups`; their counts are exact. `withheld` are sessions that would be converted but for a
+    line.
     """
 
     sources: list[str]

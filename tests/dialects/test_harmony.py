@@ -76,7 +76,8 @@ def test_tools_of_the_model_keep_their_names() -> None:
         "<|start|>browser.open to=assistant<|channel|>analysis<|message|>1<|end|>"
     )
     call, result = (message.parts[0] for message in lifted(text))
-    assert isinstance(call, ToolCall) and isinstance(result, ToolResult)
+    assert isinstance(call, ToolCall)
+    assert isinstance(result, ToolResult)
     assert (call.name, call.raw_arguments, result.name, result.tool_call_id) == ("browser.open", "go", *result_of(call))
     assert DIALECT.lower(DIALECT.lift({"text": text}))["text"] == text.replace(" code<", " <|constrain|>code<")
 
