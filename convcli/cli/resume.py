@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from convcli.files.outputs import Output
     from convcli.jobs.inputs import Document
     from convcli.jobs.reading import ReadingOptions
-    from convcli.model.dialect import Program, SessionFacts
+    from convcli.model.dialect import Dialect, Program, SessionFacts
 
 EXAMPLES = """\
 convcli resume samples/cline/twin-weather.json --in codex --home home
@@ -80,6 +80,7 @@ def command(
     target = programs.path(chosen, facts, home)
     if not dry_run:
         _write(_contents(conversion.document, chosen, facts, target))
+    _tell_findings(screen, document, conversion, programs.dialect_of(program), reading)
     _tell_losses(screen, document, conversion, chosen)
     screen.tell(f"{'would write' if dry_run else 'wrote'} {target}\n")
     words = chosen.command.format(id=facts.id, path=quote(target))
@@ -161,6 +162,18 @@ def _opened(path: str) -> Output:
     except JobError as error:
         error.help = "it is in the program already: its command resumes it, or convcli diff compares the two"
         raise
+
+
+def _tell_findings(
+    screen: Screen, document: Document, conversion: Conversion, target: Dialect, reading: ReadingOptions
+) -> None:
+    """What the program would refuse or leave out of the session as it is."""
+    from convcli.jobs.converting import as_warning
+
+    printer = _shared.DiagnosticPrinter(screen, reading)
+    for finding in document.located(conversion.findings):
+        printer.finding(as_warning(finding, target))
+    printer.finish()
 
 
 def _tell_losses(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:

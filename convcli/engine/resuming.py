@@ -24,7 +24,7 @@ def resumed(transcript: Transcript, target: Dialect, source: Dialect, options: O
     if target.lift(document).id is None:
         document = conversion.written(replace(prepared, id=uuid_of(document)), target, options, source)
     left_out = conversion.left_out(transcript, options)
-    return conversion.compared(transcript, document, target, source, left_out=left_out)
+    return conversion.compared(transcript, document, target, source, purpose="request", left_out=left_out)
 
 
 def _followed(messages: list[Message]) -> list[Message]:

@@ -200,11 +200,11 @@ def _converted(document: Document, target: Dialect, options: Options, arguments:
         result = document.convert(target, options, arguments)
     except RefusedError as error:
         return ItemResult([], notes + error.findings, is_refused=True)
-    findings = notes + [_warning(finding, target) for finding in result.findings]
+    findings = notes + [as_warning(finding, target) for finding in result.findings]
     return ItemResult(result.losses, findings, True, False, document, result)
 
 
-def _warning(finding: Finding, target: Dialect) -> Finding:
+def as_warning(finding: Finding, target: Dialect) -> Finding:
     """What a service would refuse is written all the same: a transcript is not only there to be sent."""
     note = f"{target.title} would not take the output as it is" if finding.severity == "error" else ""
     notes = (*finding.notes, note) if note else finding.notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from operator import is_
 from typing import Any
@@ -181,6 +181,11 @@ def renaming(names: Alphabet, ids: Alphabet | None = None) -> Pass:
 def distinct_ids(alphabet: Alphabet) -> Pass:
     """The pass of `distinct`."""
     return on_messages(lambda messages: distinct(messages, alphabet))
+
+
+def with_ids(messages: list[Message], new: Mapping[str, str]) -> list[Message]:
+    """The messages with other ids of calls, for those that have a new one."""
+    return [_renamed_message(message, str, lambda id_: new.get(id_, id_)) for message in messages] if new else messages
 
 
 def _renamed_message(message: Message, name: Callable[[str], str], id_: Callable[[str], str]) -> Message:

@@ -66,6 +66,17 @@ def test_a_message_whose_parent_no_row_has_follows_the_one_before_it(tmp_path: P
     assert last["parentId"] == before["id"]
 
 
+def test_what_the_program_would_leave_out_is_told(tmp_path: Path) -> None:
+    source = tmp_path / "chat.json"
+    source.write_text(
+        '{"messages": [{"role": "user", "content": "/usr/bin?"}, {"role": "assistant", "content": "Hm."}]}'
+    )
+    done = run("resume", source, "--in", "gemini-cli", "--home", tmp_path)
+    assert done.returncode == 0
+    assert b"warning[unread-row]" in done.stderr
+    assert b"/messages/0" in done.stderr
+
+
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     done = run("resume", SESSION, "--in", "codex", "--home", tmp_path, "--dry-run")
     assert done.returncode == 0

@@ -262,6 +262,22 @@ def test_the_reason_of_what_is_bound_to_a_part_is_not_that_of_the_part() -> None
     assert {loss.why for loss in losses if "metadata" in loss.field} == {"only thinking has a signature of Anthropic"}
 
 
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [(["c", "c"], ["c", "c-2"]), (["c", "c_2"], ["c", "c-2"]), (["c_1", "c_2"], ["c_1", "c_2"])],
+)
+def test_no_call_has_the_id_of_an_entry_of_another(given: list[str], ids: list[str]) -> None:
+    messages = [Message("user", [Text("Hi.")])]
+    for id_ in given:
+        messages += [
+            Message("assistant", [ToolCall(id_, "f", {})]),
+            Message("tool", [ToolResult(id_, "f", "text", "1")]),
+        ]
+    after = dialects.get("claude-code").lift(written(*messages).document)
+    assert [part.id for part in parts(after, "tool_call")] == ids
+    assert [part.tool_call_id for part in parts(after, "tool_result")] == ids
+
+
 def test_keys_of_other_dialects_go_nowhere_into_a_session() -> None:
     message = Message("user", [Text("Hi.", extras={"elsewhere": {"key": 1}})], extras={"elsewhere": {"key": 2}})
     event = Message("event", [Opaque("elsewhere", {"type": "row"})])

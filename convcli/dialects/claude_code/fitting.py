@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,9 +17,9 @@ from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, without
 from convcli.kit.objects import carried_by, without_keys
 from convcli.kit.passes import fused, on_each_message, on_messages, shared
-from convcli.kit.renaming import distinct_ids, renaming
+from convcli.kit.renaming import Renaming, call_ids, distinct_ids, renaming, with_ids
 from convcli.kit.results import single_results
-from convcli.model.transcript import Message, Part, Transcript
+from convcli.model.transcript import Message, Part, ToolCall, Transcript
 from convcli.validation.rules.turns import INSTRUCTIONS
 
 ROLES = {**policy.PARTS_IN_ROLES, "opaque": ("user", "assistant", "event")}
@@ -43,6 +44,19 @@ def _counted(message: Message) -> Message:
     """Counts are those of Anthropic's API."""
     usage = taken_usage(message.usage or {})
     return message if usage == message.usage else replace(message, usage=usage)
+
+
+ENTRY = re.compile("(.+)_([0-9]+)")
+
+
+def _no_entries(messages: list[Message]) -> list[Message]:
+    """Calls with the ids X and X_2 would be entries of one call, of which only X keeps a result (2.1.330)."""
+    called = {part.id for message in messages for part in message.parts if isinstance(part, ToolCall)}
+    entries = {id_: match for id_ in called if (match := ENTRY.fullmatch(id_)) and match[1] in called}
+    if not entries:
+        return messages
+    ids = Renaming(call_ids(Transcript(messages)), IDS)
+    return with_ids(messages, {id_: ids.another(f"{match[1]}-{match[2]}") for id_, match in sorted(entries.items())})
 
 
 def _told_apart(messages: list[Message]) -> list[Message]:
@@ -154,6 +168,7 @@ FIT = fused(
     on_messages(single_results),
     sessions.results_between_events,
     distinct_ids(IDS),
+    on_messages(_no_entries),
     on_messages(_told_apart),
     on_each_message(_rooted),
     *policy.taken_parts(BLOCKS, roles=ROLES),

@@ -34,9 +34,9 @@ from convcli.kit.sessions import Envelope, event_of
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.document import Rows
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Transcript
+from convcli.model.transcript import Text, Transcript
 from convcli.validation.rules import links
-from convcli.validation.survey import Survey, for_requests
+from convcli.validation.survey import Survey, for_outputs, for_requests
 
 META = Envelope(
     "sessionId projectHash startTime lastUpdated kind directories messages history summary memoryScratchpad",
@@ -163,10 +163,23 @@ def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
             yield Breach("missing-key", NodeRef(i), "a record of a session that is resumed has an id and a timestamp")
 
 
+IGNORED = ("/", "?", "<session_context>", "<hook_context>")
+"""How texts of the user begin that a resumed session leaves out: sessionUtils.ts, read 2026-11-23."""
+
+
+def _is_sent(survey: Survey) -> Iterator[Breach]:
+    for i, message in enumerate(survey.messages):
+        text = "".join(part.text for part in message.parts if isinstance(part, Text))
+        if message.role == "user" and text.strip().startswith(IGNORED):
+            problem = "the program takes a text that begins so for a command or for its own, and does not send it"
+            yield Breach("unread-row", NodeRef(i), problem, "warning")
+
+
 RULES = (
     links.paired(links.PairingRules(where="later", missing=None)),
     Rule(("unknown-rewind",), _goes_back_to_something),
     for_requests(Rule(("missing-key",), _can_be_resumed)),
+    for_outputs(Rule(("unread-row",), _is_sent)),
 )
 
 LACKS = lacking.METADATA | words(
