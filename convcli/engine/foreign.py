@@ -46,15 +46,6 @@ FORMATS = (
         "opencode export prints the whole session, which is read",
     ),
     Foreign(
-        "a session of Goose",
-        (
-            "conversation/*/content conversation/*/created",
-            "content/*/toolCall/status",
-            "content/*/toolResult/status",
-            "working_dir message_count",
-        ),
-    ),
-    Foreign(
         "a session of OpenHands of version 0",
         (
             "source=user|agent action:str args",
@@ -131,7 +122,10 @@ FORMATS = (
     # exports
     Foreign("a prompt of Google AI Studio", ("chunkedPrompt",)),
     # rows of training sets
-    Foreign("a chat data set with the column conversation", ("conversation/*/role conversation/*/content",)),
+    Foreign(
+        "a chat data set with the column conversation",
+        ("conversation/*/role conversation/*/content !working_dir",),
+    ),
     Foreign("a chat data set with the column conversations", ("conversations/*/role conversations/*/content",)),
     Foreign(
         "a set of preference pairs with a question",

@@ -1,0 +1,297 @@
+"""goose: exported sessions, and the session files of its first versions; it is only read.
+
+Specification: the types `Session` and `Message` of block/goose (crates/goose/src/conversation/message.rs,
+session/legacy.rs); goose 1.48; read 2026-11-23. Sessions are rows of a database, which `goose session export --format
+json` prints. goose takes such a file again; convcli writes none, since none has been tried with the program.
+
+Quirks
+- A result stands in a message of the user, and the result of a tool is that of the Model Context Protocol; older
+  files have its list of contents alone, and `Ok` or `Err` where newer ones have a status.
+- A call that the model wrote wrongly has an error in place of its name: its name is not known.
+- `agentVisible` says whether the model still sees a message. A message that only the model sees, behind messages that
+  it sees no more, is the summary of these.
+- Only what a model of Anthropic signed is a signature.
+- What the program tells or asks the user is an event.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.pairing import UNKNOWN
+from convcli.kit.sessions import Envelope, add_event
+from convcli.kit.settings import Setting
+from convcli.kit.values import paths, time_of_epoch
+from convcli.model.dialect import Clue, Dialect, Program
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+from convcli.validation.rules import links, turns
+
+NAME = "goose"
+CONVERSATION = "conversation"
+SESSION = Envelope(
+    "id name description working_dir created_at updated_at conversation",
+    {"id": "id", "name": "title", "working_dir": "cwd", "created_at": "created_at", "updated_at": "updated_at"},
+    content=CONVERSATION,
+)
+MESSAGE = Envelope(
+    "id role created content metadata",
+    {"id": "id", "created": Setting("created_at", lambda value: _time(value), lambda _: None)},
+    content="role content metadata",
+)
+TEXT = Keys("type text annotations _meta", carried="annotations _meta")
+IMAGE = Keys("type data mimeType annotations _meta", carried="annotations _meta")
+KNOWN = {"userVisible": True, "agentVisible": True}
+"""What the metadata of a message say that goes without saying."""
+CALLS = {"toolRequest": "toolCall", "frontendToolRequest": "toolCall"}
+"""The kinds of calls, and the key of each."""
+SIGNERS = ("anthropic", None)
+
+
+def _time(value: Any) -> str | None:
+    return time_of_epoch(value) if type(value) is int else None
+
+
+def detect(document: Any) -> Clue | None:
+    """By messages with a time and blocks, in a session or behind the row that begins one."""
+    if isinstance(document, dict) and "working_dir" in document and isinstance(document.get(CONVERSATION), list):
+        messages = document[CONVERSATION]
+        return Clue(97, "a conversation in a working_dir") if any(map(_is_message, messages)) else None
+    rows = document if isinstance(document, list) else []
+    begins = bool(rows) and isinstance(rows[0], dict) and "working_dir" in rows[0] and "description" in rows[0]
+    if begins and any(map(_is_message, rows)):
+        return Clue(97, "messages behind a row with a working_dir")
+    asked = any(_is_message(row) and any(block.get("type") in BLOCKS for block in row["content"]) for row in rows)
+    return Clue(95, "messages with requests to tools and their responses") if asked else None
+
+
+def _is_message(row: Any) -> bool:
+    content = row.get("content") if isinstance(row, dict) else None
+    is_known = isinstance(row, dict) and row.get("role") in ("user", "assistant") and "created" in row
+    return is_known and isinstance(content, list) and all(isinstance(block, dict) for block in content)
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a session."""
+    context = LiftContext(NAME, document)
+    transcript = context.transcript()
+    prefix: Path = (CONVERSATION,) if isinstance(document, dict) else ()
+    rows: list[Any] = document[CONVERSATION] if isinstance(document, dict) else document
+    begins = not prefix and isinstance(rows[0], dict) and not _is_message(rows[0])
+    session: Native = document if isinstance(document, dict) else rows[0] if begins else {}
+    context.origin.routes |= {(key,): (0, key) for key in session} if begins else {}
+    for i, row in enumerate(rows):
+        if row is not session:
+            _lift_row(row, (*prefix, i), context)
+    transcript.extras = extras_of(NAME, SESSION.lift(session, transcript))
+    if transcript.title is None:
+        _retitle(transcript, session, context)
+    _find_summary(context.messages)
+    return transcript
+
+
+def _retitle(transcript: Transcript, session: Native, context: LiftContext) -> None:
+    """Older sessions have a description for a name."""
+    carried = dict(carried_by(transcript.extras, NAME))
+    transcript.title = carried.pop("description", None)
+    transcript.extras = extras_of(NAME, carried)
+    at = context.origin.routes.get(("description",), ("description",))
+    context.origin.routes["name",] = at
+
+
+def _lift_row(row: Any, path: Path, context: LiftContext) -> None:
+    """A message for each result and for each run of other blocks; the first has what is said of all."""
+    if not _is_message(row) or (row["content"] and all(block.get("type") in NOTICES for block in row["content"])):
+        add_event(context, row, path, MESSAGE if isinstance(row, dict) else None)
+        return
+    metadata = _object(row.get("metadata"))
+    inference = _object(metadata.get("inference"))
+    first = len(context.messages)
+    context.add(Message(row["role"], []), path, [])
+    for j, block in enumerate(row["content"]):
+        part = _lift_block(block, inference.get("provider"), context)
+        is_result = isinstance(part, ToolResult)
+        message, spots = context.messages[-1], context.origin.places[-1][1]
+        if message.parts and (is_result or message.role == "tool"):
+            message, spots = Message(row["role"], []), []
+            context.add(message, path, spots)
+        message.role = "tool" if is_result else message.role
+        message.parts.append(part)
+        spots.append(("content", j))  # type: ignore[union-attr]
+    _lift_facts(row, metadata, inference, context.messages[first])
+
+
+NOTICES = ("systemNotification", "actionRequired", "toolConfirmationRequest")
+"""Blocks that no model sees."""
+
+
+def _object(value: Any) -> Native:
+    return value if isinstance(value, dict) else {}
+
+
+def _lift_facts(row: Native, metadata: Native, inference: Native, message: Message) -> None:
+    carried = MESSAGE.lift(row, message) or {}
+    message.model = inference.get("requestedModel") or None
+    message.provider = inference.get("provider") or None
+    rest = {key: value for key, value in metadata.items() if key != "inference" and value != KNOWN.get(key)}
+    inner = {key: value for key, value in inference.items() if key not in ("provider", "requestedModel")}
+    rest |= {"inference": inner} if inner else {}
+    message.extras = extras_of(NAME, {**carried, **({"metadata": rest} if rest else {})})
+
+
+def _find_summary(messages: list[Message]) -> None:
+    """The first message that only the model sees stands for those before it, where it sees none of them."""
+    hidden = 0
+    for message in messages:
+        metadata = carried_by(message.extras, NAME).get("metadata", {})
+        if metadata.get("agentVisible") is False or message.role == "event":
+            hidden += message.role != "event"
+        elif message.role == "tool" and not metadata:
+            continue
+        else:
+            if hidden and metadata.get("userVisible") is False:
+                message.replaces = "all"
+            return
+
+
+# ---------------------------------------------------------------- blocks
+
+
+def _lift_block(block: Native, provider: str | None, context: LiftContext) -> Part:
+    read = BLOCKS.get(block.get("type") or "")
+    if read is not None:
+        return read(block, provider, context)
+    return _lift_shown(block) or Opaque(NAME, block)
+
+
+def _lift_shown(block: Native) -> Part | None:
+    """A text or an image."""
+    if block.get("type") == "text" and isinstance(block.get("text"), str):
+        return Text(block["text"], extras=extras_of(NAME, TEXT.carried(block)))
+    if block.get("type") == "image" and isinstance(block.get("data"), str):
+        media_type = block.get("mimeType") or None
+        return Media("image", data=block["data"], media_type=media_type, extras=extras_of(NAME, IMAGE.carried(block)))
+    return None
+
+
+def _lift_thinking(block: Native, provider: str | None, _: LiftContext) -> Part:
+    rest = {key: value for key, value in block.items() if key not in ("type", "thinking") and value not in (None, "")}
+    signature = rest.pop("signature", None) if provider in SIGNERS else None
+    metadata = {"signature": signature} if signature is not None else None
+    return Reasoning(block["thinking"], metadata=metadata, extras=extras_of(NAME, rest))
+
+
+def _lift_redacted(block: Native, provider: str | None, _: LiftContext) -> Part:
+    rest = {key: value for key, value in block.items() if key not in ("type", "data")}
+    return Reasoning("", metadata={"redactedData": block["data"]}, extras=extras_of(NAME, rest))
+
+
+def _outcome(value: Any) -> tuple[Any, Any, Native]:
+    """What succeeded, what failed, and what else is said: a status says which, in older files the key."""
+    if not isinstance(value, dict):
+        return value, None, {}
+    for done, failed in (("value", "error"), ("Ok", "Err")):
+        if done in value or failed in value:
+            rest = {key: one for key, one in value.items() if key not in (done, failed, "status")}
+            return value.get(done), value.get(failed), rest
+    return value, None, {}
+
+
+def _lift_call(block: Native, _: str | None, context: LiftContext) -> Part:
+    key = CALLS[block["type"]]
+    call, error, beside = _outcome(block[key])
+    rest = {name: value for name, value in block.items() if name not in ("id", key, "thoughtSignature")}
+    rest = {name: value for name, value in rest.items() if value is not None and (name, value) != ("type", NORMAL)}
+    rest |= {"outcome": beside} if beside else {}
+    signature = block.get("thoughtSignature")
+    metadata = {"thoughtSignature": signature} if isinstance(signature, str) and signature else None
+    if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+        context.pairing.invented.add(UNKNOWN)
+        id_ = context.pairing.call(block["id"] or None, UNKNOWN)
+        return ToolCall(id_, UNKNOWN, {}, metadata=metadata, extras=extras_of(NAME, {**rest, "error": error or call}))
+    arguments = call.get("arguments")
+    inner = {name: value for name, value in call.items() if name not in ("name", "arguments") and value is not None}
+    rest |= {"value": inner} if inner else {}
+    id_ = context.pairing.call(block["id"] or None, call["name"])
+    return ToolCall(id_, call["name"], arguments or {}, metadata=metadata, extras=extras_of(NAME, rest))
+
+
+NORMAL = "toolRequest"
+
+
+def _lift_response(block: Native, _: str | None, context: LiftContext) -> Part:
+    value, error, beside = _outcome(block["toolResult"])
+    rest = {name: one for name, one in block.items() if name not in ("type", "id", "toolResult") and one is not None}
+    rest |= {"outcome": beside} if beside else {}
+    id_, name = context.pairing.result(block["id"] or None, None)
+    if error is not None:
+        kind, value, failed = "error" if isinstance(error, str) else "data", error, not isinstance(error, str)
+        return ToolResult(id_, name, kind, value, is_error=failed or None, extras=extras_of(NAME, rest))  # type: ignore[arg-type]
+    native = value if isinstance(value, dict) else {"content": value}
+    inner = {key: one for key, one in native.items() if key not in ("content", "isError") and one is not None}
+    result = _lift_contents(id_, name, native.get("content"), native.get("isError") is True)
+    rest |= {"value": inner} if inner else {}
+    result.extras = extras_of(NAME, {**carried_by(result.extras, NAME), **rest})
+    return result
+
+
+def _lift_contents(id_: str, name: str, content: Any, failed: bool) -> ToolResult:
+    """A text alone is text; texts and images are what they are, and anything else is data."""
+    lifted = (
+        [_lift_shown(one) if isinstance(one, dict) else None for one in content] if isinstance(content, list) else []
+    )
+    parts = [part for part in lifted if part is not None]
+    if not isinstance(content, list) or len(parts) < len(lifted):
+        return ToolResult(id_, name, "data", content, is_error=failed or None)
+    beside = [carried_by(part.extras, NAME) for part in parts]
+    for part in parts:
+        part.extras = None
+    extras = extras_of(NAME, {"content": beside} if any(beside) else None)
+    if len(parts) == 1 and isinstance(parts[0], Text):
+        return ToolResult(id_, name, "error" if failed else "text", parts[0].text, extras=extras)
+    return ToolResult(id_, name, "multimodal", parts, is_error=failed or None, extras=extras)
+
+
+BLOCKS = {
+    **dict.fromkeys(CALLS, _lift_call),
+    "toolResponse": _lift_response,
+    "thinking": _lift_thinking,
+    "redactedThinking": _lift_redacted,
+}
+
+DIALECT = Dialect(
+    name=NAME,
+    title="goose",
+    aliases=("block-goose",),
+    specification="Session and Message of block/goose, goose 1.48; read 2026-11-23",
+    framings=("document", "events"),
+    forms=("export", "session"),
+    programs=(Program(NAME, ".local/share/goose", "sessions/*.jsonl"),),
+    detect=detect,
+    lift=lift,
+    has=frozenset(("message.provider", "message.replaces")),
+    rules=(links.paired(links.PairingRules(where="later", missing=None)), turns.decodable()),
+    places=paths(
+        "title=name cwd=working_dir createdAt=created_at updatedAt=updated_at message.createdAt=created "
+        "message.model=metadata/inference/requestedModel message.provider=metadata/inference/provider "
+        "message.replaces=metadata tool_call.name=toolCall/value/name tool_call.arguments=toolCall/value/arguments "
+        "tool_result.toolCallId=id tool_result.value=toolResult/value/content tool_result.kind=toolResult "
+        "tool_result.isError=toolResult/value/isError image.mediaType=mimeType reasoning.text=thinking"
+    ),
+    envelope=frozenset(("metadata", "message_count", "extension_data", "outcome")),
+)
