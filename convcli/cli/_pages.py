@@ -46,6 +46,11 @@ def title_of(transcript: Transcript, file: str) -> str:
     return transcript.title or first_words(transcript) or os.path.basename(file)
 
 
+def about_of(row: dict[str, Any]) -> list[str]:
+    """What a page says of a session beneath its title. `row` is that of `views.rows.by_transcript`."""
+    return message.title({**row, "title": None})[1:]
+
+
 def marks(document: Document, transcript: Transcript, target: Dialect | None, *, findings: bool) -> page.Annotations:
     """What is laid over a page: what the target would lose, and what validate finds, as far as it is asked for."""
     from convcli.engine import pipeline
@@ -65,9 +70,8 @@ class PageFolder:
 
     def add(self, row: dict[str, Any], transcript: Transcript, marks: page.Annotations) -> None:
         """The page of one transcript. `row` is that of `views.rows.by_transcript`."""
-        _, *about = message.title(row)
         title, name = title_of(transcript, row["file"]), self._name(os.path.basename(row["file"]), row["line"])
-        self._write(name, page.conversation(transcript, title, about, marks, up="index.html"))
+        self._write(name, page.conversation(transcript, title, about_of(row), marks, up="index.html"))
         self._index.add(row, title, name)
 
     def finish(self) -> str:

@@ -18,12 +18,12 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from convcli.cli._pages import SessionIndex, marks, title_of
+from convcli.cli._pages import SessionIndex, about_of, marks, title_of
 from convcli.cli._selecting import row_of
 from convcli.jobs.inputs import Document, InputFile
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ConvcliError, JobError
-from convcli.report import message, page
+from convcli.report import page
 from convcli.report.text import count
 
 if TYPE_CHECKING:
@@ -98,9 +98,9 @@ class ServedFolder:
     def page(self, address: PageAddress, version: str) -> Iterator[str]:
         """The page of a transcript. Raises ConvcliError where its file cannot be read now."""
         document, transcript = next(islice(self._transcripts(address.path), address.number, None))
-        file, *about = message.title(row_of(document, transcript))
+        title, about = title_of(transcript, address.path), about_of(row_of(document, transcript))
         over = marks(document, transcript, self._target, findings=self._findings)
-        return page.conversation(transcript, title_of(transcript, file), about, over, up="./", version=version)
+        return page.conversation(transcript, title, about, over, up="./", version=version)
 
     def _files(self) -> list[InputFile]:
         with suppress(JobError):

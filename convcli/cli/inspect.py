@@ -243,11 +243,10 @@ class _Inspecting:
         from convcli.views import rows as overview
 
         if self._is_page():
-            from convcli.cli._pages import title_of
+            from convcli.cli._pages import about_of, title_of
             from convcli.report import page
 
-            file, *about = message.title(row_of(document, transcript))
-            name = title_of(transcript, file)
+            name, about = title_of(transcript, document.file), about_of(row_of(document, transcript))
             self.screen.show(page.conversation(transcript, name, about, self._marks(document, transcript)))
             return
         searched = any("~" in condition for condition in self.arguments.where)  # all of a text, not its beginning

@@ -14,11 +14,15 @@ from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
+    from convcli.views.statistics import Statistics
 
 EXAMPLES = """\
 convcli stats samples/openclaw/*.jsonl
 convcli stats samples/openclaw/*.jsonl --output-format json
 """
+
+
+COLUMNS = ["what", "name", "count", "errors", "size", "seconds", "cost"]
 
 
 class StatsArguments(NamedTuple):
@@ -35,17 +39,39 @@ class StatsArguments(NamedTuple):
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
-    """Count models, roles, tools, errors and tokens of transcripts.
+    """Count models, roles, tools, errors, tokens, time and cost of transcripts.
 
-    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Sizes are in characters.
+    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Sizes are in characters. What models cost is told where
+    the configuration has prices. A terminal shows plots over time and by tool.
     """
-    from convcli.views.rows import Statistics
+    from convcli.views.costs import Prices
+    from convcli.views.statistics import Statistics
 
-    arguments, statistics = StatsArguments(**values), Statistics()
+    arguments = StatsArguments(**values)
+    statistics = Statistics(Prices(arguments.reading.configuration.settings.get("prices", {})))
     codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
     for document, transcript in _shared.lifted(arguments.paths, arguments.reading, codes, printer):
         statistics.add(transcript, document.dialect.name)
-    _shared.show_table(screen, arguments.form, ["what", "name", "count", "errors", "size"], statistics.rows())
+    _shared.show_table(screen, arguments.form, COLUMNS, statistics.rows())
+    if arguments.form == "table" and (width := _shared.width()) is not None:
+        _plots(screen, statistics, width)
+    _tell_unpriced(screen, statistics)
     printer.finish()
     codes.finish()
     return codes.worst
+
+
+def _plots(screen: Screen, statistics: Statistics, width: int) -> None:
+    from convcli.report import plots
+
+    calls = {name: count for (what, name), count in statistics.counts.items() if what == "tools"}
+    screen.show(plots.over_time(statistics.timeline, width, screen.out))
+    screen.show(plots.by_tool(calls, statistics.errors, width, screen.out))
+
+
+def _tell_unpriced(screen: Screen, statistics: Statistics) -> None:
+    from convcli.report.text import count, safe_text
+
+    for model, number in statistics.unpriced.most_common():
+        name = safe_text(model) or "no known model"
+        screen.tell(f"note: {count(number, 'answer')} of {name} cost what the configuration does not say\n")

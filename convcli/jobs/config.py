@@ -35,6 +35,7 @@ KEYS: dict[str, Key] = {
     "dialects": Key(dict, "a table of patterns with the name of a dialect", {}, READERS),
     "exclude": Key(list, "a list of patterns", [], READERS),
     "duplicate-keys": Key(str, '"error" or "last"', "error", READERS),
+    "prices": Key(dict, "a table of patterns of models with tables of prices", {}, "stats"),
     "ignore": Key(list, "a list of codes", [], "validate; warnings of all"),
     "per-file-ignores": Key(dict, "a table of patterns with lists of codes", {}, "validate; warnings of all"),
     "ignore-at": Key(list, "a list of tables with file, where, line and codes", [], "validate; warnings of all"),
@@ -45,6 +46,8 @@ KEYS: dict[str, Key] = {
     "check-arguments": Key(bool, "true or false", False, "validate"),
     "output-format": Key(str, "the name of a format", "full", "validate"),
 }
+PRICE_KEYS = ("input", "output", "cache-read", "cache-write")
+"""What has a price, for a million tokens."""
 PLACE_KEYS = {"file": str, "where": str, "line": int, "codes": list}
 
 
@@ -196,6 +199,18 @@ def _check(path: str, settings: dict[str, Any]) -> None:
         _refuse(path, f"exclude must be {KEYS['exclude'].wanted}")
     for place in settings.get("ignore-at", ()):
         _check_place(path, place)
+    for pattern, prices in settings.get("prices", {}).items():
+        _check_prices(path, pattern, prices)
+
+
+def _check_prices(path: str, pattern: str, prices: Any) -> None:
+    if not isinstance(prices, Mapping):
+        _refuse(path, f'prices: "{pattern}" must be a table with {", ".join(PRICE_KEYS)}')
+    for key, price in prices.items():
+        if key not in PRICE_KEYS:
+            _refuse(path, f'prices: there is no key "{key}"', did_you_mean(key, PRICE_KEYS))
+        if type(price) not in (int, float) or not 0 <= price < float("inf"):
+            _refuse(path, f"prices: {key} must be a number, the price of a million tokens")
 
 
 def _check_place(path: str, place: Any) -> None:

@@ -141,7 +141,7 @@ def _summary_of(parts: list[Part], pairs: CallPairs, longest: int | None, in_sho
     texts = list(filter(None, map(part_text, parts)))
     text = _short(tool, in_short) if in_short and isinstance(tool, ToolCall) else "\n".join(texts)
     return {
-        "kind": ", ".join(dict.fromkeys(map(_kind, parts))),
+        "kind": ", ".join(dict.fromkeys(map(kind_of, parts))),
         "tool": tool.name if tool is not None else None,
         "call": pairs.mark(tool) if tool is not None else None,
         "status": pairs.status(tool) if tool is not None else None,
@@ -154,7 +154,7 @@ def _short(call: ToolCall, width: int) -> str:
     return call.raw_arguments if call.raw_arguments is not None else gist(call.arguments, width)
 
 
-def _kind(part: Part) -> str:
+def kind_of(part: Part) -> str:
     return {"tool_call": "call", "tool_result": "result"}.get(part.type, part.type)
 
 
@@ -293,51 +293,3 @@ def _outer(transcript: Transcript) -> Iterator[Message]:
         if before is None or not before or place[: len(before)] != before:
             before = place
             yield message
-
-
-def _tokens(usage: dict[str, int]) -> dict[str, int]:
-    """With a total even where the source leaves the sum to its readers: else it would count some answers only."""
-    total = usage.get("inputTokens", 0) + usage.get("outputTokens", 0)
-    return {"totalTokens": total, **usage} if usage else {}
-
-
-class Statistics:
-    """Counts over many transcripts."""
-
-    def __init__(self) -> None:
-        self.counts: Counter[tuple[str, str]] = Counter()
-        self.errors: Counter[str] = Counter()
-        self.sizes: Counter[tuple[str, str]] = Counter()
-
-    def add(self, transcript: Transcript, dialect: str) -> None:
-        """Count in a transcript."""
-        self.counts["transcripts", dialect] += 1
-        model = about(transcript)["model"]
-        self._count("models", model or "", 0)
-        for message in transcript.messages:
-            self._count("roles", message.role, sum(len(part_text(part)) for part in message.parts))
-            for part in message.parts:
-                self._count("kinds", _kind(part), len(part_text(part)))
-                self._tool(part)
-            for name, number in _tokens(message.usage or {}).items():
-                self.counts["tokens", name] += number
-
-    def rows(self) -> Iterator[Row]:
-        """A row for each thing that was counted, the most frequent first. `size` in characters."""
-        order = ("transcripts", "models", "roles", "kinds", "tools", "tokens")
-        for (what, name), count in sorted(self.counts.items(), key=lambda item: (order.index(item[0][0]), -item[1])):
-            errors = self.errors[name] if what == "tools" else None
-            size = self.sizes.get((what, name))
-            yield {"what": what, "name": name, "count": count, "errors": errors, "size": size}
-
-    def _count(self, what: str, name: str, size: int) -> None:
-        if name:
-            self.counts[what, name] += 1
-            self.sizes[what, name] += size
-
-    def _tool(self, part: Part) -> None:
-        if isinstance(part, ToolCall):
-            self._count("tools", part.name, 0)
-        elif isinstance(part, ToolResult):
-            self.sizes["tools", part.name] += len(part_text(part))
-            self.errors[part.name] += is_error(part)

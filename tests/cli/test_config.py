@@ -91,3 +91,33 @@ def test_a_wrong_configuration_is_an_error_of_every_command_that_reads_and_of_co
     for words in (("config",), ("inspect", "data/a.json"), ("convert", "data/a.json", "--to", OWN)):
         done = run(*words, cwd=tmp_path)
         assert (done.returncode, b'did you mean "strict"?' in done.stderr) == (2, True)
+
+
+def test_stats_tells_costs_where_the_configuration_has_prices(tmp_path: Path) -> None:
+    usage = {"inputTokens": 1_000_000, "outputTokens": 500_000}
+    answers = [{"role": "assistant", "parts": [], "model": model, "usage": usage} for model in ("m-1", "m-2", "x")]
+    project(tmp_path, '[prices]\n"m-*" = { input = 2, output = 4.0 }\n')
+    write(tmp_path / "data" / "a.json", {"convcli": 1, "messages": answers})
+    done = run("stats", "data/a.json", "--output-format", "json", cwd=tmp_path)
+    costs = {row["name"]: row["cost"] for row in json.loads(done.stdout) if row["what"] == "costs"}
+    assert costs == {"m-1": 4, "m-2": 4}
+    assert done.stderr == b"note: 1 answer of x cost what the configuration does not say\n"
+    assert b"costs" not in run("stats", "data/a.json", "--isolated", cwd=tmp_path).stdout
+    assert b"prices" in run("config", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('"m" = 3', b'"m" must be a table with input, output'),
+        ('"m" = { inptu = 3 }', b'did you mean "input"?'),
+        ('"m" = { input = "3" }', b"input must be a number"),
+        ('"m" = { input = -3 }', b"input must be a number"),
+        ('"m" = { input = true }', b"input must be a number"),
+        ('"m" = { input = nan }', b"input must be a number"),
+    ],
+)
+def test_prices_that_are_none_are_refused(tmp_path: Path, text: str, told: bytes) -> None:
+    project(tmp_path, f"[prices]\n{text}\n")
+    done = run("config", cwd=tmp_path)
+    assert (done.returncode, told in done.stderr) == (2, True)
