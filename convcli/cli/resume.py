@@ -82,6 +82,7 @@ def command(
         _write(_contents(conversion.document, chosen, facts, target))
     _tell_findings(screen, document, conversion, programs.dialect_of(program), reading)
     _tell_losses(screen, document, conversion, chosen)
+    _tell_unsent(screen, conversion, chosen)
     screen.tell(f"{'would write' if dry_run else 'wrote'} {target}\n")
     words = chosen.command.format(id=facts.id, path=quote(target))
     screen.show([f"cd {quote(facts.cwd)} && {words}\n"])
@@ -174,6 +175,22 @@ def _tell_findings(
     for finding in document.located(conversion.findings):
         printer.finding(as_warning(finding, target))
     printer.finish()
+
+
+UNSENT = {"system": "instructions", "reasoning": "thinking"}
+"""What a program may keep and not send, in words."""
+
+
+def _tell_unsent(screen: Screen, conversion: Conversion, program: Program) -> None:
+    """What the session holds and the model will not be shown again."""
+    from convcli.jobs import programs
+
+    target = programs.dialect_of(program.name)
+    messages = target.lift(conversion.document).messages
+    held = {message.role for message in messages} | {part.type for message in messages for part in message.parts}
+    for kind in program.unsent:
+        if kind in held:
+            screen.tell(f"note: {target.title} does not send the {UNSENT[kind]} that a session holds\n")
 
 
 def _tell_losses(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:

@@ -152,6 +152,7 @@ PROGRAM = Program(
     command="cline --id {id}",
     form="session",
     manifest=_manifest,
+    unsent=("system",),
 )
 GEMINI = policy.only_metadata(SIGNATURE)
 MESSAGES: tuple[Pass, ...] = (

@@ -75,7 +75,8 @@ class Program(NamedTuple):
     `pattern` are globs for its sessions below that, with a space between them. `place` names the file of a session
     there, and `command` resumes it ({id}, {path}). Without both, sessions are listed and not written. `form` is that of
     its sessions; `manifest` gives the name of a second file beside a session at a path, without which the program does
-    not find it, and its document.
+    not find it, and its document. `unsent` are roles of messages and types of parts that a session holds and that the
+    program does not send when it goes on.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Program(NamedTuple):
     command: str = ""
     form: str | None = None
     manifest: Callable[[SessionFacts, str], tuple[str, Any]] | None = None
+    unsent: tuple[str, ...] = ()
 
 
 Pass: TypeAlias = Callable[[Transcript], Transcript]

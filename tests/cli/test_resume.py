@@ -77,6 +77,12 @@ def test_what_the_program_would_leave_out_is_told(tmp_path: Path) -> None:
     assert b"/messages/0" in done.stderr
 
 
+@pytest.mark.parametrize(("program", "unsent"), [("claude-code", True), ("cline", True), ("codex", False)])
+def test_instructions_that_the_program_has_of_its_own_are_told(program: str, unsent: bool, tmp_path: Path) -> None:
+    done = run("resume", SESSION, "--in", program, "--home", tmp_path)
+    assert (b"does not send the instructions" in done.stderr) == unsent
+
+
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     done = run("resume", SESSION, "--in", "codex", "--home", tmp_path, "--dry-run")
     assert done.returncode == 0

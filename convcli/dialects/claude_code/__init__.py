@@ -88,7 +88,9 @@ def _hash(text: str) -> str:
     return digits
 
 
-PROGRAM = Program(NAME, ".claude", "projects/*/*.jsonl", "CLAUDE_CONFIG_DIR", _place, "claude --resume {id}")
+PROGRAM = Program(
+    NAME, ".claude", "projects/*/*.jsonl", "CLAUDE_CONFIG_DIR", _place, "claude --resume {id}", unsent=("system",)
+)
 
 
 def write(transcript: Transcript, _: Options) -> Any:

@@ -196,7 +196,13 @@ def _place(facts: SessionFacts) -> str:
 
 
 PROGRAM = Program(
-    NAME, ".copilot", "session-state/*/events.jsonl", "COPILOT_HOME", _place, command="copilot --resume {id}"
+    NAME,
+    ".copilot",
+    "session-state/*/events.jsonl",
+    "COPILOT_HOME",
+    _place,
+    command="copilot --resume {id}",
+    unsent=("system", "reasoning"),
 )
 HAS = lacking.fields("id cwd createdAt message.id message.createdAt message.usage")
 LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - HAS
