@@ -84,7 +84,11 @@ FORMATS = (
             "attributes/gen_ai.operation.name !attributes/gen_ai.input.messages !attributes/gen_ai.output.messages",
         ),
     ),
-    Foreign("a trace of OpenTelemetry (OTLP)", ("resourceSpans/*/scopeSpans", "resourceLogs/*/scopeLogs")),
+    Foreign(
+        "a trace of OpenTelemetry (OTLP)",
+        ("resourceSpans/*/scopeSpans", "resourceLogs/*/scopeLogs"),
+        "the messages inside are read with --at otlp",
+    ),
     Foreign(
         "a trace of OpenInference",
         ("attributes/openinference.span.kind",),

@@ -3,7 +3,8 @@
 Traces, batch files and dumps of databases hold documents of ordinary dialects somewhere within, some of them as JSON in
 a text. The files of the programs below are known by name. Formats: https://langfuse.com/docs/observability/data-model,
 https://docs.smith.langchain.com, https://docs.litellm.ai/docs/proxy/logging_spec,
-https://arize-ai.github.io/openinference/spec, https://platform.openai.com/docs/guides/batch,
+https://arize-ai.github.io/openinference/spec, https://opentelemetry.io/docs/specs/otlp,
+https://platform.openai.com/docs/guides/batch,
 https://docs.claude.com/en/docs/build-with-claude/batch-processing, https://ai.google.dev/gemini-api/docs/batch-api"""
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ PRESETS: dict[str, str] = {
     "braintrust": "/input /output /*/input /*/output /events/*/input /events/*/output",
     "openinference": "/attributes/input.value /attributes/output.value "
     "/*/attributes/input.value /*/attributes/output.value",
+    "otlp": "/resourceSpans/*/scopeSpans/*/spans/* /resourceLogs/*/scopeLogs/*/logRecords/*",
     "openai-batch": "/body /response/body",
     "anthropic-batch": "/params /result/message /requests/*/params",
     "gemini-batch": "/request /response",

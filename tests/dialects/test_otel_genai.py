@@ -119,3 +119,74 @@ def test_losses_stand_at_the_attribute_that_says_it() -> None:
     told = {loss.field: loss.where for loss in losses}
     assert told["model"] == "/attributes/gen_ai.request.model"
     assert told["message.id"] == "/attributes/gen_ai.response.id"
+
+
+def typed(value: Any) -> dict[str, Any]:
+    """A value as OTLP writes it."""
+    kinds = {str: "stringValue", bool: "boolValue", float: "doubleValue"}
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [typed(item) for item in value]}}
+    if isinstance(value, dict):
+        return {"kvlistValue": {"values": [{"key": key, "value": typed(item)} for key, item in value.items()]}}
+    return {"intValue": str(value)} if type(value) is int else {kinds[type(value)]: value}
+
+
+def listed(attributes: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": typed(value)} for key, value in attributes.items()]
+
+
+def test_attributes_of_otlp_say_what_those_of_an_object_say() -> None:
+    attributes = {INPUT: [USER], OUTPUT: json.dumps([ANSWER]), "gen_ai.request.temperature": 0.5, "a.b": [1, True]}
+    attributes["gen_ai.usage.reasoning.output_tokens"] = 3
+    document = {"name": "chat", "attributes": listed(attributes)}
+    assert detection.detect(document).dialect == "otel-genai"
+    others = attributes.pop("a.b")
+    transcript, same = DIALECT.lift(document), DIALECT.lift({"name": "chat", "attributes": attributes})
+    assert (transcript.messages, transcript.settings) == (same.messages, same.settings)
+    left = [{"key": "a.b", "value": typed(others)}]
+    assert transcript.extras == {"otel-genai": {"span": {"name": "chat", "attributes": left}}}
+    assert DIALECT.lift(DIALECT.lower(transcript)) == transcript
+    assert DIALECT.lift(document).messages[-1].usage == {"reasoningTokens": 3}
+    assert pipeline.convert(document, DIALECT, DIALECT).document == document
+
+
+def test_losses_of_otlp_stand_at_its_typed_values() -> None:
+    call = {"type": "tool_call", "id": "a", "name": "f", "arguments": {"n": 1}}
+    messages = [{"role": "assistant", "parts": [call], "finish_reason": "stop"}]
+    document = {"attributes": listed({"gen_ai.request.model": "m", INPUT: messages, "a.b": 1})}
+    losses = pipeline.convert(document, DIALECT, dialects.get("hf-chat")).losses
+    told = {loss.field: loss.where for loss in losses}
+    message = "/attributes/1/value/arrayValue/values/0/kvlistValue/values"
+    assert told["model"] == "/attributes/0/value/stringValue"
+    assert told["message.stopReason"] == f"{message}/2/value/stringValue"
+
+
+@pytest.mark.parametrize(
+    "value", [{"bytesValue": "AA=="}, {"intValue": "x"}, {"doubleValue": "NaN"}, {"stringValue": "a", "b": 1}, {}, 5]
+)
+def test_a_value_of_otlp_that_json_does_not_have_is_kept_as_it_is(value: Any) -> None:
+    document = {"attributes": [*listed({INPUT: [USER]}), {"key": TOOLS, "value": value}]}
+    transcript = DIALECT.lift(document)
+    assert transcript.extras == {"otel-genai": {TOOLS: value, "span": {}}}
+    assert DIALECT.lift(DIALECT.lower(transcript)) == transcript
+
+
+def test_messages_may_stand_in_an_event_of_a_span() -> None:
+    event = {"name": "details", "attributes": {INPUT: [USER], OUTPUT: [ANSWER], "gen_ai.request.model": "n"}}
+    document = {"attributes": {"gen_ai.request.model": "m"}, "events": [{"name": "retry"}, event]}
+    transcript = DIALECT.lift(document)
+    assert ([one.role for one in transcript.messages], transcript.model) == (["user", "assistant"], "m")
+    left = {"name": "details", "attributes": {"gen_ai.request.model": "n"}}
+    assert transcript.extras == {"otel-genai": {"span": {"events": [{"name": "retry"}, left]}}}
+    assert pipeline.convert(document, DIALECT, DIALECT).document == document
+
+
+def test_a_setting_of_another_type_is_carried() -> None:
+    document = {"attributes": listed({INPUT: [USER], "gen_ai.request.temperature": "hot", "gen_ai.request.seed": 0.5})}
+    transcript = DIALECT.lift(document)
+    assert transcript.settings is None
+    assert (transcript.extras or {})["otel-genai"].keys() == {
+        "gen_ai.request.temperature",
+        "gen_ai.request.seed",
+        "span",
+    }

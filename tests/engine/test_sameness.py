@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
+from operator import eq
 from typing import Any
 
 import pytest
 
-from convcli import dialects
+from convcli import dialects, testing
+from convcli.engine import conversion
 from convcli.engine.sameness import Difference, differences
 from convcli.model.dialect import Dialect
+from convcli.model.transcript import Path
+from convcli.testing.planting import plant, plantable
+from convcli.validation import schemas
 from convcli.wire import pointers
 from tests.support import Sample, names, samples_of
 
@@ -76,6 +82,34 @@ def test_an_edited_answer_is_told_in_any_other_dialect_too(name: str) -> None:
     found = told(TWINS["intermediate"].document, other, dialects.get("intermediate"), dialects.get(name))
     before = "Let me check" if name in JOINED else "did not answer"
     assert any(before in repr(one.before) and "was silent" in repr(one.after) for one in found)
+
+
+def is_there(document: Any, path: Path) -> bool:
+    """Has the document a value at this place?"""
+    with suppress(LookupError):
+        pointers.resolve(document, path)
+        return True
+    return False
+
+
+def is_around(place: str, other: str) -> bool:
+    """Is one of the places the other, or within it?"""
+    steps = pointers.steps(place), pointers.steps(other)
+    return all(map(eq, *steps))
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_each_value_that_was_edited_is_told_at_its_place(name: str) -> None:
+    document, dialect = TWINS[name].document, dialects.get(name)
+    for number, path in enumerate(plantable(document)):
+        planted = plant(document, path, number, lambda value: schemas.accepts(name, value))
+        if planted is None or testing.is_repeated(dialect, path) or not is_there(document, path):
+            continue
+        place = pointers.pointer(path)
+        lifted = (conversion.lift(one, dialect) for one in (document, planted[0]))  # as the command does
+        found = differences(*lifted, dialect, dialect, exact=True)
+        assert found, f"{place} was edited, and nothing differs"
+        assert any(is_around(where, place) for one in found for where in (one.first, one.second)), f"{place}: {found}"
 
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}

@@ -9,7 +9,9 @@ Quirks
 - A response of a tool is any value: whether it failed, it does not say. Some frameworks call it `result`, put it into a
   message of the user, and nest definitions of tools under `function`.
 - Ids of calls may be absent, and may be those of other calls too.
-- Events of single messages (before 1.37) and OTLP are not read.
+- A span may say it in one of its events. OTLP writes attributes as a list of keys and typed values; the spans of a file
+  of OTLP are picked with `--at otlp`.
+- Events of single messages (before 1.37) are not read.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from convcli.dialects.otel_genai.messages import (
     lift_message,
     write_messages,
 )
+from convcli.dialects.otel_genai.spans import attributes_in, in_span
 from convcli.families.openai.fitting import of_conversations
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
@@ -35,13 +38,14 @@ from convcli.kit.settings import Settings
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Convention, Dialect, Options, Pass
 from convcli.model.errors import ContentError
-from convcli.model.transcript import Message, Path, Text, ToolDefinition, Transcript
+from convcli.model.transcript import Message, Text, ToolDefinition, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.wire import exact_json
 
 PREFIX = "gen_ai."
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 INSTRUCTIONS, TOOLS = "gen_ai.system_instructions", "gen_ai.tool.definitions"
+MESSAGES = (INPUT, OUTPUT, INSTRUCTIONS)
 SETTINGS = Settings(
     {
         f"gen_ai.request.{key}": name
@@ -63,33 +67,39 @@ ABOUT = {
     "gen_ai.response.model": "model",
 }
 """What attributes say of the last answer."""
-USAGE = {"gen_ai.usage.input_tokens": "inputTokens", "gen_ai.usage.output_tokens": "outputTokens"}
+USAGE = {
+    f"gen_ai.usage.{key}": name
+    for key, name in {
+        "input_tokens": "inputTokens",
+        "output_tokens": "outputTokens",
+        "cache_read.input_tokens": "cacheReadTokens",
+        "cache_creation.input_tokens": "cacheWriteTokens",
+        "reasoning.output_tokens": "reasoningTokens",
+    }.items()
+}
 MODEL, CONVERSATION = "gen_ai.request.model", "gen_ai.conversation.id"
 ASKED = frozenset(SETTINGS.keys())
+STOP, MAX_TOKENS, SEED = (f"gen_ai.request.{key}" for key in ("stop_sequences", "max_tokens", "seed"))
+KNOWN = frozenset((*ASKED, *ABOUT, *USAGE, MODEL, CONVERSATION, *MESSAGES, TOOLS))
 TOOL = Keys("type name description parameters strict")
 
 
 def detect(document: Any) -> Clue | None:
     """By attributes with messages, or by messages of parts with a type and a content."""
     if isinstance(document, dict):
-        found = attributes_of(document).keys() & {INPUT, OUTPUT}
+        found = attributes_in(document, KNOWN, MESSAGES).values.keys() & {INPUT, OUTPUT}
         return Clue(97, "attributes with messages") if found else None
     is_list = isinstance(document, list) and all(map(_is_message, document))
     said = [message["parts"] for message in document if message["parts"]] if is_list else []
     return Clue(93, "messages of parts with a content") if said else None
 
 
-def attributes_of(document: Native) -> Native:
-    """The attributes of a span, or the object that is nothing but attributes."""
-    inner = document.get("attributes")
-    return inner if isinstance(inner, dict) else document
-
-
 def _is_message(native: Any) -> bool:
     if not isinstance(native, dict) or not isinstance(native.get("role"), str):
         return False
-    parts = native.get("parts")
-    return isinstance(parts, list) and all(map(_is_part, parts))
+    parts, texts = native.get("parts"), (native.get("name"), native.get("finish_reason"))
+    is_named = all(isinstance(text or "", str) for text in texts)
+    return is_named and isinstance(parts, list) and all(map(_is_part, parts))
 
 
 def _is_part(part: Any) -> bool:
@@ -118,9 +128,8 @@ def lift(document: Any) -> Transcript:
             lift_message(native, (i,), context)
         return context.transcript()
     context.origin.form = "attributes"
-    attributes = attributes_of(document)
-    prefix: Path = () if attributes is document else ("attributes",)
-    context.origin.routes |= {(key,): (*prefix, key) for key in attributes} if prefix else {}
+    attributes, places, around = attributes_in(document, KNOWN, MESSAGES)
+    context.origin.routes |= places
     rest = {key: value for key, value in attributes.items() if value is not None}
     transcript = context.transcript()
     for key in (INSTRUCTIONS, INPUT, OUTPUT):
@@ -130,19 +139,18 @@ def lift(document: Any) -> Transcript:
         del rest[key]
         if key == INSTRUCTIONS:
             parts = [PARTS.lift(part, context) for part in values]
-            context.add(Message("system", parts), (*prefix, key), [(i,) for i in range(len(parts))])
+            context.add(Message("system", parts), (key,), [(i,) for i in range(len(parts))])
             continue
         for i, native in enumerate(values):
-            lift_message(native, (*prefix, key, i), context)
-    _lift_tools(rest, prefix, transcript)
-    settings, unread = SETTINGS.lift({key: rest.pop(key) for key in [*rest] if key in ASKED})
+            lift_message(native, (key, i), context)
+    _lift_tools(rest, transcript)
+    settings, unread = SETTINGS.lift({key: rest.pop(key) for key in [*rest] if _is_asked(key, rest[key])})
     transcript.settings = settings or None
     for key, name in ((MODEL, "model"), (CONVERSATION, "id")):
         if isinstance(rest.get(key), str) and rest[key]:
             setattr(transcript, name, rest.pop(key))
     _lift_answer(rest, context.messages)
-    around = {key: value for key, value in document.items() if key != "attributes"} if prefix else {}
-    transcript.extras = extras_of(NAME, {**rest, **unread, **({"span": around} if around or prefix else {})})
+    transcript.extras = extras_of(NAME, {**rest, **unread, **({} if around is None else {"span": around})})
     return transcript
 
 
@@ -156,14 +164,14 @@ def _listed(value: Any, accepts: Any) -> list[Any] | None:
     return value if isinstance(value, list) and all(map(accepts, value)) else None
 
 
-def _lift_tools(rest: Native, prefix: Path, transcript: Transcript) -> None:
+def _lift_tools(rest: Native, transcript: Transcript) -> None:
     natives = _listed(rest.get(TOOLS), _is_tool)
     if natives is None:
         return
     del rest[TOOLS]
     transcript.tools = [_lift_tool(native) for native in natives]
     if transcript.origin is not None:
-        transcript.origin.tools = [(*prefix, TOOLS, i) for i in range(len(natives))]
+        transcript.origin.tools = [(TOOLS, i) for i in range(len(natives))]
 
 
 def _is_tool(native: Any) -> bool:
@@ -185,6 +193,14 @@ def _lift_tool(native: Native) -> ToolDefinition:
         carried |= {"beside": beside} if beside else {}
     description, strict = body.get("description") or None, body.get("strict")
     return ToolDefinition(body["name"], description, body.get("parameters"), strict, extras=extras_of(NAME, carried))
+
+
+def _is_asked(key: str, value: Any) -> bool:
+    """Is it a setting with a value of its type? OTLP writes any."""
+    if key in (STOP, MAX_TOKENS, SEED):
+        is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        return is_list if key == STOP else type(value) is int
+    return key in ASKED and isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _lift_answer(rest: Native, messages: list[Message]) -> None:
@@ -228,7 +244,10 @@ def write(transcript: Transcript, options: Options) -> Any:
     if transcript.tools is not None:
         native[TOOLS] = [_write_tool(tool) for tool in transcript.tools]
     attributes = {**native, **{key: value for key, value in carried.items() if key not in ASKED}}
-    return attributes if span is None else {**span, "attributes": attributes}
+    if span is None:
+        return attributes
+    texts = {key: exact_json.write_text(value) for key, value in native.items() if key in (*MESSAGES, TOOLS)}
+    return in_span(span, {**attributes, **texts} if isinstance(span.get("attributes"), list) else attributes)
 
 
 def _is_instruction(message: Message) -> bool:
@@ -317,7 +336,7 @@ DIALECT = Dialect(
         "message.id": "attributes say it of the last answer only",
         "message.model": "attributes say it of the last answer only",
         "message.provider": "attributes say it of the last answer only",
-        "message.usage": "attributes count the tokens of input and output of the last answer only",
+        "message.usage": "attributes count the tokens of the last answer only, and have no sum of them",
         "refusal": "there is no part for a refusal: it is written as text",
         "tool_result.isError": "a response does not say whether a tool failed",
         **dict.fromkeys(lacking.MEDIA, "media are data, an address or the id of a file"),
@@ -332,6 +351,7 @@ DIALECT = Dialect(
         **{f"message.usage.{name}": ("..", "..", key) for key, name in USAGE.items()},
         "model": (MODEL,),
         "id": (CONVERSATION,),
+        "extras.span": (),
         "text.text": ("content",),
         "reasoning.text": ("content",),
         "tool_result.kind": ("response",),
