@@ -115,8 +115,8 @@ COUNTS = {
 
 
 def miscounts(wish: argparse.Namespace) -> set[tuple[str, str]]:
-    """Every real file with messages and no broken lines in which convcli counts something else, and what. Files that are
-    taken for nothing are those of `misread`."""
+    """Every real file with messages and no broken lines in which convcli counts something else, and what; files that
+    are taken for nothing are those of `misread`."""
     expected = json.loads((wish.corpus / REAL / "expected.json").read_text("utf-8"))
     whole = {
         name: counts

@@ -28,6 +28,8 @@ def lift_message(native: Native, path: Path, context: LiftContext) -> None:
     """A turn, or a result with what stands beside it."""
     lift_one = _lift_result if native["role"] == "tool" else _lift_turn
     message, spots = lift_one(native, context)
+    if native["role"] == "tool" and native.get("error") is not None and not native.get("content"):
+        context.origin.routes[(*path, "content")] = (*path, "error", "message")
     context.add(message, path, spots)
 
 

@@ -335,6 +335,7 @@ DIALECT = Dialect(
     places={
         "image.detail": ("image_url", "detail"),
         **CALLS,
+        "tool_result.name": ("..", "name"),
         "message.usage": ("..", "..", "..", "usage"),
         **{f"message.usage.{ours}": ("..", "..", "..", "usage", *theirs) for theirs, ours in USAGE.items()},
         "extras.usage": ("..", "..", "..", "usage"),
