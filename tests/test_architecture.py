@@ -28,6 +28,7 @@ FLOORS = (
     ("dialects",),
     ("engine",),
     ("jobs", "views"),
+    ("parts",),
     ("report",),
     ("cli",),
     ("__main__", "testing"),
@@ -44,6 +45,8 @@ OWNERS = {
     "jsonschema": ("validation",),
     "jsonschema_rs": ("validation",),
     "referencing": ("validation",),
+    "fsspec": ("files",),
+    "ray": ("parts",),
     "rich": ("report",),
     "click": ("cli", "__main__"),
 }

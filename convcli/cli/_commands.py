@@ -26,6 +26,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
     ),
     ("What is read", "--line --at --exclude --transcripts-only --duplicate-keys --sample --seed --isolated"),
     ("What is written", "--set --form --framing --chunk --branch --view --columns --events --limit --no-trunc --pager"),
+    ("Parts", "--engine --address --part-size"),
     ("Losses", "--losses --restore-file --keep-going"),
     ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),
     ("More", ""),

@@ -87,3 +87,21 @@ def format_of(package: ModuleType) -> Near:
         return choice.names(package)
 
     return Near("output-format", names)
+
+
+LEVELS: dict[str | None, Any] = {None: None, "content": "content", "context": "context", "any": "envelope"}
+"""The lowest level of losses at which a job fails, by what the command line calls it."""
+
+
+def key_and_value(word: str) -> tuple[str, Any]:
+    """KEY=VALUE; what is no JSON is a text."""
+    from convcli.model.errors import ContentError, JobError
+    from convcli.wire import exact_json
+
+    key, separator, value = word.partition("=")
+    if not key or not separator:
+        raise JobError("usage", "--set needs a key and a value", help="write KEY=VALUE, as max_tokens=1024")
+    try:
+        return key, exact_json.parse(value)
+    except ContentError:
+        return key, value

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 
-from convcli.cli import _selecting, _shared
+from convcli.cli import _parts, _selecting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import BRANCH, DIALECT, PATH, VIEW, Near
+from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near, key_and_value
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError, OutputError
 from convcli.report.screen import Screen
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     """What came of an input, and whether the file has grown meanwhile."""
 
 FRAMINGS = ["sse", "jsonl"]
-LEVEL_OF_CHOICE = {"content": "content", "context": "context", "any": "envelope"}
 
 EXAMPLES = """\
 convcli convert samples/cohere/twin-weather.json --to anthropic   # to stdout; losses on stderr
@@ -67,13 +66,18 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
 @click.option("--force", is_flag=True, help="Replace outputs that exist.")
 @click.option(
     "--fail-on-loss",
-    type=Near("level", lambda: list(LEVEL_OF_CHOICE)),
+    type=Near("level", lambda: [level for level in LEVELS if level]),
     is_flag=False,
     flag_value="any",
     metavar="[=LEVEL]",
     help="Write nothing and exit 1 if something is lost. LEVEL: content, context (and content), or any (the default).",
 )
-@click.option("--losses", type=PATH, metavar="FILE", help="Write all losses to a file, as a JSON array.")
+@click.option(
+    "--losses",
+    type=PATH,
+    metavar="FILE",
+    help="Write all losses to a file, as a JSON array. With --engine: all, first (of each kind) or none.",
+)
 @click.option("--restore-file", type=PATH, metavar="FILE", help="Write what convcli restore needs.")
 @click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, and exit 1.")
 @click.option(
@@ -105,13 +109,17 @@ cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fai
 @click.option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="How to write a stream.")
 @click.option("--chunk", type=click.IntRange(0), metavar="N", help="Cut the texts of a stream into N characters each.")
 @_shared.jobs
+@_parts.options
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
     """Convert transcripts into another dialect and report losses.
 
     FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Outputs are written whole or not at all.
     """
-    return _Converting(screen, ConvertArguments(**values)).run()
+    arguments = ConvertArguments(**values)
+    if arguments.engine is not None:
+        return _parts.convert(screen, arguments)
+    return _Converting(screen, arguments).run()
 
 
 class ConvertArguments(NamedTuple):
@@ -136,6 +144,7 @@ class ConvertArguments(NamedTuple):
     text_columns: bool
     arguments: Any
     jobs: int
+    engine: _parts.Engine | None
 
 
 class _Converting:
@@ -183,17 +192,16 @@ class _Converting:
         from convcli.jobs.converting import Job
 
         arguments = self.arguments
-        added = dict(map(_key_and_value, arguments.added))
+        added = dict(map(key_and_value, arguments.added))
         chosen = options(
             arguments.target, arguments.form, arguments.branch, arguments.chunk or 0, arguments.view, added
         )
         self._check_stream()
-        fail_on: Any = None if arguments.fail_on_loss is None else LEVEL_OF_CHOICE[arguments.fail_on_loss]
         return Job(
             arguments.target,
             chosen,
             arguments.keep_going,
-            fail_on,
+            LEVELS[arguments.fail_on_loss],
             framing=arguments.framing,
             text_columns=arguments.text_columns,
             arguments=arguments.arguments,
@@ -400,17 +408,3 @@ def _layout_of(output: str | None) -> Framing | None:
         return "jsonl"
     suffix = os.path.splitext(name)[1].lower()
     return "json" if suffix == ".json" else "sse" if suffix == ".sse" else None
-
-
-def _key_and_value(word: str) -> tuple[str, Any]:
-    """KEY=VALUE; what is no JSON is a text."""
-    from convcli.model.errors import ContentError
-    from convcli.wire import exact_json
-
-    key, separator, value = word.partition("=")
-    if not key or not separator:
-        raise JobError("usage", "--set needs a key and a value", help="write KEY=VALUE, as max_tokens=1024")
-    try:
-        return key, exact_json.parse(value)
-    except ContentError:
-        return key, value

@@ -42,6 +42,10 @@ MEANT = {
     "request": "sending",
     "rows": "training",
     "trainer": "training",
+    "ray": "scale",
+    "spark": "scale",
+    "s3": "scale",
+    "cluster": "scale",
 }
 """Words for a topic that has another name."""
 

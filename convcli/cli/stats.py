@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from convcli.cli import _selecting, _shared
+from convcli.cli import _parts, _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import format_of
 from convcli.report import tables
@@ -31,12 +31,20 @@ class StatsArguments(NamedTuple):
     paths: tuple[str, ...]
     reading: ReadingOptions
     form: str
+    out_dir: str | None
+    force: bool
+    jobs: int
+    engine: _parts.Engine | None
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.inputs
 @click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@_parts.folder_option
+@click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
+@_shared.jobs
+@_parts.options
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
     """Count models, roles, tools, errors, tokens, time and cost of transcripts.
@@ -48,14 +56,17 @@ def command(screen: Screen, /, **values: Any) -> int:
     from convcli.views.statistics import Statistics
 
     arguments = StatsArguments(**values)
-    statistics = Statistics(Prices(arguments.reading.configuration.settings.get("prices", {})))
+    prices = arguments.reading.configuration.settings.get("prices", {})
+    if arguments.engine is not None:
+        return _parts.stats(screen, arguments, COLUMNS, prices)
+    statistics = Statistics(Prices(prices))
     codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
     for document, transcript in _shared.lifted(arguments.paths, arguments.reading, codes, printer):
         statistics.add(transcript, document.dialect.name)
     _shared.show_table(screen, arguments.form, COLUMNS, statistics.rows())
     if arguments.form == "table" and (width := _shared.width()) is not None:
         _plots(screen, statistics, width)
-    _tell_unpriced(screen, statistics)
+    _parts.tell_unpriced(screen, statistics)
     printer.finish()
     codes.finish()
     return codes.worst
@@ -67,11 +78,3 @@ def _plots(screen: Screen, statistics: Statistics, width: int) -> None:
     calls = {name: count for (what, name), count in statistics.counts.items() if what == "tools"}
     screen.show(plots.over_time(statistics.timeline, width, screen.out))
     screen.show(plots.by_tool(calls, statistics.errors, width, screen.out))
-
-
-def _tell_unpriced(screen: Screen, statistics: Statistics) -> None:
-    from convcli.report.text import count, safe_text
-
-    for model, number in statistics.unpriced.most_common():
-        name = safe_text(model) or "no known model"
-        screen.tell(f"note: {count(number, 'answer')} of {name} cost what the configuration does not say\n")

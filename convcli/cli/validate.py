@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from convcli.cli import _selecting, _shared
+from convcli.cli import _parts, _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import DIALECT, PATH, CodeList, format_of
 from convcli.model.dialect import Dialect
@@ -53,7 +53,9 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @click.option("--write-baseline", is_flag=True, help="Write the findings to the file of --baseline, and exit 0.")
 @click.option("--transcripts-only", is_flag=True, help="Skip files that are no transcripts, also those that are named.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
+@_parts.folder_option
 @_shared.jobs
+@_parts.options
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
     """Check transcripts by the schema and rules of their dialect.
@@ -61,7 +63,10 @@ def command(screen: Screen, /, **values: Any) -> int:
     Exits 0 if they are acceptable, 1 if not.
     FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Findings go to stdout, the summary to stderr.
     """
-    return _Validating(screen, ValidateArguments(**values)).run()
+    arguments = ValidateArguments(**values)
+    if arguments.engine is not None:
+        return _parts.validate(screen, arguments)
+    return _Validating(screen, arguments).run()
 
 
 class ValidateArguments(NamedTuple):
@@ -82,7 +87,9 @@ class ValidateArguments(NamedTuple):
     baseline: str | None
     write_baseline: bool
     transcripts_only: bool
+    out_dir: str | None
     jobs: int
+    engine: _parts.Engine | None
 
     def with_defaults(self) -> ValidateArguments:
         """The same, and from the configuration what the command line leaves open."""

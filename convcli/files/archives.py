@@ -28,17 +28,19 @@ _LOCAL, _CHUNK, _ENCRYPTED = 30, 1 << 16, 1
 
 
 class ArchiveSource:
-    """An opened archive, whose samples are counted from 1 as lines are. Raises ContentError `not-json` for another
-    archive, and `broken-compression` for one that is damaged."""
+    """An opened archive, whose samples are counted from 1 as lines are; `lines` of them were read.
+
+    Raises ContentError `not-json` for another archive, and `broken-compression` for one that is damaged."""
 
     framing: Framing = "jsonl"
     plain_size = 0
     grew = False
-    """An archive is never read in ranges, and ends with what says where its members are."""
+    blank = 0
+    """An archive is never read in ranges, and ends with what says where its members are; a sample is never blank."""
 
     def __init__(self, stored: CountedFile, file: CountedFile, keys: DuplicateKeys) -> None:
         self.name, self._stored, self._file, self._keys = stored.name, stored, file, keys
-        self._bytes = SeekableBytes(file)
+        self._bytes, self.lines = SeekableBytes(file), 0
         try:
             members = ZipFile(cast(IO[bytes], self._bytes)).infolist()
         except (BadZipFile, ValueError, NotImplementedError) as error:
@@ -69,7 +71,7 @@ class ArchiveSource:
     def records(self, start: int = 0, stop: int | None = None, before: int = 0) -> Iterator[Record]:
         """All samples, whatever the range: there is only one. Those that cannot be read are records with an error."""
         for number, member in enumerate(self._samples, before + 1):
-            record = Record(number, 0, 0, b"")
+            record, self.lines = Record(number, 0, 0, b""), number - before
             try:
                 record.value = self._read(member)
             except ContentError as error:

@@ -71,7 +71,8 @@ class Source:
 
     `framing` is what the content looks like. One line that holds one value is "json", and `records` reads it too. An
     array is "json" as well, with `is_array`: only its members tell whether it is one document or several. A text
-    between the marks of a chat template is read as the row that holds it: `{"text": …}`.
+    between the marks of a chat template is read as the row that holds it: `{"text": …}`. `lines` of JSON Lines were
+    read last, `blank` of them hold nothing; one document counts as a line.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Source:
         self.framing: Framing
         self.framing, self.is_array, self._chunks = _sniff(chunks, max_line)
         self._taken: list[bytes] | None = []
+        self.lines = self.blank = 0
 
     def __enter__(self) -> Source:
         return self
@@ -111,6 +113,7 @@ class Source:
         """The records that are documents, or rows of one; a JSON document is the only record of its file."""
         if self.framing == "json":
             value, raw = self.document()
+            self.lines = 1
             yield Record(1, 0, len(raw), raw, value)
         else:
             records = self.records() if self.framing == "jsonl" else self.events()
@@ -153,10 +156,13 @@ class Source:
         how many there are before the last byte in front of it, where somebody has counted them already.
         Raises ContentError `line-too-long`, after which nothing can be read.
         """
-        readable = start > 0
+        readable, self.lines, self.blank = start > 0, 0, 0
         for number, offset, text, ended in self._lines_between(start, stop, newlines):
             raw = text.removesuffix(b"\r")
-            if raw.strip(_BLANK):
+            self.lines += 1
+            if not raw.strip(_BLANK):
+                self.blank += 1
+            else:
                 record = Record(number, offset, offset + len(text), raw)
                 self._read(record, (number, 1, offset))
                 if record.error:

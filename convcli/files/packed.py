@@ -11,6 +11,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple
 
+from convcli.files.stores import StoredObject, is_url
 from convcli.model.errors import ContentError, JobError
 
 MAX_UNPACKED = 1 << 30
@@ -21,8 +22,10 @@ _PACKED_CHUNK = 1 << 12  # what one call makes of it stays below 128 MiB in ever
 _PACKERS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
-def open_file(path: str) -> BinaryIO:
-    """A file to read. Raises JobError when there is none or it cannot be opened."""
+def open_file(path: str) -> BinaryIO | StoredObject:
+    """A file, or an object of a store, to read. Raises JobError when there is none or it cannot be opened."""
+    if is_url(path):
+        return StoredObject(path)
     try:
         return open(path, "rb", buffering=0)
     except FileNotFoundError:
@@ -62,7 +65,7 @@ def _received(sent: Any) -> Descriptor:
 class CountedFile:
     """The bytes as stored, counted, and for a regular file no more than it had when it was opened."""
 
-    def __init__(self, name: str, file: BinaryIO, *, owned: bool) -> None:
+    def __init__(self, name: str, file: BinaryIO | StoredObject, *, owned: bool) -> None:
         self.name, self.count, self._file, self._owned, self._head = name, 0, file, owned, b""
         self._size = _regular_size(file) if owned else None
         head = self.peek(6)
@@ -70,6 +73,7 @@ class CountedFile:
 
     def __getstate__(self) -> dict[str, Any]:
         """For another process, which reads ranges: not by name, which may be that of another file by now."""
+        assert not isinstance(self._file, StoredObject)
         return {**self.__dict__, "_file": Descriptor(self._file.fileno())}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -107,7 +111,7 @@ class CountedFile:
         at, end = start, self._size if stop is None else min(stop, self._size)
         while at < end:
             try:
-                data = os.pread(self._file.fileno(), min(_CHUNK, end - at), at)
+                data = _read_at(self._file, min(_CHUNK, end - at), at)
             except OSError as error:
                 raise _unreadable(self.name, error) from None
             if not data:
@@ -153,8 +157,15 @@ class SeekableBytes(io.RawIOBase):
         return data
 
 
-def _regular_size(file: BinaryIO) -> int | None:
-    """The size of a regular file, None for pipes and devices; 0 limits nothing, for files of /proc tell no size."""
+def _read_at(file: BinaryIO | StoredObject, size: int, at: int) -> bytes:
+    return file.read_at(size, at) if isinstance(file, StoredObject) else os.pread(file.fileno(), size, at)
+
+
+def _regular_size(file: BinaryIO | StoredObject) -> int | None:
+    """The size of a regular file or of an object, None for pipes and devices; 0 limits nothing, for files of /proc tell
+    no size."""
+    if isinstance(file, StoredObject):
+        return file.size
     status = os.fstat(file.fileno())
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 

@@ -28,7 +28,7 @@ def kind_of_table(head: bytes) -> str:
 
 class TableSource:
     """An opened table. `changed` are columns of types that JSON does not have, `padding` what the column type has
-    filled in the rows that were read so far."""
+    filled in the rows that were read so far; `lines` rows were read last, none of which is `blank`."""
 
     framing: Framing = "jsonl"
 
@@ -36,6 +36,7 @@ class TableSource:
         self.name, self._kind, self._stored, self._file = stored.name, kind, stored, file
         self._table: _ParquetBatches | _ArrowBatches | None = None
         self._reader: ColumnReader | None = None
+        self.lines = self.blank = 0
         self._opened()
 
     def __enter__(self) -> TableSource:
@@ -81,11 +82,12 @@ class TableSource:
     def records(self, start: int = 0, stop: int | None = None, before: int = 0) -> Iterator[Record]:
         """The rows, or those of the row groups of a range; rows that cannot be read are records with an error. Raises
         ContentError `damaged-table`, after which nothing can be read."""
-        row = before + 1
+        row, self.lines = before + 1, 0
         with _telling(self.name, self._kind):
             for batch in self._opened().batches(start, stop):
                 for at in range(0, batch.num_rows, _ROWS):
                     piece = batch.slice(at, _ROWS)
+                    self.lines += piece.num_rows
                     yield from self._records(piece, row)
                     row += piece.num_rows
 

@@ -144,12 +144,14 @@ class Document(msgspec.Struct):
 
 
 class Skipped(NamedTuple):
-    """A stretch of an input that is no document: bytes `start` to `end`. `torn`: its writer had not finished it."""
+    """A stretch of an input that is no document: bytes `start` to `end`, `raw` as they stand there in JSON Lines.
+    `torn`: its writer had not finished it."""
 
     error: ContentError
     torn: bool
     start: int
     end: int
+    raw: bytes = b""
 
 
 Item: TypeAlias = Document | Skipped

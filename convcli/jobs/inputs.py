@@ -159,16 +159,30 @@ class Input:
         return max(self._source.bytes_read, min(self.read_elsewhere, self._source.plain_size))
 
     @property
+    def lines_read(self) -> tuple[int, int]:
+        """How many lines or rows were read of the file or the part, and how many of them are blank."""
+        return self._source.lines, self._source.blank
+
+    @property
     def is_large(self) -> bool:
         """Does it pay that several processes read its ranges, and can they?"""
-        can = (
-            self.layout == "jsonl"
-            and self._lines
-            and self.may_be_several
-            and self._picker is None
-            and self._choose is None
-        )
-        return can and self._source.plain_size >= WORTH
+        return self.has_ranges and self.size >= WORTH
+
+    @property
+    def size(self) -> int:
+        """The bytes of the file, if it can be read in ranges; else 0."""
+        return self._source.plain_size
+
+    @property
+    def has_ranges(self) -> bool:
+        """Can its lines or row groups be read from any of them on?"""
+        can = self.layout == "jsonl" and self._lines and self.may_be_several
+        return can and self._picker is None and self._choose is None and self.size > 0
+
+    @property
+    def row_groups(self) -> Callable[[int], Iterator[Range]] | None:
+        """Its row groups in ranges of such a size, where it is a table."""
+        return self._source.ranges if isinstance(self._source, TableSource) else None
 
     @property
     def may_be_several(self) -> bool:
@@ -341,4 +355,4 @@ class Input:
 def _skipped(record: Record, error: ContentError | None = None) -> Skipped:
     error = error or record.error
     assert error is not None
-    return Skipped(error, record.torn, record.start, record.end)
+    return Skipped(error, record.torn, record.start, record.end, record.raw)

@@ -1,4 +1,4 @@
-"""Which files an input means: paths, folders, globs, FILE:LINE, and sessions of programs."""
+"""Which files an input means: paths, folders, globs, URLs, FILE:LINE, and sessions of programs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from convcli.files import stores
 from convcli.jobs import programs
 from convcli.model.errors import JobError
 
@@ -54,6 +55,8 @@ def _find(path: str) -> list[InputFile]:
     if line:
         stem, suffix = os.path.splitext(without_packing(_find(file)[0].relative))
         return [InputFile(f"{file}:{line}", f"{stem}-{line}{suffix}")]
+    if stores.is_url(path):
+        return _find_url(path)
     if ":" in path and not os.path.lexists(path):
         path = programs.file_of(path) or path
     if path == "-":
@@ -63,6 +66,11 @@ def _find(path: str) -> list[InputFile]:
     if not os.path.lexists(path) and glob.has_magic(path):
         return _matches(path)
     return [InputFile(path, os.path.basename(path))]
+
+
+def _find_url(url: str) -> list[InputFile]:
+    found = [InputFile(*each) for each in stores.find(url)]
+    return found if [url] == [file.path for file in found] else [file for file in found if _is_ours(file.path)]
 
 
 def _walk(folder: str) -> list[InputFile]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from convcli.model.transcript import Message, ToolCall, ToolResult, Transcript
 from convcli.views.costs import Prices
@@ -11,6 +12,11 @@ from convcli.views.rows import CallPairs, Row, about, is_error, kind_of, part_te
 from convcli.views.timeline import Timeline
 
 WHAT = ("transcripts", "models", "roles", "kinds", "tools", "tokens", "costs")
+
+
+Counted: TypeAlias = tuple[str, str, int, int, int | None, float | None, float | None]
+"""What was counted and its name, how often, how many errors, the size, the seconds and the cost."""
+UNPRICED = "unpriced"
 
 
 class Statistics:
@@ -52,6 +58,30 @@ class Statistics:
                 "seconds": round(self.seconds[key], 3) if key in self.seconds else None,
                 "cost": round(self.costs[name], 6) if what == "costs" else None,
             }
+
+    def counted(self) -> Iterator[Counted]:
+        """The same as plain values, for `add_counted`; without the timeline."""
+        for key in dict.fromkeys((*self.counts, *self.sizes)):
+            errors = self.errors[key[1]] if key[0] == "tools" else 0
+            cost = self.costs.get(key[1]) if key[0] == "costs" else None
+            yield *key, self.counts[key], errors, self.sizes.get(key), self.seconds.get(key), cost
+        yield from ((UNPRICED, name, count, 0, None, None, None) for name, count in self.unpriced.items())
+
+    def add_counted(self, counted: Iterable[Counted]) -> None:
+        """Count in what was counted elsewhere."""
+        for what, name, count, errors, size, seconds, cost in counted:
+            if what == UNPRICED:
+                self.unpriced[name] += count
+                continue
+            self.counts[what, name] += count
+            if what == "tools":
+                self.errors[name] += errors
+            if size is not None:
+                self.sizes[what, name] += size
+            if seconds is not None:
+                self.seconds[what, name] = self.seconds.get((what, name), 0.0) + seconds
+            if cost is not None:
+                self.costs[name] = self.costs.get(name, 0.0) + cost
 
     def _message(self, message: Message) -> None:
         self._count("roles", message.role, sum(len(part_text(part)) for part in message.parts))

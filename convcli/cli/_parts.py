@@ -1,0 +1,262 @@
+"""Jobs in parts: their options, and what convert, validate and stats tell of them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import click
+
+from convcli.cli import _shared
+from convcli.cli._types import LEVELS, PATH, Near, key_and_value
+from convcli.model.errors import DONE, UNACCEPTABLE, JobError
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.jobs.reading import ReadingOptions
+    from convcli.parts import Part, Report, Task
+    from convcli.parts.planning import Kept
+    from convcli.views.statistics import Statistics
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+KEPT = ("all", "first", "none")
+_SIZE = re.compile(r"([1-9][0-9]{0,9})([KMG]?)B?", re.IGNORECASE)
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+class Engine(NamedTuple):
+    """Who does the parts, and how large they are."""
+
+    name: str
+    address: str | None
+    part_size: str
+
+    @property
+    def size(self) -> int:
+        """The bytes of a part. Raises JobError."""
+        match = _SIZE.fullmatch(self.part_size)
+        if match is None:
+            raise JobError("usage", "--part-size needs a number of bytes", help="write it as 512K, 64M or 1G")
+        return int(match[1]) * _UNITS[match[2].upper()]
+
+
+def options(function: F) -> F:
+    """The options that say who does a job in parts, which come as one `engine`; None for a job that is not."""
+
+    @wraps(function)
+    def with_engine(*args: Any, engine: str | None, address: str | None, part_size: str | None, **values: Any) -> Any:
+        if engine is None and (address or part_size):
+            raise JobError("usage", f"{'--address' if address else '--part-size'} is for a job with --engine")
+        chosen = None if engine is None else Engine(engine, address, part_size or "64M")
+        return function(*args, engine=chosen, **values)
+
+    help_text = "Work in parts, and go on where an earlier run was stopped: here with -j, or on Ray. See help scale."
+    engine = click.option("--engine", type=Near("engine", lambda: ["local", "ray"]), help=help_text)
+    address = click.option("--address", metavar="ADDRESS", help="The cluster of Ray; without it, one is started here.")
+    size = click.option("--part-size", metavar="SIZE", help="About how much of the inputs a part is.  [default: 64M]")
+    return engine(address(size(cast(F, with_engine))))
+
+
+def folder_option(function: F) -> F:
+    """The option that names the folder of the parts, where a command has no other use for one."""
+    help_text = "Where the parts of a job with --engine are written."
+    return click.option("--out-dir", type=PATH, metavar="DIR|URL", help=help_text)(function)
+
+
+class _PartsJob(NamedTuple):
+    """What the command line says of a job in parts."""
+
+    screen: Screen
+    paths: tuple[str, ...]
+    reading: ReadingOptions
+    engine: Engine
+    out: str | None
+    force: bool
+    processes: int
+
+    def run(self, task_for: Callable[[str], Task], tell: Callable[[Report], None]) -> int:
+        """Do the parts that are not done yet. `task_for` makes the task of the dialect of the inputs, and `tell` shows
+        what came of it. Gives the exit code."""
+        from convcli.parts import begin, finish, plan, unfinished
+
+        codes, printer = _shared.ExitCodes(self.screen), _shared.DiagnosticPrinter(self.screen, self.reading)
+        out = self._folder()
+        parts = plan(self.paths, out, task_for(self._dialect()), size=self.engine.size, find=self.reading.find)
+        begin(parts, force=self.force)
+        waiting = unfinished(parts)
+        if len(waiting) < len(parts):
+            done = len(parts) - len(waiting)
+            self.screen.tell(f"note: {done:,} of {len(parts):,} parts were done before\n")
+        with self.screen.progress(sum(piece.size for part in waiting for piece in part.pieces)) as progress:
+            for part, error in self._done(waiting):
+                with codes.guard(part.pieces[0].file):
+                    if error is not None:
+                        raise error
+                progress.pass_by(sum(piece.size for piece in part.pieces))
+        report = finish(parts)
+        for finding in (finding for group in report.findings for finding in group.first):
+            printer.finding(finding)
+        _tell_rest(self.screen, report)
+        codes.finish()
+        tell(report)
+        codes.add(UNACCEPTABLE if report.refused or report.failing else 0)
+        return codes.worst
+
+    def _folder(self) -> str:
+        reading = self.reading
+        if self.out is None:
+            raise JobError("usage", "--engine needs --out-dir, the folder of the parts")
+        if reading.line or reading.at or reading.selection is not None:
+            raise JobError("usage", "--line, --at and what chooses transcripts are not for a job with --engine")
+        return self.out
+
+    def _dialect(self) -> str:
+        """The dialect that was named, or that of the first input: one for all parts."""
+        first = self.reading.find(self.paths)[0].path
+        name = self.reading.dialect_of(first)
+        if name is not None:
+            return name
+        from convcli.report.text import safe_text
+
+        with self.reading.opened(first) as source:
+            why = f" ({source.detection.clue.reason})" if source.detection is not None else ""
+            text = f"all inputs are read as {source.dialect.name}, as the first one is{why}; --from names another"
+            self.screen.tell(f"note: {safe_text(text)}\n")
+            return source.dialect.name
+
+    def _done(self, parts: list[Part]) -> Iterator[tuple[Part, Exception | None]]:
+        from convcli.jobs import workers
+        from convcli.parts import engines
+
+        if self.engine.name == "ray":
+            return engines.on_ray(parts, self.engine.address)
+        asked = self.processes or workers.cores()
+        return engines.on_processes(parts, asked if asked > 1 and len(parts) > 1 and workers.can_start() else 1)
+
+
+def _tell_rest(screen: Screen, report: Report) -> None:
+    """Say how many findings are not printed, since only the first of each code are kept with the parts."""
+    from convcli.report.text import count
+
+    for group in report.findings:
+        if group.count > len(group.first):
+            screen.tell(f"{count(group.count, group.severity)} in all with the code {group.code}\n")
+    if report.missing:
+        screen.tell(f"{count(len(report.missing), 'part')} missing: the same command again does them\n")
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+
+def _job(screen: Screen, arguments: Any) -> _PartsJob:
+    force, processes = arguments.force, arguments.jobs
+    return _PartsJob(screen, arguments.paths, arguments.reading, arguments.engine, arguments.out_dir, force, processes)
+
+
+def convert(screen: Screen, arguments: Any) -> int:
+    """Convert in parts, as the arguments of the command say."""
+    from convcli.parts import Task
+    from convcli.report.losses import summary
+
+    if arguments.output or arguments.restore_file or arguments.framing:
+        raise JobError("usage", "-o, --restore-file and --framing are not for a job with --engine")
+
+    def task(source: str) -> Task:
+        return Task(
+            "convert",
+            source,
+            arguments.target.name,
+            keep_going=arguments.keep_going,
+            losses=_kept(arguments.losses),
+            duplicate_keys=arguments.reading.keys,
+            fail_on=LEVELS[arguments.fail_on_loss],
+            form=arguments.form,
+            branch=arguments.branch,
+            view=arguments.view,
+            chunk=arguments.chunk or 0,
+            added=dict(map(key_and_value, arguments.added)),
+            text_columns=arguments.text_columns,
+            arguments=arguments.arguments,
+        )
+
+    def tell(report: Report) -> None:
+        screen.tell(summary(report.summary, screen.err, width=_shared.width(sys.stderr)))
+
+    job = _job(screen, arguments)
+    return job.run(task, tell)
+
+
+def _kept(word: str | None) -> Kept:
+    """How many losses and findings are written. Raises JobError for the name of a file."""
+    if word is not None and word not in KEPT:
+        raise JobError("usage", "--losses with --engine is all, first or none", help="all are written to DIR/_losses")
+    return cast("Kept", word or "first")
+
+
+def validate(screen: Screen, arguments: Any) -> int:
+    """Validate in parts, as the arguments of the command say."""
+    from convcli.parts import Task
+    from convcli.report.formats.full import tally
+
+    every = arguments.with_defaults()
+    if arguments.output or arguments.form or arguments.statistics or every.baseline or arguments.transcripts_only:
+        message = "-o, --output-format, --statistics, --baseline and --transcripts-only are not for a job with --engine"
+        raise JobError("usage", message, help="DIR/part-*.jsonl has the findings, DIR/_report.json counts them")
+    arguments = every
+    errors = warnings = 0
+
+    def task(source: str) -> Task:
+        target = "" if arguments.target is None else arguments.target.name
+        select, ignore = (
+            tuple(code for codes in some for code in codes) for some in (arguments.select, arguments.ignore)
+        )
+        return Task(
+            "validate",
+            source,
+            target,
+            duplicate_keys=arguments.reading.keys,
+            strict=arguments.strict,
+            check_arguments=arguments.check_arguments,
+            select=select,
+            ignore=ignore,
+        )
+
+    def tell(report: Report) -> None:
+        nonlocal errors, warnings
+        errors, warnings = report.severe("error"), report.severe("warning")
+        bad = report.transcripts - report.clean
+        screen.tell(tally(errors, warnings, bad, report.transcripts, screen.err))
+
+    job = _job(screen, arguments)
+    code = job.run(task, tell)
+    if code == DONE and (errors or (warnings and arguments.strict)) and not arguments.exit_zero:
+        return UNACCEPTABLE
+    return code
+
+
+def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> int:
+    """Count in parts, as the arguments of the command say."""
+    from convcli.parts import Task
+    from convcli.views.statistics import Statistics
+
+    def tell(report: Report) -> None:
+        statistics = Statistics()
+        statistics.add_counted(report.counts)
+        _shared.show_table(screen, arguments.form, columns, statistics.rows())
+        tell_unpriced(screen, statistics)
+
+    keys = arguments.reading.keys
+    return _job(screen, arguments).run(lambda source: Task("stats", source, duplicate_keys=keys, prices=prices), tell)
+
+
+def tell_unpriced(screen: Screen, statistics: Statistics) -> None:
+    """Say which answers have no price while others have."""
+    from convcli.report.text import count, safe_text
+
+    for model, number in statistics.unpriced.most_common():
+        name = safe_text(model) or "no known model"
+        screen.tell(f"note: {count(number, 'answer')} of {name} cost what the configuration does not say\n")

@@ -1,0 +1,252 @@
+"""Objects of remote stores by their URL, and folders of outputs, local or remote, by the same four methods.
+
+A store is reached by fsspec and the package that it names for the store (https://filesystem-spec.readthedocs.io). An
+object appears whole or not at all: it is written with `autocommit=False`, since an exception inside of
+`with fs.open(…, "wb")` lets what was written so far appear under the final name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Any, Protocol
+
+from convcli.files.outputs import Output, cannot_write, open_output
+from convcli.model.errors import ConvcliError, JobError, OutputError
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_BLOCK = 8 << 20
+"""Bytes that are asked of a store at a time."""
+_TOGETHER = 256
+"""Small objects that are read together."""
+
+
+def is_url(path: str) -> bool:
+    """Does the path name an object of a store?"""
+    return _URL.match(path) is not None
+
+
+def join(folder: str, name: str) -> str:
+    """The path or the URL of what has a name in a folder."""
+    return f"{folder.rstrip('/')}/{name}" if is_url(folder) else os.path.join(folder, name)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+class StoredObject:
+    """An object of a store as a file that is open for reading. `size` is None where the store does not tell it."""
+
+    def __init__(self, url: str) -> None:
+        system, path = _system(url)
+        with _reading(url):
+            self._file = system.open(path, "rb", block_size=_BLOCK)
+        self._url, self.size = url, getattr(self._file, "size", None)
+
+    def read(self, size: int) -> bytes:
+        """What comes next. Raises JobError `unreadable-input`."""
+        with _reading(self._url):
+            data: bytes = self._file.read(size)
+            return data
+
+    def read_at(self, size: int, at: int) -> bytes:
+        """What stands at a place. Raises as `read`."""
+        with _reading(self._url):
+            self._file.seek(at)
+            data: bytes = self._file.read(size)
+            return data
+
+    def close(self) -> None:
+        """No more is read."""
+        self._file.close()
+
+
+def find(url: str) -> list[tuple[str, str]]:
+    """The objects that a URL means, itself, those below it, or those that match it as a glob; each with its path below
+    the folder. Raises JobError `no-such-file`."""
+    system, path = _system(url)
+    system.invalidate_cache()
+    with _reading(url):
+        if system.isdir(path):
+            found, above = system.find(path), path.rstrip("/") + "/"
+        else:
+            found = system.glob(path) if re.search(r"[*?[]", path) else [path] if system.exists(path) else []
+            above = ""
+    if not found:
+        raise JobError("no-such-file", "there is no such object", file=url)
+    return [(system.unstrip_protocol(one), one.removeprefix(above).rsplit("/", 0 if above else 1)[-1]) for one in found]
+
+
+def facts(path: str) -> tuple[int, str]:
+    """The size of a file or an object, and a word that is another one when it was changed. Raises JobError."""
+    if not is_url(path):
+        try:
+            there = os.stat(path)
+        except OSError as error:
+            raise JobError("no-such-file", error.strerror or "it cannot be read", file=path) from None
+        return there.st_size, f"{there.st_size}-{there.st_mtime_ns}"
+    system, inside = _system(path)
+    with _reading(path):
+        info = system.info(inside)
+    names = ("ETag", "etag", "md5", "LastModified", "last_modified", "mtime", "created")
+    word = next((str(info[name]).strip('"') for name in names if info.get(name)), "")
+    return info.get("size") or 0, f"{info.get('size')}-{word}"
+
+
+@contextmanager
+def _reading(url: str) -> Iterator[None]:
+    """What the packages of stores raise is of many kinds."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise JobError("no-such-file", "there is no such object", file=url) from None
+    except ConvcliError:
+        raise
+    except Exception as error:
+        raise JobError("unreadable-input", f"the store does not give it ({type(error).__name__})", file=url) from error
+
+
+def _system(url: str) -> tuple[Any, str]:
+    """The file system of a URL, and its path there. Raises JobError `remote-missing` for a package that is missing."""
+    try:
+        fsspec = import_module("fsspec")
+    except ImportError:
+        help_text = "pip install 'convcli[remote]', and the package of the store, as s3fs"
+        raise JobError("remote-missing", "a URL needs the package fsspec", file=url, help=help_text) from None
+    try:
+        system, path = fsspec.core.url_to_fs(url)
+    except ImportError as error:
+        package = re.search(r"[Ii]nstall (\w+)", str(error))
+        help_text = f"pip install {package[1]}" if package else "pip install the package that fsspec names for it"
+        message = f"{url.partition('://')[0]}:// needs a package of its own"
+        raise JobError("remote-missing", message, file=url, help=help_text) from None
+    except ValueError:
+        raise JobError("usage", f"no store is known by {url.partition('://')[0]}://") from None
+    return system, path
+
+
+# --- folders of outputs ----------------------------------------------------------------------------------------------
+
+
+class OutputFolder(Protocol):
+    """A folder in which outputs appear whole or not at all. Names are relative to it, with "/" between folders."""
+
+    def sizes(self) -> dict[str, int]:
+        """What is in it and in the folders in it, and how many bytes that has."""
+
+    def read(self, names: Iterable[str]) -> Iterator[bytes]:
+        """What these outputs hold, in order. Raises JobError."""
+
+    def remove(self, name: str) -> None:
+        """Take an output away, if it is there. Raises OutputError."""
+
+    def output(self, name: str) -> Output:
+        """An output, which replaces one of the same name."""
+
+
+def folder_at(path: str) -> OutputFolder:
+    """The folder at a path or a URL; it need not exist yet."""
+    return _RemoteFolder(path) if is_url(path) else _LocalFolder(path)
+
+
+class _LocalFolder:
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def sizes(self) -> dict[str, int]:
+        every = (os.path.join(place, name) for place, _, names in os.walk(self._path) for name in names)
+        return {os.path.relpath(path, self._path).replace(os.sep, "/"): os.path.getsize(path) for path in every}
+
+    def read(self, names: Iterable[str]) -> Iterator[bytes]:
+        for name in names:
+            with open(os.path.join(self._path, name), "rb") as file:
+                yield file.read()
+
+    def remove(self, name: str) -> None:
+        path = os.path.join(self._path, name)
+        try:
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+        except OSError as error:
+            raise cannot_write(path, error) from None
+
+    def output(self, name: str) -> Output:
+        path = os.path.join(self._path, name)
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        return open_output(path, force=True)
+
+
+class _RemoteFolder:
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._system, self._path = _system(url)
+
+    def sizes(self) -> dict[str, int]:
+        above = self._path.rstrip("/") + "/"
+        self._system.invalidate_cache()
+        with _reading(self._url):
+            found = self._system.find(self._path, detail=True)
+        return {name.removeprefix(above): info["size"] for name, info in found.items() if name.startswith(above)}
+
+    def read(self, names: Iterable[str]) -> Iterator[bytes]:
+        paths = [join(self._path, name) for name in names]
+        for begin in range(0, len(paths), _TOGETHER):
+            some = paths[begin : begin + _TOGETHER]
+            with _reading(self._url):
+                held = self._system.cat(some)
+            yield from (held.get(path) or held[path.lstrip("/")] for path in some)
+
+    def remove(self, name: str) -> None:
+        path = join(self._path, name)
+        with _writing(join(self._url, name)), suppress(FileNotFoundError):
+            self._system.rm_file(path)
+
+    def output(self, name: str) -> Output:
+        return _RemoteOutput(self._system, join(self._path, name), join(self._url, name))
+
+
+class _RemoteOutput:
+    """An object that the store has in pieces, which are none of its objects until they are committed."""
+
+    def __init__(self, system: Any, path: str, url: str) -> None:
+        self.name, self._system, self._path = url, system, path
+        self._file: Any = None
+
+    def write(self, data: bytes) -> None:
+        with _writing(self.name):
+            if self._file is None:
+                self._file = self._system.open(self._path, "wb", block_size=_BLOCK, autocommit=False)
+            self._file.write(data)
+
+    def commit(self) -> None:
+        self.write(b"")
+        try:
+            with _writing(self.name):
+                self._file.close()
+                self._file.commit()
+            self._file = None
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(Exception):
+                file.discard()
+            file.closed = True  # else it is written when it is collected
+
+
+@contextmanager
+def _writing(url: str) -> Iterator[None]:
+    try:
+        yield
+    except (ConvcliError, FileNotFoundError):
+        raise
+    except Exception as error:
+        raise OutputError("cannot-write", f"cannot write {url}: {type(error).__name__}") from error

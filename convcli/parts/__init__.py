@@ -1,0 +1,30 @@
+"""One job in parts, for one machine or a thousand: an engine only has to call `run_part` for each part.
+
+    parts = plan(["in/*.jsonl"], "out", Task("convert", "openai-chat", "anthropic"))
+    begin(parts)
+    for part in unfinished(parts):
+        run_part(part)                  # anywhere, in any order, more than once
+    report = finish(parts)
+
+A part is a byte range of a large plain file of JSON Lines, some row groups of a table, a file that cannot be cut, or
+several small files. What comes of it is written beside that of the others, then its mark. A mark counts only if the
+whole part, all choices and the version of convcli are equal, and its outputs are there; so whatever was killed, the
+same again completes the job, and nothing is done twice. Engines that are known: `convcli.parts.engines`;
+`convcli help scale` has recipes for others.
+"""
+
+from convcli.parts.finishing import Report as Report
+from convcli.parts.finishing import begin as begin
+from convcli.parts.finishing import finish as finish
+from convcli.parts.finishing import merged as merged
+from convcli.parts.marks import PartMark as PartMark
+from convcli.parts.marks import finished as finished
+from convcli.parts.marks import unfinished as unfinished
+from convcli.parts.planning import InputPiece as InputPiece
+from convcli.parts.planning import Part as Part
+from convcli.parts.planning import Task as Task
+from convcli.parts.planning import plan as plan
+from convcli.parts.work import convert_part as convert_part
+from convcli.parts.work import count_part as count_part
+from convcli.parts.work import run_part as run_part
+from convcli.parts.work import validate_part as validate_part

@@ -1,0 +1,78 @@
+"""Who calls `run_part` for each part: processes of this machine, or Ray. What goes wrong with a part ends no other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+from convcli.jobs.workers import Emit, all_done
+from convcli.model.errors import JobError, OutputError
+from convcli.parts.planning import Part
+from convcli.parts.work import run_part
+
+AHEAD = 4
+"""Parts for each processor of a cluster that it was asked for and has not done yet."""
+
+
+def attempt(part: Part, _: Emit | None = None) -> Exception | None:
+    """Do a part, and give what went wrong."""
+    try:
+        run_part(part)
+    except Exception as error:
+        return error
+    return None
+
+
+def on_processes(parts: Sequence[Part], processes: int) -> Iterator[tuple[Part, Exception | None]]:
+    """What came of each part, done by processes of this machine; by this one where there is to be only one."""
+    if processes == 1:
+        yield from ((part, attempt(part)) for part in parts)
+        return
+    with all_done(attempt, parts, processes) as each:
+        for part, done in zip(parts, each, strict=True):
+            yield part, done.value()
+
+
+def on_ray(parts: Sequence[Part], address: str | None = None) -> Iterator[tuple[Part, Exception | None]]:
+    """What came of each part, as they are done, by tasks of Ray; of a cluster by its address, else of one that is
+    started here. A task whose process or machine dies is tried three times more.
+
+    https://docs.ray.io/en/latest/ray-core/tasks.html. Raises JobError `engine-missing` where Ray is not installed."""
+    try:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers that it is used
+        ray = import_module("ray")
+    except ImportError:
+        help_text = "pip install 'convcli[ray]'"
+        raise JobError("engine-missing", "--engine ray needs the package ray", help=help_text) from None
+    is_mine = not ray.is_initialized()
+    if is_mine:
+        ray.init(address=address, include_dashboard=None if address else False, log_to_driver=False, logging_level=40)
+    try:
+        yield from _in_window(ray, parts)
+    finally:
+        if is_mine:
+            ray.shutdown()
+
+
+def _in_window(ray: Any, parts: Sequence[Part]) -> Iterator[tuple[Part, Exception | None]]:
+    """A few tasks for each processor at a time: of millions that are all asked for the driver would hold all."""
+    task = ray.remote(max_retries=3)(attempt)
+    most = AHEAD * max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    waiting = iter(parts)
+    running = {task.remote(part): part for part in islice(waiting, most)}
+    while running:
+        for done in ray.wait(list(running), num_returns=1)[0]:
+            part = running.pop(done)
+            yield part, _value(ray, done)
+            running |= {task.remote(more): more for more in islice(waiting, 1)}
+
+
+def _value(ray: Any, done: Any) -> Exception | None:
+    try:
+        error: Exception | None = ray.get(done)
+    except ray.exceptions.RayError as failure:
+        return OutputError("worker-died", f"Ray could not do a part of the job ({type(failure).__name__})")
+    return error

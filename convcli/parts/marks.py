@@ -1,0 +1,142 @@
+"""Marks: what came of a part, written when all of its outputs are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from convcli.files.stores import OutputFolder, folder_at
+from convcli.jobs.converting import LossCount, Summary
+from convcli.model.errors import ContentError
+from convcli.model.findings import Finding
+from convcli.model.version import __version__
+from convcli.parts.planning import Part
+from convcli.views.statistics import Counted
+from convcli.wire import exact_json
+from convcli.wire.decimals import builtins
+
+MOST_FIRST = 5
+"""Findings of one code that are kept with a part and with a job."""
+COUNTS = ("transcripts", "lossy", "refused", "failing", "withheld")
+"""What a mark counts as a summary does."""
+
+
+class FindingCount(msgspec.Struct):
+    """Findings of one code: how many, and the first of them."""
+
+    severity: str
+    code: str
+    count: int = 0
+    first: list[Finding] = []
+
+    def add(self, other: FindingCount) -> None:
+        """Count in others of the same code."""
+        self.count += other.count
+        self.first += other.first[: MOST_FIRST - len(self.first)]
+
+
+class PartMark(msgspec.Struct):
+    """What came of a part.
+
+    `outputs` are the files that it has, with their sizes. `before` lines are in front of the first of its range, as
+    far as its files say it already; the lines of `losses` and `findings` here always count from the beginning of the
+    range. `lines` = `transcripts` + `refused` + `torn` + `blank` where each line is a document. `clean` documents have
+    no finding. `counts` are those of `stats`.
+    """
+
+    part: Part
+    version: str = __version__
+    outputs: dict[str, int] = {}
+    before: int = 0
+    lines: int = 0
+    blank: int = 0
+    torn: int = 0
+    transcripts: int = 0
+    lossy: int = 0
+    refused: int = 0
+    failing: int = 0
+    withheld: int = 0
+    written: int = 0
+    clean: int = 0
+    sources: list[str] = []
+    losses: list[LossCount] = []
+    findings: list[FindingCount] = []
+    counts: list[Counted] = []
+
+    def take(self, summary: Summary) -> None:
+        """Hold what came of a conversion, without values of transcripts."""
+        for name in ("sources", *COUNTS):
+            setattr(self, name, getattr(summary, name))
+        for group in summary.groups.values():
+            group.first = msgspec.structs.replace(group.first, before=msgspec.UNSET, after=msgspec.UNSET)
+        self.losses = list(summary.groups.values())
+
+    def find(self, finding: Finding) -> None:
+        """Count a finding."""
+        add_findings(self.findings, FindingCount(finding.severity, finding.code, 1, [finding]))
+
+    def written_to(self, folder: OutputFolder) -> None:
+        """Let the mark appear. Raises OutputError."""
+        output = folder.output(self.part.mark)
+        try:
+            output.write(exact_json.write_line(builtins(self)))
+            output.commit()
+        finally:
+            output.discard()
+
+
+def by_key(losses: Iterable[LossCount]) -> dict[tuple[str, str, str], LossCount]:
+    """Counts of losses as a summary has them."""
+    return {(group.level, group.kind, group.label): group for group in losses}
+
+
+def add_findings(groups: list[FindingCount], other: FindingCount) -> None:
+    """Count in findings of one code."""
+    mine = next((group for group in groups if (group.severity, group.code) == (other.severity, other.code)), None)
+    if mine is None:
+        mine = FindingCount(other.severity, other.code, first=[])
+        groups.append(mine)
+    mine.add(other)
+
+
+def finished(parts: Sequence[Part]) -> Iterator[PartMark]:
+    """The marks that count, one after the other. Of parts in one folder."""
+    for out, some in groupby(parts, key=lambda part: part.out):
+        folder = folder_at(out)
+        sizes = folder.sizes()
+        marked = [part for part in some if part.mark in sizes]
+        for part, raw in zip(marked, folder.read(part.mark for part in marked), strict=True):
+            mark = read_mark(raw)
+            if mark is not None and _counts(mark, part, sizes):
+                yield mark
+
+
+def unfinished(parts: Sequence[Part]) -> list[Part]:
+    """The parts that have no mark that counts."""
+    done = {mark.part.number for mark in finished(parts)}
+    return [part for part in parts if part.number not in done]
+
+
+def _counts(mark: PartMark, part: Part, sizes: dict[str, int]) -> bool:
+    there = all(sizes.get(name) == size for name, size in mark.outputs.items())
+    return mark.part == part and mark.version == __version__ and there
+
+
+def read_mark(raw: bytes) -> PartMark | None:
+    """A mark; None for what another version has written in another way."""
+    try:
+        return msgspec.convert(exact_json.parse(raw), PartMark)
+    except (ContentError, msgspec.ValidationError):
+        return None
+
+
+def numbered(records: Iterable[bytes], more: int) -> Iterator[bytes]:
+    """Losses or findings on a line each, with so many lines more in front of their places."""
+    for raw in records:
+        record: Any = exact_json.parse(raw)
+        if record.get("line"):
+            record["line"] += more
+        yield exact_json.write_line(record)
