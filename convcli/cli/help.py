@@ -40,6 +40,8 @@ MEANT = {
     "replay": "sending",
     "sdk": "sending",
     "request": "sending",
+    "html": "looking",
+    "viewer": "looking",
     "rows": "training",
     "trainer": "training",
     "ray": "scale",

@@ -147,13 +147,34 @@ class _Inspecting:
             self._pages(lifted)
             self.codes.finish()
             return self.codes.worst
-        first = list(islice(lifted, 2))
-        if first:
-            with self._sink():
-                self._shown(first, lifted)
+        if not self._shown_early(lifted):
+            first = list(islice(lifted, 2))
+            if first:
+                with self._sink():
+                    self._shown(first, lifted)
         self.printer.finish()
         self.codes.finish()
         return self.codes.worst
+
+    def _shown_early(self, lifted: Iterator[tuple[Document, Transcript]]) -> bool:
+        """Show the beginning of a long session on a terminal before the rest of it is read, and then the rest. False
+        where it is no such thing, and nothing is shown yet."""
+        arguments, width = self.arguments, self._width()
+        others = (arguments.summary, arguments.tool_rows, arguments.number is not None, arguments.where,
+                  arguments.columns, arguments.limit is not None, arguments.whole)  # fmt: skip
+        if width is None or arguments.form != "table" or any(others):
+            return False
+        from convcli.cli._beginning import first_rows
+
+        files = arguments.reading.find(arguments.paths)
+        early = first_rows(files[0].path, arguments.reading, _room_of_texts(width)) if len(files) == 1 else []
+        if early:
+            with self._sink():
+                self._show(MESSAGES, MORE_OF_MESSAGES, self._wanted(iter(early)), [])
+                self.screen.flush()
+                for document, transcript in lifted:
+                    self._messages(document, transcript, early)
+        return bool(early)
 
     def _follow(self) -> NoReturn:
         from convcli.cli import _following
@@ -264,9 +285,20 @@ class _Inspecting:
             self._show(TOOLS, [], rows, title)
             return
         rows = overview.by_message(transcript, longest=longest, in_short=in_short)
-        if self._hides_events:
-            rows = (row for row in rows if row["role"] != "event")
-        self._show(MESSAGES, MORE_OF_MESSAGES, rows, title)
+        self._show(MESSAGES, MORE_OF_MESSAGES, self._wanted(rows), title)
+
+    def _messages(self, document: Document, transcript: Transcript, shown: list[Row]) -> None:
+        """What is not shown yet of a long session, on a terminal."""
+        from convcli.cli._beginning import others
+        from convcli.report.message import title
+        from convcli.views.rows import by_message
+
+        words = title(row_of(document, transcript), hides_events=self._hides_events)
+        rows = by_message(transcript, in_short=_room_of_texts(self._width()))
+        self._show(MESSAGES, MORE_OF_MESSAGES, self._wanted(others(rows, shown)), words)
+
+    def _wanted(self, rows: Iterator[Row]) -> Iterator[Row]:
+        return (row for row in rows if row["role"] != "event") if self._hides_events else rows
 
     @property
     def _hides_events(self) -> bool:

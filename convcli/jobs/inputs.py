@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from convcli import dialects
@@ -138,6 +138,18 @@ class Input:
         if isinstance(self._source, TableSource):
             items = with_notes(items, self._source, self.dialect, (ALL,) if self.is_whole else (), self._patterns)
         return items
+
+    def beginning(self, most: int) -> Iterator[Item]:
+        """As if the file ended behind so many of its records; nothing where they are not all one document, or where
+        some are chosen."""
+        if (
+            self.is_whole
+            and self.layout == "jsonl"
+            and self._picker is None
+            and not self._line
+            and not self.is_selected
+        ):
+            yield from self._as_whole(islice(chain(self._head, self._items), most))
 
     def select(self, choose: Callable[[Iterator[Item]], Iterator[Item]]) -> None:
         """Have only those items that `choose` gives of all."""

@@ -29,6 +29,17 @@ class Pager:
         if stream is not None:
             stream.write(data)
 
+    @property
+    def is_running(self) -> bool:
+        """Has it taken over the terminal?"""
+        return self._process is not None
+
+    def flush(self) -> None:
+        """What was written is seen now, though more will come. Raises BrokenPipeError when somebody has closed it."""
+        stream = sys.stdout.buffer if self._process is None else self._process.stdin
+        if stream is not None:
+            stream.flush()
+
     def _start(self) -> None:
         try:
             self._process = subprocess.Popen(self._words, stdin=subprocess.PIPE)

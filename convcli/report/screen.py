@@ -78,7 +78,9 @@ class Screen:
 
     def flush(self) -> None:
         """What was shown is seen now, though more will come."""
-        if sys.stdout is not None:
+        if self._pager is not None:
+            self._pager.flush()
+        elif sys.stdout is not None:
             sys.stdout.buffer.flush()
 
     def tell(self, text: str) -> None:
@@ -101,7 +103,8 @@ class Screen:
         """A line that says how much of a long job is done; what is printed takes it away."""
         from convcli.report.progress import Progress
 
-        self._progress = Progress(total)
+        is_covered = self._pager is not None and self._pager.is_running
+        self._progress = Progress(total, shown=False if is_covered else None)
         return self._progress
 
     def error(self, error: ConvcliError) -> None:

@@ -14,7 +14,7 @@ import pytest
 from convcli.__main__ import main
 from convcli.model import codes
 from convcli.report import choice, formats, tables
-from tests.cli_cases import command, environment, on_terminal, run
+from tests.cli_cases import command, environment, on_terminal, run, write
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2066\u200b\u2028\U000e0041\ud83d\r\b\x7f[red]x[/red]=1+1 <b>|`日本 👩‍👩‍👧"
 UNSAFE = re.compile(
@@ -184,3 +184,24 @@ def test_what_is_explained_is_safe_too(capfdbinary: pytest.CaptureFixture[bytes]
     for code in codes.table():
         main(["explain", code])
     assert tamed(capfdbinary.readouterr().out.decode()) == ""
+
+
+def test_a_long_session_is_shown_from_its_beginning_before_the_rest_is_read(tmp_path: Path) -> None:
+    """Each row once, but for a call that only the rest shows to be open."""
+    filler = "x" * 20_000
+    rows: list[Any] = [{"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/w"}]
+    for number in range(700):
+        content: list[Any] = [{"type": "text", "text": f"number {number}. {filler}"}]
+        if number == 5:
+            content.append({"type": "toolCall", "id": "c", "name": "f", "arguments": {}})
+        message = {"role": "assistant" if number % 2 else "user", "content": content}
+        rows.append({"type": "message", "id": f"m{number}", "parentId": f"m{number - 1}" if number else None,
+                     "timestamp": "2026-01-01T00:00:00.000Z", "message": message})  # fmt: skip
+    path = write(tmp_path / "s.jsonl", *rows)
+    assert path.stat().st_size > 8 << 20
+    code, told = on_terminal(command("inspect", path), 100, environment(TERM="xterm"))
+    numbers = [int(number) for number in re.findall(r"number (\d+)\. ", told)]
+    assert code == 0
+    assert numbers == list(range(700))
+    assert told.index("number 20.") < told.index("700 messages") < told.index("number 699.")
+    assert [line.split()[0] for line in told.splitlines() if " call " in line] == ["5", "5"]
