@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from convcli.jobs.inputs import Document
 from convcli.model.errors import ConvcliError, JobError
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 EVERY = 0.3
 """Seconds between two looks at the file."""
-
+LONG, TAIL = 8 << 20, 1 << 20
+"""Bytes of a session that takes too long to read again and again, and of the end that is read of it."""
 
 COLUMNS = ("message", "role", "kind", "tool", "call", "status", "size", "tokens", "text", "time")
 
@@ -44,12 +45,10 @@ def rows(path: str, reading: ReadingOptions, in_short: int) -> Iterator[list[Row
     beginning.
     """
     look = _Look(path, reading, in_short)
-    before: list[Row] = []
     while True:
-        now = look.rows() if look.has_changed() else None
-        if now is not None:
-            yield _new(before, now)
-            before = now
+        new = look.new_rows() if look.has_changed() else None
+        if new is not None:
+            yield new
         time.sleep(EVERY)
 
 
@@ -61,37 +60,81 @@ def _new(before: list[Row], now: list[Row]) -> list[Row]:
     return now[same:]
 
 
+def _content(rows: list[Row]) -> list[Any]:
+    """What the last row says, wherever it is counted from."""
+    return [rows[-1][name] for name in ("role", "kind", "tool", "size", "text", "time")]
+
+
+def _calls(rows: list[Row]) -> int:
+    return sum(row["kind"] == "call" for row in rows)
+
+
 class _Look:
-    """A file that is looked at again and again."""
+    """A file that is looked at again and again. Of a long session only the first records and the end are read again,
+    from byte `start`; its messages and calls are then counted from those of the whole."""
 
     def __init__(self, path: str, reading: ReadingOptions, in_short: int) -> None:
         self.path, self.reading, self.in_short = path, reading, in_short
-        self.state: tuple[int, int] | None = None
+        self.state: tuple[int, int] = (-1, 0)
         self.has_begun = False
+        self.known, self.start = list[Row](), 0
+        self.messages = self.calls = 0
 
     def has_changed(self) -> bool:
         """Is it another one than at the last look?"""
+        before, self.state = self.state, self._state()
+        if self.state[0] < self.start:  # another session has its name
+            self.known, self.start, self.messages, self.calls = [], 0, 0, 0
+        return before != self.state
+
+    def _state(self) -> tuple[int, int]:
         try:
             there = os.stat(self.path)
         except FileNotFoundError:
             raise JobError("no-such-file", "there is no such file", file=self.path) from None
         except OSError as error:
             raise JobError("unreadable-input", f"cannot read it: {error.strerror}", file=self.path) from None
-        before, self.state = self.state, (there.st_size, there.st_mtime_ns)
-        return before != self.state
+        return there.st_size, there.st_mtime_ns
 
-    def rows(self) -> list[Row] | None:
-        """All of its rows, None where they cannot be read yet; a call that may be running is not told to be open."""
+    def new_rows(self) -> list[Row] | None:
+        """What was added, None where it cannot be read yet; a call that may be running is not told to be open."""
         try:
-            with self.reading.opened(self.path) as source:
-                document = next((item for item in source if isinstance(item, Document)), None)
-                found = [] if document is None else list(by_message(document.lift(), in_short=self.in_short))
+            now = self._read(self.start)
         except ConvcliError as error:
             if self.has_begun or error.code in WAITED_FOR or self._is_torn():
                 return None
             raise
-        self.has_begun = self.has_begun or bool(found)
-        return [row | {"status": None} if row["status"] == "open" else row for row in found]
+        self.has_begun = self.has_begun or bool(now)
+        new = [self._counted(row) for row in _new(self.known, now)]
+        self.known = now
+        if self.state[0] - self.start >= LONG:
+            self._move()
+        return new
+
+    def _read(self, start: int) -> list[Row]:
+        with self.reading.opened(self.path) as source:
+            items = source.ending(start) if start else source
+            document = next((item for item in items if isinstance(item, Document)), None)
+            found = [] if document is None else by_message(document.lift(), in_short=self.in_short)
+            return [row | {"status": None} if row["status"] == "open" else row for row in found]
+
+    def _move(self) -> None:
+        """From now on read the end only, if it ends as all of it does and nothing was added meanwhile."""
+        start = self.state[0] - TAIL
+        try:
+            end = self._read(start)
+        except ConvcliError:
+            return
+        if end and self.known and _content(end) == _content(self.known) and self._state() == self.state:
+            self.messages += self.known[-1]["message"] - end[-1]["message"]
+            self.calls += _calls(self.known) - _calls(end)
+            self.known, self.start = end, start
+
+    def _counted(self, row: Row) -> Row:
+        call = row["call"]
+        if call is not None and call.startswith("#"):
+            call = f"#{int(call[1:]) + self.calls}"
+        return row | {"message": row["message"] + self.messages, "call": call}
 
     def _is_torn(self) -> bool:
         with open(self.path, "rb") as file:

@@ -142,14 +142,18 @@ class Input:
     def beginning(self, most: int) -> Iterator[Item]:
         """As if the file ended behind so many of its records; nothing where they are not all one document, or where
         some are chosen."""
-        if (
-            self.is_whole
-            and self.layout == "jsonl"
-            and self._picker is None
-            and not self._line
-            and not self.is_selected
-        ):
+        if self._is_session:
             yield from self._as_whole(islice(chain(self._head, self._items), most))
+
+    def ending(self, start: int) -> Iterator[Item]:
+        """As if nothing stood between the first records and those that begin at this byte or behind it."""
+        if self._is_session and isinstance(self._source, Source) and self._source.plain_size:
+            yield from self._as_whole(chain(self._head, self._source.records(start, None, 0)))
+
+    @property
+    def _is_session(self) -> bool:
+        is_part = self._picker is not None or self._line or self.is_selected
+        return self.is_whole and self.layout == "jsonl" and not is_part
 
     def select(self, choose: Callable[[Iterator[Item]], Iterator[Item]]) -> None:
         """Have only those items that `choose` gives of all."""

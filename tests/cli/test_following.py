@@ -67,6 +67,32 @@ def test_each_message_is_shown_when_it_is_written_and_only_once(followed: Follow
     assert followed.end() == (-signal.SIGINT, b"")
 
 
+def test_of_a_long_session_only_the_end_is_read_again_and_counted_on(tmp_path: Path) -> None:
+    filler = "x" * 20_000
+    rows = [said(0) | {"id": f"m{number}", "parentId": f"m{number - 1}" if number else None} for number in range(700)]
+    for row in rows:
+        row["message"] = {"role": "user", "content": [{"type": "text", "text": filler}]}
+    rows[3]["message"] = {
+        "role": "assistant",
+        "content": [{"type": "toolCall", "id": "a", "name": "f", "arguments": {}}],
+    }
+    following = Following(write(tmp_path / "s.jsonl", HEADER, *rows))
+    try:
+        assert [following.next()["message"] for _ in range(700)] == list(range(700))
+        time.sleep(3)
+        for number in range(700, 703):
+            call = {"type": "toolCall", "id": f"c{number}", "name": "f", "arguments": {}}
+            row = said(0) | {"id": f"m{number}", "parentId": f"m{number - 1}"}
+            following.add(row | {"message": {"role": "assistant", "content": [call]}})
+            begin = time.monotonic()
+            new = following.next()
+            assert (new["message"], new["call"], new["kind"]) == (number, f"#{number - 698}", "call")
+            assert time.monotonic() - begin < 5
+    finally:
+        following.process.kill()
+        following.process.communicate()
+
+
 def test_half_a_line_is_waited_for(followed: Following) -> None:
     whole = json.dumps(said(0)) + "\n"
     followed.add(whole[:40])
