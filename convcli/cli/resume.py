@@ -82,7 +82,7 @@ def command(
         _write(_contents(conversion.document, chosen, facts, target))
     _tell_findings(screen, document, conversion, programs.dialect_of(program), reading)
     _tell_losses(screen, document, conversion, chosen)
-    _tell_unsent(screen, conversion, chosen)
+    _tell_unsent(screen, document, conversion, chosen)
     screen.tell(f"{'would write' if dry_run else 'wrote'} {target}\n")
     words = chosen.command.format(id=facts.id, path=quote(target))
     screen.show([f"cd {quote(facts.cwd)} && {words}\n"])
@@ -181,11 +181,13 @@ UNSENT = {"system": "instructions", "reasoning": "thinking"}
 """What a program may keep and not send, in words."""
 
 
-def _tell_unsent(screen: Screen, conversion: Conversion, program: Program) -> None:
-    """What the session holds and the model will not be shown again."""
+def _tell_unsent(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:
+    """What a session of another program holds and the model will not be shown again."""
     from convcli.jobs import programs
 
     target = programs.dialect_of(program.name)
+    if document.dialect.name == target.name:
+        return
     messages = target.lift(conversion.document).messages
     held = {message.role for message in messages} | {part.type for message in messages for part in message.parts}
     for kind in program.unsent:

@@ -83,6 +83,16 @@ def test_instructions_that_the_program_has_of_its_own_are_told(program: str, uns
     assert (b"does not send the instructions" in done.stderr) == unsent
 
 
+def test_thinking_that_the_program_only_shows_is_told(tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho.", "reasoning_content": "Hm."}]
+    source = tmp_path / "chat.json"
+    source.write_text(json.dumps({"messages": turns}))
+    done = run("resume", source, "--in", "opencode", "--home", tmp_path)
+    assert b"note: OpenCode does not send the thinking" in done.stderr
+    [path] = programs.files(programs.get("opencode"), str(tmp_path))
+    assert b"note: " not in run("resume", path, "--in", "opencode", "--home", tmp_path / "again").stderr
+
+
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     done = run("resume", SESSION, "--in", "codex", "--home", tmp_path, "--dry-run")
     assert done.returncode == 0

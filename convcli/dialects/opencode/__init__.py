@@ -62,6 +62,7 @@ PROGRAM = Program(
     "import/*.json",
     place=_place,
     command="opencode import {path} && opencode --session {id}",
+    unsent=("reasoning",),  # without a signature: seen with providers of OpenAI's and of Anthropic's kind
 )
 
 HAS = lacking.fields(
