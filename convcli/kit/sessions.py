@@ -356,6 +356,11 @@ def with_session_id(content: Callable[[Transcript], Any], accepts: Callable[[str
     return fits
 
 
+def with_directory(transcript: Transcript) -> Transcript:
+    """A session names the directory in which it ran, with an empty text where nobody knows it."""
+    return transcript if transcript.cwd is not None else replace(transcript, cwd="")
+
+
 def settled(again: Callable[[Transcript], Transcript]) -> Pass:
     """Of what is carried only that which comes back: what goes without saying there is not carried. `again` writes the
     transcript and lifts what was written, with the same messages and parts."""

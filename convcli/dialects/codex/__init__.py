@@ -154,6 +154,7 @@ DIALECT = Dialect(
         "model": "each answer names its model, a session does not",
         "id": "the id of a session is a UUID: it is made of the content",
         "createdAt": "a session has a time: that of its first row, or 1970",
+        "cwd": "a session names its directory: an empty text where nobody knows it",
         "toolChoice": "a session does not say which tools may be called",
         "settings": "a session has no settings of the request",
         "tool.parameters": "the program refuses a tool without a schema",

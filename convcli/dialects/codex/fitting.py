@@ -186,5 +186,6 @@ FIT = (
     sessions.timed,
     _instructions_in_header,
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, rows.ROW)),
+    sessions.with_directory,
     sessions.with_session_id(_content, lambda id_: sessions.UUID.fullmatch(id_) is not None),
 )

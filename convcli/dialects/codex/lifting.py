@@ -99,6 +99,7 @@ class _Reader:
         transcript, origin, base = self.transcript, self.context.origin, row.payload.get("base_instructions") or {}
         time, beside = _envelope(row)
         header = HEADER.lift(row.payload, transcript) or {}
+        transcript.cwd = row.payload.get("cwd")  # an empty one too, which a rollout has where nobody knows it
         transcript.created_at = transcript.created_at or time
         header = {key: header[key] for key in Keys(ORDER).sorted(header) if header[key] != WRITER.get(key)}
         if base.get("text"):

@@ -24,7 +24,7 @@ def write_session(transcript: Transcript) -> Rows:
     """The rollout of a transcript."""
     messages, carried = transcript.messages, carried_by(transcript.extras, NAME)
     header: Native = {**WRITER, **(carried.get("header") or {})}
-    content: Native = {"cwd": transcript.cwd or ""}
+    content: Native = {} if transcript.cwd is None else {"cwd": transcript.cwd}
     if "base_instructions" in header:
         content["base_instructions"] = header["base_instructions"]
     if messages and messages[0].role == "system":

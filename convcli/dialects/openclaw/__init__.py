@@ -10,8 +10,8 @@ Quirks
 - Rows that no model saw are events; a summary of a branch and what an extension inserts are words of the user.
 - OpenClaw writes `isError: false` beside `details.status: "error"`: that is a failure, and both come back as they were.
 - `stopReason` often says `stop` beside calls, and is neither trusted nor corrected.
-- pi cannot show the statistics of a session without `usage`: it is written with zeros where nothing is known, and a
-  count of zero is read as no count.
+- pi cannot show the statistics of a session without `usage`: it is written with zeros where nothing is known, which is
+  told, and a count of zero is read as no count.
 - `partialJson` is the text of arguments before a stream broke off, where `arguments` beside it are empty.
 - Signatures on thinking and text belong to the provider that `api` names.
 - A head that is not the last row is written as a last row of the type `custom`, `convcli.head`, whose parent it is.
@@ -26,7 +26,7 @@ from typing import Any
 
 from convcli.dialects.openclaw.blocks import IDS, NAME, REQUEST, RESULTS, SESSION, Reader
 from convcli.dialects.openclaw.fitting import FIT
-from convcli.dialects.openclaw.messages import RESULT_ROLES, lift_message, write_message
+from convcli.dialects.openclaw.messages import RESULT_ROLES, ZEROS, lift_message, write_message
 from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
 from convcli.families.openai import request as common
 from convcli.kit import lacking
@@ -38,6 +38,7 @@ from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path, Transcript
 from convcli.validation.rules import arguments, links, trees
 from convcli.validation.survey import Survey, for_requests
+from convcli.validation.wording import listed
 
 _KEYS = (
     "messages tools tool_choice functions function_call parallel_tool_calls temperature top_p max_completion_tokens "
@@ -154,8 +155,22 @@ def _results_beside_content(survey: Survey) -> Iterator[Breach]:
             yield Breach("misplaced-tool-result", NodeRef(i, 0), told, "warning")
 
 
+def _can_be_shown(survey: Survey) -> Iterator[Breach]:
+    if survey.form != SESSION:
+        return
+    if survey.transcript.cwd is None:
+        yield Breach("missing-key", NodeRef(), "a session that is resumed has cwd, the directory in which it ran")
+    for i, message in enumerate(survey.messages):
+        usage = (survey.native_message(i) or {}).get("usage") or {} if message.role == "assistant" else ZEROS
+        absent = [key for key in ZEROS if usage.get(key) is None]
+        if absent:
+            told = f"pi cannot show the statistics of a session whose usage lacks {listed(absent)}"
+            yield Breach("missing-key", NodeRef(i), told, "warning")
+
+
 RULES = (
     links.paired(links.PairingRules(where="later")),
+    for_requests(Rule(("missing-key",), _can_be_shown)),
     for_requests(links.identified()),
     for_requests(Rule(("misplaced-tool-result",), _results_beside_content)),
     arguments.not_filled(),
@@ -225,6 +240,8 @@ DIALECT = Dialect(
         "message.createdAt": "every row of a session has a time: that of the row before it, or 1970",
         "id": "a session has an id: it is made of the content",
         "createdAt": "a session has a time: that of its first row, or 1970",
+        "cwd": "a session names its directory: an empty text where nobody knows it",
+        "extras.openclaw.usage": "pi shows statistics: a count that nobody knows is zero",
         "updatedAt": "the time of a session is that of its last row",
         "model": "each answer names its model, a session does not",
         "toolChoice": "a session does not say which tools may be called",

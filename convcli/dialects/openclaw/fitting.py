@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.openclaw.blocks import NAME, REQUEST, RESULTS, SESSION, api_of, is_block
-from convcli.dialects.openclaw.messages import STOP_OF, is_bash, read_usage, write_usage
+from convcli.dialects.openclaw.messages import STOP_OF, ZEROS, counted, is_bash, read_usage, write_usage
 from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_event, write_session
 from convcli.kit.fitting import functions_only, last_definitions, linear, parts_in_roles, roles, without
 from convcli.kit.objects import carried_by, extras_of, without_keys
@@ -18,6 +18,7 @@ from convcli.kit.sessions import (
     events,
     results_between_events,
     timed_unless,
+    with_directory,
     with_models,
     with_rows,
     with_session_id,
@@ -176,6 +177,8 @@ FIT: dict[str, tuple[Pass, ...]] = {
         without("message.name"),
         on_each_message(_with_result),
         _only_header,
+        on_each_message(lambda message: counted(message, ZEROS)),
+        with_directory,
         _unless_old(with_models, chained(new_id)),
         timed_unless(_states_time),
         with_rows(_own_row),
@@ -187,6 +190,7 @@ FIT: dict[str, tuple[Pass, ...]] = {
         *MESSAGES,
         _blocks(REQUEST),
         on_each_message(lambda message: _without(message, "role", "row")),
+        on_each_message(lambda message: counted(message, {})),
         lambda transcript: _without(transcript, "header"),
     ),
 }

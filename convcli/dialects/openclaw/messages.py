@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.dialects.openclaw.blocks import (
     FLAGS,
     IDS,
@@ -43,28 +45,47 @@ COST = ("input", "output", "cacheRead", "cacheWrite", "total")
 
 
 def read_usage(native: Native) -> tuple[dict[str, int], Native]:
-    """Counts, and the rest. Zero says nothing: pi writes it where there is no count. `input` excludes caches here."""
+    """Counts, and the rest. Zero is no count: pi writes it where there is none, so it is kept as what it is, beside
+    them. `input` excludes caches here."""
     counts = {key: value for key, value in native.items() if key in USAGE and type(value) is int and value > 0}
-    rest = {key: value for key, value in native.items() if key not in counts and _says_count(key, value)}
-    usage = {USAGE[key]: value for key, value in counts.items() if key != "input"}
     total = sum(counts.get(key, 0) for key in ("input", "cacheRead", "cacheWrite"))
+    rest = {key: value for key, value in native.items() if key not in counts and value is not None}
+    if total and rest.get("input") == 0:  # all of the input came from a cache: the total says so
+        del rest["input"]
+    usage = {USAGE[key]: value for key, value in counts.items() if key != "input"}
     return ({"inputTokens": total, **usage} if total else usage), rest
 
 
-def _says_count(key: str, value: Any) -> bool:
-    if key == "cost" and isinstance(value, dict):
-        return any(value.values())
-    return value is not None and not (key in USAGE and type(value) is int and value == 0)
-
-
 def write_usage(message: Message) -> Native:
-    """All counts that pi reads, zero where there is none: its session statistics fail without them."""
+    """The counts of a message, and what is carried beside them, in the order of pi."""
     usage = message.usage or {}
-    native = {key: usage.get(name, 0) for key, name in USAGE.items() if key != "reasoning" or name in usage}
-    native["input"] = max(native["input"] - native["cacheRead"] - native["cacheWrite"], 0)
-    carried = carried_by(message.extras, NAME).get("usage", {})
-    counts = {**native, "cost": dict.fromkeys(COST, 0)}
-    return {**{key: value for key, value in counts.items() if key not in carried}, **carried}
+    native = {key: usage[name] for key, name in USAGE.items() if name in usage}
+    if "input" in native:
+        native["input"] = max(native["input"] - native.get("cacheRead", 0) - native.get("cacheWrite", 0), 0)
+    return COUNTS.put({**carried_by(message.extras, NAME).get("usage", {}), **native}, None, sort=True)
+
+
+COUNTS = Keys(" ".join((*USAGE, "cost")))
+ZEROS: Native = {**{key: 0 for key in USAGE if key != "reasoning"}, "cost": dict.fromkeys(COST, 0)}
+"""What pi writes where nothing is known: it cannot show the statistics of a session in which a count is missing."""
+
+
+def counted(message: Message, zeros: Native) -> Message:
+    """An answer with a number for each count: the sum where that is the total, else one of the `zeros`."""
+    if message.role != "assistant":
+        return message
+    usage, carried = message.usage or {}, carried_by(message.extras, NAME)
+    beside = carried.get("usage", {})
+    if zeros and usage.keys() >= {"inputTokens", "outputTokens"} and "totalTokens" not in {*usage, *beside}:
+        usage = {**usage, "totalTokens": usage["inputTokens"] + usage["outputTokens"]}
+    known = {key for key, name in USAGE.items() if name in usage}
+    rest = {key: value for key, value in {**zeros, **beside}.items() if key not in known}
+    same = usage.keys() == (message.usage or {}).keys() and rest == beside
+    if same:
+        return message
+    others = {key: value for key, value in carried.items() if key != "usage"}
+    extras = {**(message.extras or {}), NAME: {**others, **({"usage": rest} if rest else {})}}
+    return replace(message, usage=usage or None, extras=extras)
 
 
 RESULT_ROLES = ("toolResult", "tool")
@@ -223,7 +244,7 @@ def _write_turn(message: Message, time: Native, form: str) -> Native:
         parts, sections = _split_sections(parts, carried.pop("sections", None))
         content |= {"sections": sections} if sections else {}
         content |= {"toolsAdded": carried.pop("toolsAdded")} if "toolsAdded" in carried else {}
-    if role == "assistant" and (message.usage or form == SESSION or "usage" in carried):
+    if role == "assistant" and (message.usage or "usage" in carried):
         content["usage"] = write_usage(message)
     content["summary" if role in SUMMARIES else "content"] = _write_content(parts, role, form, carried.get("api"))
     return ENVELOPES.get(role, _USER).write(message, carried, **content)

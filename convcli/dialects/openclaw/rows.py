@@ -65,6 +65,7 @@ def _lift_header(native: Native, transcript: Transcript) -> None:
     """The first version has no number, ids or parents: that is remembered, as pi writes the third. So is the text that
     forks write as the version."""
     carried = HEADER.lift(native, transcript) or {}
+    transcript.cwd = native.get("cwd")  # an empty one too, which a session has where nobody knows it
     version = native.get("version") or 1
     if isinstance(version, str) or version <= 1:
         carried["version"] = version if isinstance(version, str) else 1
@@ -169,8 +170,9 @@ def write_session(transcript: Transcript) -> Rows:
         rows.append({"type": "custom", **envelope, "customType": HEAD, "data": {}})
     header = dict(carried_by(transcript.extras, NAME).get("header", {}))
     version = header.pop("version", 3)
-    numbered = {} if version == 1 else {"version": version}
-    return Rows([HEADER.write(transcript, header, type="session", cwd=transcript.cwd or "", **numbered), *rows])
+    stated = {} if version == 1 else {"version": version}
+    stated |= {} if transcript.cwd is None else {"cwd": transcript.cwd}
+    return Rows([HEADER.write(transcript, header, type="session", **stated), *rows])
 
 
 def new_id(number: int) -> str:
