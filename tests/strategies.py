@@ -228,8 +228,7 @@ def _normal_part(part: Any) -> Any:
     if isinstance(part, Media):
         return replace(part, name=part.name or None)
     if isinstance(part, ToolResult) and part.kind == "multimodal":
-        # a lift gives extras of its own dialect only; here, those of another decide whether a text is bare
-        return replace(part, value=[replace(_normal_part(inner), extras=None) for inner in part.value])
+        return replace(part, value=[_normal_part(inner) for inner in part.value])
     return part
 
 

@@ -18,6 +18,7 @@ Quirks
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -28,8 +29,10 @@ from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.fitting import bare_system, bare_text
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Transcript
 from convcli.validation.rules import links
+from convcli.validation.survey import Survey
 
 NAME = "multi-llm-chat"
 DRAFT = "autosave_draft"
@@ -151,7 +154,21 @@ def _stated(native: Native) -> Native:
     return {key: value for key, value in native.items() if value is not None}
 
 
-RULES = (system_apart(), links.paired(links.PairingRules(where="later")))
+def _results_name_calls(survey: Survey) -> Iterator[Breach]:
+    for answered in survey.results:
+        native = survey.native(answered.at())
+        if isinstance(native, dict) and native.get("type") == "tool_result":
+            native = native["content"] if isinstance(native.get("content"), dict) else native
+            if not native.get("tool_call_id"):
+                told = "the result has no tool_call_id: the program refuses the history"
+                yield Breach("missing-call-id", answered.at(), told)
+
+
+RULES = (
+    system_apart(),
+    Rule(("missing-call-id",), _results_name_calls),
+    links.paired(links.PairingRules(where="later")),
+)
 
 LACKS = ((lacking.SESSION - {"title", "createdAt", "updatedAt"}) | lacking.REQUEST | lacking.TOOLS | {"reasoning"}) | (
     (lacking.MESSAGE - {"message.name"}) | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY

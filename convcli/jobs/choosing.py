@@ -28,8 +28,11 @@ class ChosenDialect(NamedTuple):
     detection: detection.Detection | None
 
 
-def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool, is_named: bool) -> ChosenDialect:
-    """The dialect of the first records, and whether each of them is a document or all together are one."""
+def choose(
+    values: list[Any], among: list[Dialect], framing: str, one_line: bool, is_named: bool, is_lines: bool = False
+) -> ChosenDialect:
+    """The dialect of the first records, and whether each of them is a document or all together are one; `is_lines`: the
+    name of the file says that a single line is one of many."""
     each = [
         dialect for dialect in among if reads_each(dialect) or (framing == "json" and "document" in dialect.framings)
     ]
@@ -39,7 +42,7 @@ def choose(values: list[Any], among: list[Dialect], framing: str, one_line: bool
     if not is_named:
         detection.refuse_foreign(values)
     if is_named:
-        return _read_as_named(values, among[0], each, whole, framing)
+        return _read_as_named(values, among[0], each, whole, framing, is_lines)
     single = _agreed(values, each) or _agreed(values[:1], each)
     together = detection.candidates(Rows(values), whole) if whole else []
     if not single and not together:
@@ -77,13 +80,15 @@ def _accepts_members_only(name: str, values: list[Any]) -> bool:
 
 
 def _read_as_named(
-    values: list[Any], dialect: Dialect, each: list[Dialect], whole: list[Dialect], framing: str
+    values: list[Any], dialect: Dialect, each: list[Dialect], whole: list[Dialect], framing: str, is_lines: bool
 ) -> ChosenDialect:
     if not each and not whole:
         names = {"json": "a JSON document", "jsonl": "JSON Lines", "sse": "a stream of events (SSE)"}
         raise ContentError("wrong-framing", f"this is {names[framing]}, and {dialect.title} is never written so")
     if each and whole:
         one, all_ = dialect.detect(values[0]), dialect.detect(Rows(values))
+        if one is all_ is None:
+            return ChosenDialect(dialect, is_lines and not reads_each(dialect), None)
         return ChosenDialect(dialect, (all_.strength if all_ else 0) > (one.strength if one else 0), None)
     return ChosenDialect(dialect, bool(whole), None)
 

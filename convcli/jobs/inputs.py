@@ -112,7 +112,7 @@ class Input:
         self.read_elsewhere = 0
         self._choose: Callable[[Iterator[Item]], Iterator[Item]] | None = None
         self.layout: Framing
-        self._lines = source.framing != "json"
+        self._lines, self._is_named_lines = source.framing != "json", is_lines(path)
         self._picker = Picker(source.name, at, among, is_named=is_named) if at else None
         self._picked: Iterator[Item] = iter(())
         if self._picker is not None:
@@ -122,7 +122,7 @@ class Input:
         reading = self._members(source, among, is_named) if isinstance(source, Source) and source.is_array else None
         self.layout = source.framing if reading is None else "array"
         self.dialect, self.is_whole, self.detection = reading or self._documents(among, is_named)
-        if self.layout == "json" and is_lines(path) and self._is_one_line():
+        if self.layout == "json" and self._is_named_lines and self._is_one_line():
             self.layout = "jsonl"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -279,7 +279,8 @@ class Input:
         self.layout = self.layout if self._lines else "array"
 
     def _chosen(self, values: list[Any], among: list[Dialect], is_named: bool) -> ChosenDialect:
-        how = among, self._source.framing, self._is_one_line(), is_named
+        is_line = self._is_one_line()
+        how = among, self._source.framing, is_line, is_named, is_line and self._is_named_lines
         try:
             return choose(values, *how)
         except ContentError as error:

@@ -257,3 +257,16 @@ def test_results_without_ids_answer_the_open_calls_in_their_order() -> None:
     assert_same(DIALECT, document)
     misspelt = {"messages": [said, {"role": "tool", "content": "1", "toolCallId": "f"}]}
     assert pipeline.validate(misspelt, DIALECT)[0].help == 'found "toolCallId": did you mean "tool_call_id"?'
+
+
+def test_the_address_of_a_file_under_file_data_is_told_and_carried_to_those_who_take_it() -> None:
+    part = {"type": "file", "file": {"file_data": "https://example.com/a.pdf", "filename": "a.pdf"}}
+    document = {"messages": [{"role": "user", "content": [part]}]}
+    assert [finding.code for finding in pipeline.validate(document, DIALECT)] == ["not-a-data-url"]
+    responses = pipeline.convert(document, DIALECT, dialects.get("openai-responses")).document
+    assert responses["input"][0]["content"] == [
+        {"type": "input_file", "file_url": "https://example.com/a.pdf", "filename": "a.pdf"}
+    ]
+    anthropic = pipeline.convert(document, DIALECT, dialects.get("anthropic")).document
+    assert anthropic["messages"][0]["content"][0]["source"] == {"type": "url", "url": "https://example.com/a.pdf"}
+    assert_same(DIALECT, document)

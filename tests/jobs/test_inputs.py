@@ -227,6 +227,15 @@ def test_a_session_of_one_line_is_rows_too(tmp_path: Path) -> None:
     assert in_rows(write(tmp_path / "s.jsonl", {"a": 1})).value == [{"a": 1}]
 
 
+@pytest.mark.parametrize(("name", "value"), [("s.jsonl", [{"type": "message"}]), ("s.json", {"type": "message"})])
+def test_a_single_row_that_says_little_is_a_session_where_the_name_says_lines(
+    tmp_path: Path, name: str, value: Any
+) -> None:
+    (document,) = items(write(tmp_path / name, {"type": "message"}), "openclaw")
+    assert isinstance(document, Document)
+    assert document.value == value
+
+
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
 def test_a_document_on_one_line_does_not_tie_with_itself_as_rows(tmp_path: Path, name: str) -> None:
     said = {"id": "u1", "timestamp": "2026-01-01T00:00:00Z", "type": "user", "content": "Hi."}

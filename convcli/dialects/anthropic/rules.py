@@ -134,7 +134,7 @@ RULES = (
     tools.chosen(),
     tools.unique(),
     tools.schemas(tools.SchemaDemands(plain_root=True)),
-    for_requests(tools.declared("warning")),
+    for_outputs(tools.declared("warning")),
     Rule(("too-many-cache-marks",), _few_marks),
     Rule(("error-without-content",), _said_failures),
     Rule(("misplaced-system",), _system_between),

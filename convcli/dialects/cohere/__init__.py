@@ -261,7 +261,7 @@ PARTS = (
 )
 MESSAGES = fused(
     renaming(NAMES),
-    *of_conversations(RESULTS, lambda media: write_image(media) is not None, roles({"developer": "system"})),
+    *of_conversations(NAME, RESULTS, lambda media: write_image(media) is not None, roles({"developer": "system"})),
     *PARTS,
     on_each_message(_not_empty),
     functions_only(NAME),

@@ -43,10 +43,10 @@ from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
-from convcli.model.transcript import Media, Message, Part, Reasoning, Spots, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Part, Reasoning, Spots, ToolCall, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import for_outputs
 
@@ -179,19 +179,8 @@ def _shown(part: Part, message: Message) -> Part | None:
     return usual_audio(part)
 
 
-def _own_parts(result: ToolResult) -> ToolResult:
-    """What other dialects carry beside a text is not written, so the text is bare."""
-    if result.kind != "multimodal" or all((part.extras or {NAME: 0}).keys() <= {NAME} for part in result.value):
-        return result
-    kept = (extras_of(NAME, carried_by(part.extras, NAME)) for part in result.value)
-    return replace(
-        result, value=[replace(part, extras=extras) for part, extras in zip(result.value, kept, strict=True)]
-    )
-
-
 CONVERSATION = fused(
-    on_results(_own_parts),
-    *of_conversations(RESULTS, _is_written, on_each_message(fitting.named)),
+    *of_conversations(NAME, RESULTS, _is_written, on_each_message(fitting.named)),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),

@@ -213,6 +213,7 @@ PARTS = (
 MESSAGES = fused(
     renaming(NAMES, IDS),
     *of_conversations(
+        NAME,
         RESULTS,
         lambda media: write_media(media) is not None,
         roles({"developer": "system"}),

@@ -287,7 +287,7 @@ RESULTS = Convention(
     },
 )
 CONVERSATION_PASSES: tuple[Pass, ...] = (
-    *of_conversations(RESULTS, is_written),
+    *of_conversations(NAME, RESULTS, is_written),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     fitting.functions_only(NAME),

@@ -28,10 +28,12 @@ RESULTS = Convention(
 """How a tool message holds results."""
 
 
-def of_conversations(results: Convention, is_written: Callable[[Media], bool], *between: Pass) -> tuple[Pass, ...]:
+def of_conversations(
+    owner: str, results: Convention, is_written: Callable[[Media], bool], *between: Pass
+) -> tuple[Pass, ...]:
     """One line of messages with each result behind its call, as text; its media follow in a message of the user.
 
-    `between` are passes that must come before such messages are added.
+    Texts carry keys of the `owner`. `between` are passes that must come before such messages are added.
     """
     return (
         linear,
@@ -39,7 +41,7 @@ def of_conversations(results: Convention, is_written: Callable[[Media], bool], *
         on_messages(single_results),
         *between,
         on_messages(media_behind_results(is_written)),
-        on_results(texts_only),
+        on_results(lambda result: texts_only(result, owner)),
         expressed(results),
     )
 
@@ -65,7 +67,7 @@ def of_requests(owner: str) -> tuple[Pass, ...]:
 
     return (
         renaming(NAMES, IDS),
-        *of_conversations(RESULTS, is_written, on_each_message(named)),
+        *of_conversations(owner, RESULTS, is_written, on_each_message(named)),
         *parts_of_turns(owner),
     )
 

@@ -277,13 +277,14 @@ def _write_value(result: ToolResult, dialect: str) -> Any:
 # ---------------------------------------------------------------- fit
 
 
-def texts_only(result: ToolResult) -> ToolResult:
-    """A tool message holds bare text: media follow in a user message, and one text is the text itself."""
+def texts_only(result: ToolResult, owner: str = "") -> ToolResult:
+    """A tool message holds bare text: media follow in a user message, and one text is the text itself, unless something
+    of the `owner`'s stands beside it."""
     if result.kind != "multimodal":
         return result
     parts: list[Any] = [part for part in result.value if not isinstance(part, Media)]
     parts = [replace(part, metadata=None) if isinstance(part, Text) and part.metadata else part for part in parts]
-    if len(parts) < 2 and all(map(is_bare_text, parts)):
+    if len(parts) < 2 and all(isinstance(part, Text) and not carried_by(part.extras, owner) for part in parts):
         text = "".join(part.text for part in parts)
         return ToolResult(result.tool_call_id, result.name, "text", text, extras=result.extras)
     if parts == result.value:

@@ -43,12 +43,16 @@ def _lift_audio(body: Native, extras: Extras | None) -> Part | None:
     return Media("audio", data=body["data"], media_type=media_type, extras=extras)
 
 
+URLS = ("data:", "https://", "http://")
+
+
 def _lift_file(body: Native, extras: Extras | None) -> Part | None:
-    """A file has its data, as a URL, or an id; one with neither or both is carried as it is."""
+    """A file has its data, as a URL, or an id; one with neither or both is carried as it is. The service takes no
+    address of a file, which people write all the same."""
     name = body.get("filename") or None
     if bool(body.get("file_data")) == bool(body.get("file_id")):
         return None
-    if not (body.get("file_data") or "data:").startswith("data:"):
+    if not (body.get("file_data") or "data:").startswith(URLS):
         return None
     if body.get("file_data"):
         return common.media_of_url("document", body["file_data"], name=name, extras=extras)

@@ -156,8 +156,9 @@ def files_as_urls() -> Rule:
     """The data of a file are a data URL."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i, k, part in survey.parts["opaque"]:
-            file = part.value.get("file") if isinstance(part.value, dict) else None
+        for i, k, _ in [*survey.parts["opaque"], *survey.parts["document"]]:
+            native = survey.native(NodeRef(i, k))
+            file = native.get("file") if isinstance(native, dict) else None
             data = file.get("file_data") if isinstance(file, dict) else None
             if isinstance(data, str) and data and not data.startswith("data:"):
                 at = NodeRef(i, k, steps=("file", "file_data"))
