@@ -338,7 +338,10 @@ def split(source: Input, job: Job, output_for: Callable[[str, str], Output], sin
 def convert_into(
     source: Input, file: InputFile, job: Job, folder: Folder, sinks: Sinks, one: Callable[..., Summary] = convert
 ) -> Summary:
-    """Convert one input into a folder: by `one` into a file, or into a file for each of its transcripts."""
+    """Convert one input into a folder: by `one` into a file, or into a file for each of its transcripts. Rows stand in
+    lines there: what reads a folder of rows looks for `*.jsonl`."""
+    if job.layout is None and job.target.framings[0] == "records":
+        job = job._replace(layout="jsonl")
     if source.is_several and (folder.is_of_one or writes_rows(job.target)):
         return split(source, job, partial(folder.member, file), sinks)
     return one(source, job, partial(folder.output, file), sinks)

@@ -125,6 +125,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     aliases: tuple[str, ...] = ()
     """Other words for it, in small letters with hyphens, which stand for the name wherever a user gives one."""
     framings: tuple[Framing, ...]
+    """How documents stand in a file. What comes first counts where a file is made: rows of a data set are lines of
+    JSON, also where there is only one."""
     forms: tuple[str, ...]
     """What a document may be (`request`, `response`, `list`, …); the first is written by default."""
     detect: Callable[[Any], Clue | None]

@@ -107,6 +107,16 @@ def test_the_output_of_a_private_file_is_private(tmp_path: Path) -> None:
     assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("out", "losses")} == {0o600}
 
 
+@pytest.mark.parametrize(("target", "name"), [("hf-chat", "a.jsonl"), ("sharegpt", "a.jsonl"), ("anthropic", "a.json")])
+def test_in_a_folder_rows_of_a_data_set_stand_in_lines(tmp_path: Path, target: str, name: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(CLEAN, indent=2), "utf-8")
+    assert run("convert", path, "--to", target, "--out-dir", tmp_path / "out").returncode == 0
+    (output,) = (tmp_path / "out").iterdir()
+    assert output.name == name
+    assert (output.read_text("utf-8").count("\n") == 1) == name.endswith("jsonl")
+
+
 def test_several_inputs_need_a_folder_that_mirrors_their_tree(tmp_path: Path) -> None:
     (tmp_path / "in" / "b").mkdir(parents=True)
     write(tmp_path / "in" / "a.json", LOSSY)

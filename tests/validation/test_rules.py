@@ -120,7 +120,7 @@ def test_the_findings_on_an_output_are_told_at_the_places_of_the_source() -> Non
     ]
     done = pipeline.convert(document, dialects.get("openai-chat"), dialects.get("anthropic"))
     places = {finding.code: finding.where for finding in done.findings}
-    assert places == {"missing-tool-result": "/1/tool_calls/0/id", "incomplete-request": ""}
+    assert places == {"missing-tool-result": "/1/tool_calls/0/id", "calls-without-tools": "", "incomplete-request": ""}
 
 
 def test_quoted_arguments_are_told_at_the_arguments_of_the_source() -> None:
