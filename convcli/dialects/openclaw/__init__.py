@@ -38,7 +38,6 @@ from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path, Transcript
 from convcli.validation.rules import arguments, links, trees
 from convcli.validation.survey import Survey, for_requests
-from convcli.validation.wording import listed
 
 _KEYS = (
     "messages tools tool_choice functions function_call parallel_tool_calls temperature top_p max_completion_tokens "
@@ -164,7 +163,7 @@ def _can_be_shown(survey: Survey) -> Iterator[Breach]:
         usage = (survey.native_message(i) or {}).get("usage") or {} if message.role == "assistant" else ZEROS
         absent = [key for key in ZEROS if usage.get(key) is None]
         if absent:
-            told = f"pi cannot show the statistics of a session whose usage lacks {listed(absent)}"
+            told = f"pi cannot show the statistics of a session whose usage lacks {', '.join(absent)}"
             yield Breach("missing-key", NodeRef(i), told, "warning")
 
 
