@@ -352,5 +352,6 @@ def passed_by(rows: Iterator[Row], each: Callable[[Row], None]) -> Iterator[Row]
 def _checked(transcript: Transcript, number: int) -> int:
     last = len(transcript.messages) - 1
     if number > last:
-        raise JobError("unknown-message", f"there is no message {number}", help=f"they go from 0 to {last}")
+        help_text = f"they go from 0 to {last}" if last >= 0 else "the transcript holds none"
+        raise JobError("unknown-message", f"there is no message {number}", help=help_text)
     return number

@@ -190,6 +190,9 @@ def test_one_message_is_shown_in_full_or_as_its_record(tmp_path: Path) -> None:
     assert rows(source, "--message", 0)["role"] == "user"  # type: ignore[call-overload]
     done = run("inspect", source, "--message", 3)
     assert (done.returncode, b"they go from 0 to 2" in done.stderr) == (2, True)
+    header = {"type": "session", "version": 3, "id": "a", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"}
+    done = run("inspect", write(tmp_path / "s.jsonl", header), "--message", 0)
+    assert (done.returncode, b"the transcript holds none" in done.stderr) == (2, True)
 
 
 def test_a_terminal_gets_the_record_of_a_message_over_several_lines_and_a_pipe_on_one(tmp_path: Path) -> None:
