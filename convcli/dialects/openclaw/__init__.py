@@ -167,8 +167,16 @@ def _can_be_shown(survey: Survey) -> Iterator[Breach]:
             yield Breach("missing-key", NodeRef(i), told, "warning")
 
 
+def _results_name_calls(survey: Survey) -> Iterator[Breach]:
+    for answered in survey.results:
+        native = survey.native(answered.at())
+        if isinstance(native, dict) and not any(native.get(key) for key in IDS) and not native.keys().isdisjoint(IDS):
+            yield Breach("missing-call-id", answered.at(), "the result has an empty id, and names no call")
+
+
 RULES = (
     links.paired(links.PairingRules(where="later")),
+    Rule(("missing-call-id",), _results_name_calls),
     for_requests(Rule(("missing-key",), _can_be_shown)),
     for_requests(links.identified()),
     for_requests(Rule(("misplaced-tool-result",), _results_beside_content)),
