@@ -45,13 +45,6 @@ FORMATS = (
         ),
         "opencode export prints the whole session, which is read",
     ),
-    Foreign(
-        "a session of OpenHands of version 0",
-        (
-            "source=user|agent action:str args",
-            "source=user|agent observation:str extras",
-        ),
-    ),
     Foreign("a session of Hermes", ("system_prompt messages model_config",)),
     Foreign("a session of Kimi", ("type^context.append",)),
     Foreign(
@@ -59,7 +52,6 @@ FORMATS = (
         ("session_id started_at workspace_root", "session_id started_at messages_path"),
         "the messages are in the file beside it, NAME.messages.json",
     ),
-    Foreign("a log of the Agent Client Protocol", ("method=session/update params/update",)),
     # trajectories and evaluations
     Foreign("a trajectory of mini-swe-agent", ("trajectory_format^mini-swe-agent",)),
     Foreign("a result of tau-bench", ("task_id traj reward",)),

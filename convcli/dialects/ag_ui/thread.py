@@ -207,12 +207,12 @@ class Thread:
 
     def _is_one_run(self) -> bool:
         """Is there one run, which answers the last question? Then it needs no events of its own."""
-        rows = [*self.starts, *self.ends]
-        messages = self.context.messages
+        if len(self.starts) != 1 or len(self.ends) > 1:
+            return False
+        messages, rows = self.context.messages, [*self.starts, *self.ends]
         rest = [message for message in messages if all(message is not row for row in rows)]
-        begins_there = not self.starts or self._at[id(self.starts[0])] == answers_from(rest)
-        ends_there = not self.ends or self.ends[0] is messages[-1]
-        return len(self.starts) == 1 and len(self.ends) < 2 and begins_there and ends_there
+        begins_there = self._at[id(self.starts[0])] == answers_from(rest)
+        return begins_there and (not self.ends or self.ends[0] is messages[-1])
 
     def _fold(self) -> None:
         """The facts of the only run are those of the transcript."""

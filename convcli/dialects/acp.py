@@ -1,0 +1,298 @@
+"""Agent Client Protocol: the updates of a session, as an agent sends them to an editor; they are only read.
+
+Specification: https://agentclientprotocol.com, schema 1.19 of version 1 as typed by the Python package
+`agent-client-protocol` 0.12.1; read 2026-11-23. No program loads such a log again.
+
+Quirks
+- A row is a message of JSON-RPC, the parameters of `session/update`, or an update alone.
+- A text or a thought comes in chunks. Nothing marks where a turn ends: it goes on until somebody else speaks, a result
+  comes, or a chunk names another message.
+- A call has a title for people, and only some agents say the name of its tool; its input may come later.
+- A call that has completed or failed is its result. What else is said of a call that runs, plans and modes are events.
+- The answer to a prompt says why the agent stopped, and the tokens of the whole prompt.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.kit.objects import Native, extras_of
+from convcli.kit.runs import Run, carry
+from convcli.kit.streams import Pieces
+from convcli.kit.values import pairs, paths, take_counts
+from convcli.model.dialect import Clue, Dialect
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+from convcli.validation.rules import links, turns
+
+NAME = "acp"
+SPEAKERS = {"user_message_chunk": "user", "agent_message_chunk": "assistant", "agent_thought_chunk": "assistant"}
+CALL, MORE = "tool_call", "tool_call_update"
+ENDS = ("completed", "failed")
+STOPS = pairs("end_turn=stop max_tokens=length refusal=refusal cancelled=aborted")
+USAGE: dict[tuple[str, ...], str] = {
+    ("inputTokens",): "inputTokens",
+    ("outputTokens",): "outputTokens",
+    ("totalTokens",): "totalTokens",
+    ("thoughtTokens",): "reasoningTokens",
+    ("cachedReadTokens",): "cacheReadTokens",
+    ("cachedWriteTokens",): "cacheWriteTokens",
+}
+
+
+def detect(document: Any) -> Clue | None:
+    """By updates that say of which kind they are."""
+    rows = document if isinstance(document, list) else []
+    updates = [update for row in rows if (update := _update(row)[0]) is not None]
+    known = any(update["sessionUpdate"] in (*SPEAKERS, CALL, MORE) for update in updates)
+    return Clue(97, "updates of a session") if known else None
+
+
+def _update(row: Any) -> tuple[Native | None, Path]:
+    """The update that a row holds, and where it stands in the row."""
+    for path in (("params", "update"), ("update",), ()):
+        value = row
+        for step in path:
+            value = value.get(step) if isinstance(value, dict) else None
+        if isinstance(value, dict) and isinstance(value.get("sessionUpdate"), str):
+            return value, path
+    return None, ()
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a session."""
+    reader = _AcpReader(document)
+    for at, row in enumerate(document):
+        update, path = _update(row)
+        if update is None:
+            reader.message(row, at)
+        else:
+            reader.update(update, row, (at, *path))
+    return reader.whole()
+
+
+class _AcpReader:
+    """The session so far: calls and results by the ids of the calls, and what grows in chunks."""
+
+    def __init__(self, document: Any) -> None:
+        self.run = Run(NAME, NAME, document)
+        self.session: str | None = None
+        self.cwd: str | None = None
+        self.calls: dict[str, ToolCall] = {}
+        self.begun: dict[str, Path] = {}
+        self.results: dict[str, ToolResult] = {}
+        self.grown: list[tuple[Text | Reasoning, Pieces]] = []
+
+    def update(self, update: Native, row: Native, path: Path) -> None:
+        """An update, within its row."""
+        self._name(row, path)
+        update = {**update, **self._around(row, path)}
+        kind = update["sessionUpdate"]
+        if kind in SPEAKERS and isinstance(update.get("content"), dict):
+            self._chunk(update, SPEAKERS[kind], path)
+        elif kind == CALL:
+            self._call(update, path)
+        elif kind == MORE and (update["toolCallId"] in self.calls or update.get("status") in ENDS):
+            self._more(update, row, path)
+        else:
+            self.run.aside(row, int(path[0]))
+
+    def _name(self, row: Native, path: Path) -> None:
+        holder = row.get("params") if path[1:2] == ("params",) else row
+        named = holder.get("sessionId") if isinstance(holder, dict) else None
+        if self.session is None and isinstance(named, str) and named:
+            self.session = named
+            self.run.origin.routes["id",] = (*path[:-1], "sessionId")
+
+    def _around(self, row: Native, path: Path) -> Native:
+        """What a row says beside its update."""
+        around = row if len(path) > 1 else {}
+        params = _object(row, "params") if path[1:2] == ("params",) else {}
+        rest = {key: value for key, value in {**around, **params}.items() if key not in ("params", "update")}
+        usual = {"jsonrpc": "2.0", "method": "session/update", "sessionId": self.session}
+        return {key: value for key, value in rest.items() if usual.get(key) != value}
+
+    # ------------------------------------------------------------ chunks
+
+    def _chunk(self, update: Native, role: str, path: Path) -> None:
+        block, id_ = update["content"], update.get("messageId") or None
+        turn = self.run.open
+        fresh = turn is not None and id_ is not None and turn.id not in (None, id_)
+        turn = self.run.turn(role, int(path[0]), fresh=fresh)
+        if turn.id is None and id_ is not None:
+            turn.id = id_
+            self.run.elsewhere(turn, "messageId", (*path, "messageId"))
+        rest = {key: value for key, value in update.items() if key not in CHUNK and value is not None}
+        carry(turn, NAME, {key: value for key, value in rest.items() if key not in _carried(turn)})
+        self._grow(turn, block, update["sessionUpdate"] == "agent_thought_chunk", (*path, "content"))
+
+    def _grow(self, turn: Message, block: Native, is_thought: bool, spot: Path) -> None:
+        kind = Reasoning if is_thought else Text
+        if block.get("type") != "text" or block.keys() != {"type", "text"}:
+            self.run.part(turn, _lift_block(block), spot)
+        elif block["text"]:
+            last, grown = turn.parts[-1] if turn.parts else None, self.grown[-1][0] if self.grown else None
+            if last is not grown or not isinstance(last, kind):
+                self.grown.append((kind(""), Pieces()))
+                self.run.part(turn, self.grown[-1][0], spot)
+            self.grown[-1][1].append(block["text"])
+
+    # ------------------------------------------------------------ calls
+
+    def _call(self, update: Native, path: Path) -> None:
+        """A call begins; one that is told when it is done is its result too."""
+        given = update.get("rawInput")
+        name, id_ = update.get("name") or update.get("title") or "", update["toolCallId"]
+        known = {"sessionUpdate", "toolCallId", "name" if update.get("name") else "title"}
+        known |= {"rawInput"} if isinstance(given, dict) else set()
+        known |= {"content", "rawOutput", "status"} if update.get("status") in ENDS else {"status"}
+        body = given if isinstance(given, dict) else {}
+        rest = {key: value for key, value in update.items() if key not in known and value is not None}
+        turn = self.run.turn("assistant", int(path[0]))
+        call = ToolCall(self.run.pairing.call(id_ or None, name), name, body, extras=extras_of(NAME, rest))
+        self.run.part(turn, call, path)
+        self.calls[id_], self.begun[id_] = call, path
+        if update.get("status") in ENDS:
+            self._result(update, {}, path)
+
+    def _more(self, update: Native, row: Native, path: Path) -> None:
+        """More of a call: its input where it had none, its result, or what stands for itself."""
+        id_, given = update["toolCallId"], update.get("rawInput")
+        call = self.calls.get(id_)
+        took = call is not None and not call.arguments and isinstance(given, dict)
+        if call is not None and took:
+            call.arguments = given or {}
+            self.run.origin.routes[*self.begun[id_], "rawInput"] = (*path, "rawInput")
+        told = {key for key, value in update.items() if value is not None} - ({"rawInput"} if took else set())
+        is_news = id_ not in self.results or told & {"content", "rawOutput"}
+        if update.get("status") in ENDS and is_news:
+            self._result(update, {key: update[key] for key in told if key not in RESULT}, path)
+        elif told - {"sessionUpdate", "toolCallId", "status"}:
+            self.run.aside(row, int(path[0]))
+
+    def _result(self, update: Native, rest: Native, path: Path) -> None:
+        result = _lift_result(update)
+        id_ = update["toolCallId"]
+        carry(result, NAME, {key: value for key, value in rest.items() if value is not None})
+        self.run.result(id_ or None, self.calls[id_].name if id_ in self.calls else None, result, path)
+        self.results[id_] = result
+
+    # ------------------------------------------------------------ other messages of JSON-RPC
+
+    def message(self, row: Any, at: int) -> None:
+        """A prompt, its answer, or what no model sees."""
+        params, result = _object(row, "params"), _object(row, "result")
+        prompt = params.get("prompt")
+        if _object(row).get("method") == "session/prompt" and isinstance(prompt, list):
+            self._name(row, (at, "params", "prompt"))
+            turn = self.run.turn("user", at, fresh=True)
+            for i, block in enumerate(prompt):
+                self.run.part(turn, _lift_block(block), (at, "params", "prompt", i))
+            rest = {key: value for key, value in params.items() if key != "prompt"}
+            rest = {key: value for key, value in rest.items() if (key, value) != ("sessionId", self.session)}
+            around = {key: value for key, value in row.items() if key not in ("params", "jsonrpc", "method")}
+            carry(turn, NAME, {**({"params": rest} if rest else {}), **({"rpc": around} if around else {})})
+        else:
+            self._end(result, at)
+            self.cwd = self.cwd or (params["cwd"] if isinstance(params.get("cwd"), str) else None)
+            self.run.aside(row, at)
+
+    def _end(self, result: Native, at: int) -> None:
+        """Why the agent stopped, and the tokens that it took; the row itself is an event."""
+        turn = self.run.open
+        if turn is None or turn.role != "assistant" or not isinstance(result.get("stopReason"), str):
+            return
+        turn.stop_reason = STOPS.get(result["stopReason"], result["stopReason"])
+        turn.usage = take_counts(_object(result, "usage"), USAGE)[0] or None
+        self.run.elsewhere(turn, "stopReason", (at, "result", "stopReason"))
+        self.run.elsewhere(turn, "usage", (at, "result", "usage"))
+        self.run.open = None
+
+    def whole(self) -> Transcript:
+        """The transcript of what came."""
+        for part, pieces in self.grown:
+            part.text = "".join(pieces)
+        transcript = self.run.transcript()
+        transcript.id, transcript.cwd = self.session, self.cwd
+        return transcript
+
+
+CHUNK = ("sessionUpdate", "content", "messageId")
+RESULT = ("sessionUpdate", "toolCallId", "status", "content", "rawOutput")
+
+
+def _object(value: Any, key: str = "") -> Native:
+    value = value.get(key) if key and isinstance(value, dict) else value
+    return value if isinstance(value, dict) else {}
+
+
+def _carried(message: Message) -> Native:
+    return (message.extras or {}).get(NAME, {})
+
+
+# ---------------------------------------------------------------- blocks
+
+
+def _lift_block(block: Native) -> Part:
+    """A text, an image or a sound; links and resources are kept as they are."""
+    kind = block.get("type")
+    rest = {key: value for key, value in block.items() if key not in BLOCK and value is not None}
+    if kind == "text" and isinstance(block.get("text"), str):
+        return Text(block["text"], extras=extras_of(NAME, rest))
+    if kind in ("image", "audio") and isinstance(block.get("data"), str):
+        return Media(kind, data=block["data"], media_type=block.get("mimeType") or None, extras=extras_of(NAME, rest))
+    return Opaque(NAME, block)
+
+
+BLOCK = ("type", "text", "data", "mimeType")
+
+
+def _lift_result(update: Native) -> ToolResult:
+    """The contents of a call that is done, else its raw output; changes of files and terminals are data."""
+    content, output, failed = update.get("content") or [], update.get("rawOutput"), update["status"] == "failed"
+    shown = [one for one in content if one["type"] == "content" and one.keys() == {"type", "content"}]
+    blocks = [one["content"] for one in shown]
+    parts = [_lift_block(block) for block in blocks]
+    if not content:
+        is_text = output is None or isinstance(output, str)
+        kind = ("error" if failed else "text") if is_text else "data"
+        is_error = (failed and not is_text) or None
+        return ToolResult("", "", kind, output or "" if is_text else output, is_error=is_error)  # type: ignore[arg-type]
+    extras = extras_of(NAME, None if output is None else {"rawOutput": output})
+    if len(parts) < len(content) or not all(isinstance(part, (Text, Media)) for part in parts):
+        return ToolResult("", "", "data", content, is_error=failed or None, extras=extras)
+    if len(parts) == 1 and isinstance(parts[0], Text) and parts[0].extras is None:
+        return ToolResult("", "", "error" if failed else "text", parts[0].text, extras=extras)
+    return ToolResult("", "", "multimodal", parts, is_error=failed or None, extras=extras)
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Agent Client Protocol",
+    aliases=("agent-client-protocol",),
+    specification="schema 1.19 of version 1; Python agent-client-protocol 0.12.1; read 2026-11-23",
+    framings=("events", "sse"),
+    forms=("log",),
+    detect=detect,
+    lift=lift,
+    rules=(links.paired(links.PairingRules(where="later", missing=None)), turns.decodable()),
+    places=paths(
+        "message.id=messageId message.stopReason=stopReason message.usage=usage tool_call.id=toolCallId "
+        "tool_call.name=title tool_call.arguments=rawInput tool_result.toolCallId=toolCallId "
+        "tool_result.value=content tool_result.kind=status"
+    ),
+    envelope=frozenset(("rpc", "params", "_meta", "kind", "locations")),
+)

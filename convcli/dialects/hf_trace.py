@@ -1,0 +1,213 @@
+"""Session traces of Hugging Face's Hub: the simple format (STS), which its viewer shows for any program.
+
+Specification: https://huggingface.co/docs/hub/session-traces-format, docs/hub/session-traces-format.md of
+huggingface/hub-docs at 9d14846; read 2026-11-23. Sessions of Claude Code, Codex and pi are kept there as they are.
+
+Quirks
+- The first row names the session and the `harness`, the program that made it; where none is known we name ourselves.
+- A message has one text, the thought before it and its calls, whose arguments are JSON in a string.
+- A result has no field for a failure: it is told in words. There is no place for media.
+- A session of pi may name a harness too; its rows have ids.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.kit import custom, fitting, lacking, passes, results, sessions
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.results import ResultTexts
+from convcli.kit.sessions import Envelope, add_event, in_milliseconds
+from convcli.kit.values import paths, read_arguments, write_arguments
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.validation.rules import arguments, links
+
+NAME = "hf-trace"
+US = "convcli"
+"""The harness of a session of which none is known."""
+HEADER = Envelope("type harness id name", {"id": "id", "name": "title"}, content="type")
+ROW = Keys("type message")
+MESSAGE = Envelope(
+    "role content reasoningContent toolCalls toolCallId timestamp model",
+    {"timestamp": in_milliseconds("created_at"), "model": "model"},
+    content="role content reasoningContent toolCalls toolCallId",
+)
+CALL = Keys("id type function")
+FUNCTION = Keys("name arguments")
+ROLES = ("user", "assistant", "system", "tool")
+RESULTS = ResultTexts("Error: ")
+JOINT = "\n\n"
+
+
+def detect(document: Any) -> Clue | None:
+    """By a first row with a harness, before messages without ids."""
+    rows = document if isinstance(document, list) else []
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        return None
+    if rows[0].get("type") != "session" or not isinstance(rows[0].get("harness"), str):
+        return None
+    linked = any("id" in row or "parentId" in row for row in rows[1:])
+    return None if linked else Clue(99, "a session with a harness, and rows without ids")
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """The transcript of a session."""
+    context = LiftContext(NAME, document)
+    transcript = context.transcript()
+    for i, row in enumerate(document):
+        if i == 0 and row.get("type") == "session":
+            carried = HEADER.lift(row, transcript) or {}
+            context.origin.routes |= {(key,): (0, key) for key in row}
+            usual = carried.get("harness") == US
+            transcript.extras = extras_of(NAME, {key: carried[key] for key in carried if key != "harness" or not usual})
+        elif row.get("type") == "message":
+            _lift_row(row, i, context)
+        else:
+            add_event(context, row, (i,))
+    return transcript
+
+
+def _lift_row(row: Native, i: int, context: LiftContext) -> None:
+    native = row["message"]
+    if native["role"] == "tool":
+        id_, name = context.pairing.result(native.get("toolCallId") or None, None)
+        parts: list[tuple[Part, Path]] = [(ToolResult(id_, name, "text", native["content"]), ())]
+    else:
+        parts = _parts(native, context)
+    message = Message(native["role"], [part for part, _ in parts])
+    carried = MESSAGE.lift(native, message) or {}
+    beside = ROW.carried(row)
+    message.extras = extras_of(NAME, {**carried, **({"row": beside} if beside else {})})
+    context.add(message, (i, "message"), [spot for _, spot in parts])
+
+
+def _parts(native: Native, context: LiftContext) -> list[tuple[Part, Path]]:
+    parts: list[tuple[Part, Path]] = []
+    if native.get("reasoningContent"):
+        parts.append((Reasoning(native["reasoningContent"]), ("reasoningContent",)))
+    if native["content"]:
+        parts.append((Text(native["content"]), ("content",)))
+    calls = native.get("toolCalls") or ()
+    return [*parts, *((_lift_call(call, context), ("toolCalls", j)) for j, call in enumerate(calls))]
+
+
+def _lift_call(native: Native, context: LiftContext) -> ToolCall:
+    function = native["function"]
+    text = function.get("arguments") or ""
+    stated, raw = read_arguments(text) if text else ({}, None)
+    inner = FUNCTION.carried(function)
+    carried = {**(CALL.carried(native) or {}), **({"function": inner} if inner else {})}
+    carried |= {"type": native["type"]} if native.get("type") not in (None, "function") else {}
+    id_ = context.pairing.call(native.get("id") or None, function["name"])
+    return ToolCall(id_, function["name"], stated, raw, extras=extras_of(NAME, carried))
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Rows:
+    """The rows of a session."""
+    header = HEADER.write(transcript, {"harness": US, **carried_by(transcript.extras, NAME)}, type="session")
+    return Rows([header, *(_write_row(message) for message in transcript.messages)])
+
+
+def _write_row(message: Message) -> Any:
+    if message.role == "event":
+        return sessions.row_of_event(message, NAME)
+    carried = dict(carried_by(message.extras, NAME))
+    beside = carried.pop("row", None)
+    native = MESSAGE.write(message, carried, role=message.role, **_write_content(message))
+    return ROW.put({"type": "message", "message": native}, beside)
+
+
+def _write_content(message: Message) -> Native:
+    result = results.result_of(message)
+    if result is not None:
+        return {"content": RESULTS.value(result), "toolCallId": result.tool_call_id}
+    thought = JOINT.join(part.text for part in message.parts if isinstance(part, Reasoning) and part.text)
+    calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
+    native = {"content": JOINT.join(part.text for part in message.parts if isinstance(part, Text))}
+    native |= {"reasoningContent": thought} if thought else {}
+    return {**native, **({"toolCalls": calls} if calls else {})}
+
+
+def _write_call(call: ToolCall) -> Native:
+    carried = dict(carried_by(call.extras, NAME))
+    function = {"name": call.name, "arguments": write_arguments(call.arguments, call.raw_arguments)}
+    return CALL.put({"id": call.id, "function": {**function, **carried.pop("function", {})}}, carried, sort=True)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _content(transcript: Transcript) -> Any:
+    """What makes the id of a session that has none."""
+    return [
+        [message.role, [part.text if isinstance(part, (Text, Reasoning)) else part.type for part in message.parts]]
+        for message in transcript.messages
+    ]
+
+
+FIT = (
+    sessions.active_branch,
+    sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
+    sessions.with_models,
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    custom.as_functions,
+    results.separate_results,
+    passes.on_messages(results.single_results),
+    sessions.results_between_events,
+    sessions.with_session_id(_content),
+    passes.on_results(RESULTS.fits),
+    fitting.as_read_back(lift, write, "session"),
+)
+LACKS = (
+    (lacking.MESSAGE - {"message.createdAt"})
+    | lacking.TOOLS
+    | lacking.METADATA
+    | lacking.MEDIA
+    | lacking.fields(
+        "model cwd createdAt updatedAt head settings toolChoice refusal reasoning.summary tool_result.name "
+        "tool_result.status"
+    )
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title="session traces of Hugging Face",
+    aliases=("sts", "hf-traces"),
+    specification="docs/hub/session-traces-format.md of huggingface/hub-docs at 9d14846; read 2026-11-23",
+    framings=("events",),
+    forms=("session",),
+    detect=detect,
+    lift=lift,
+    write=write,
+    fit=FIT,
+    lacks=LACKS,
+    conventions=(RESULTS.convention("a word before it says so"),),
+    rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
+    reasons={
+        "message.role": "there is only one role for instructions",
+        "message.model": "each answer names its model",
+        "model": "each answer names its model",
+        "text": "a message has one text",
+        "reasoning": "a message has one thought",
+        "refusal": "a message has one text, in which the words of a refusal are written",
+        **dict.fromkeys(lacking.MEDIA, "a message is text"),
+        "tool_result.name": "a result names its call only by the id",
+    },
+    places=paths(
+        "title=name message.createdAt=timestamp extras.row=.. "
+        "tool_call.name=function/name tool_call.arguments=function/arguments "
+        "tool_call.rawArguments=function/arguments tool_result.toolCallId=toolCallId tool_result.value=content "
+        "tool_result.kind=content"
+    ),
+    envelope=frozenset(("harness", "row")),
+)
