@@ -7,25 +7,43 @@ Quirks
 - `author` is the user or the name of an agent. An event without a content says what an agent did.
 - Times are seconds since 1970; what they say beyond milliseconds is carried.
 - Calls may have no id: results are paired with them by name.
+- The answers to one turn stand in one event. What an agent is told by the system and its tools are in the program.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.google.config import lift_usage
-from convcli.families.google.contents import adopt, lift_contents
-from convcli.families.google.keys import Shape
+from convcli.families.google import fitting, turns
+from convcli.families.google.config import lift_usage, write_usage
+from convcli.families.google.contents import adopt, lift_contents, write_contents
+from convcli.families.google.keys import Service, Shape, Writer, names
+from convcli.families.google.places import CONVENTIONS, LOSSES
+from convcli.kit import custom, lacking, passes, results
 from convcli.kit.contexts import LiftContext
+from convcli.kit.fitting import as_read_back
 from convcli.kit.objects import Native, carried_by, extras_of
-from convcli.kit.sessions import add_event
-from convcli.kit.values import paths, time_of_milliseconds
-from convcli.model.dialect import Clue, Dialect
+from convcli.kit.sessions import (
+    active_branch,
+    add_event,
+    events,
+    results_between_events,
+    row_of_event,
+    with_models,
+    with_session_id,
+)
+from convcli.kit.values import milliseconds_of_time, paths, time_of_milliseconds
+from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Message, Transcript
-from convcli.validation.rules import links, turns
+from convcli.validation.rules import links
+from convcli.validation.rules import turns as turn_rules
 
 NAME = "google-adk"
-USER = "user"
+USER, AGENT = "user", "model"
+"""Who speaks, if nobody says which agent it is."""
+USUAL = {"appName": "convcli", "userId": "user"}
+"""Whose session it is, if nobody says it."""
+SERVICE = Service(NAME, NAME, "models/", names(64))
 _ASIDE = (
     "invocationId branch actions partial turnComplete interrupted finishReason longRunningToolIds errorCode "
     "errorMessage groundingMetadata customMetadata"
@@ -61,7 +79,7 @@ def lift(document: Any) -> Transcript:
     _, carried = SESSION.read(document, context.origin)
     transcript.id = _taken(carried, "id")
     transcript.updated_at = _taken_time(carried, "lastUpdateTime")
-    transcript.extras = extras_of(NAME, carried)
+    transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if USUAL.get(key) != value})
     return transcript
 
 
@@ -80,9 +98,17 @@ def _taken_time(carried: Native, key: str) -> str | None:
     if isinstance(seconds, (bool, str)) or seconds is None:
         return None
     text = time_of_milliseconds(round(float(seconds) * 1000))
-    if text is not None and isinstance(seconds, int):
+    if text is not None and _seconds(text) == seconds:
         del carried[key]
     return text
+
+
+def _seconds(time: str | None) -> int | float | None:
+    """The seconds since 1970 of a time, as an event has them; whole ones are an integer."""
+    milliseconds = milliseconds_of_time(time)
+    if milliseconds is None:
+        return None
+    return milliseconds // 1000 if milliseconds % 1000 == 0 else milliseconds / 1000
 
 
 def _lift_event(event: Native, i: int, context: LiftContext) -> None:
@@ -107,12 +133,88 @@ def _lift_facts(message: Message, carried: Native) -> None:
     if author == USER and message.role == "user":
         del carried["author"]
     elif isinstance(author, str) and message.role == "assistant":
-        message.name = _taken(carried, "author")
+        name = _taken(carried, "author")
+        message.name = name if name != AGENT else None
+    elif author == AGENT and message.role == "tool":
+        del carried["author"]
     message.model = _taken(carried, "modelVersion") if message.role == "assistant" else None
     usage, rest = lift_usage(carried.pop("usageMetadata", None) or {})
     message.usage = usage or None
     carried |= {"usageMetadata": rest} if rest else {}
 
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """The session with its events."""
+    writer = Writer(SERVICE)
+    events = [_write_event(group, writer) for group in _groups(transcript.messages)]
+    updated = _seconds(transcript.updated_at)
+    native: Native = {**USUAL, "id": transcript.id, "events": events}
+    return SESSION.put(
+        native if updated is None else {**native, "lastUpdateTime": updated}, writer.carried(transcript.extras)
+    )
+
+
+def _groups(messages: list[Message]) -> list[list[Message]]:
+    """The messages of each event: those of which nothing else is said belong to the result before them."""
+    groups: list[list[Message]] = []
+    for message in messages:
+        bare = message == Message(message.role, message.parts) and message.role in ("tool", "user")
+        if bare and groups and groups[-1][-1].role == "tool":
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    return groups
+
+
+def _write_event(group: list[Message], writer: Writer) -> Any:
+    first = group[0]
+    if first.role == "event":
+        return row_of_event(first, NAME)
+    contents = write_contents(group, writer)
+    content = {**contents[0], "parts": [part for one in contents for part in one["parts"]]}
+    carried = dict(writer.carried(first.extras, "event"))
+    author = USER if first.role == USER else first.name or AGENT
+    native: Native = {"id": first.id, "author": author, "timestamp": _seconds(first.created_at), "invocationId": ""}
+    native |= {"content": content, "modelVersion": first.model}
+    usage = write_usage(first.usage or {}, carried.pop("usageMetadata", {}))
+    native |= {"usageMetadata": usage} if usage else {}
+    return EVENT.put({key: value for key, value in native.items() if value is not None}, carried)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _without_system(message: Message) -> Message | None:
+    """Instructions are in the program, and a turn says something."""
+    return None if message.role in ("system", "developer") or not message.parts else message
+
+
+FIT = (
+    active_branch,
+    events(lambda message: row_of_event(message, NAME) is not None),
+    fitting.without_blanks,
+    custom.as_functions,
+    results.separate_results,
+    passes.on_each_message(turns.user_without_result),
+    results_between_events,
+    with_models,
+    fitting.expressible_parts,
+    fitting.only_signed,
+    passes.on_each_message(_without_system),
+    with_session_id(lambda transcript: [[one.role, one.created_at, len(one.parts)] for one in transcript.messages]),
+    as_read_back(lift, write, "session"),
+)
+LACKS = (
+    (lacking.SESSION - {"id", "updatedAt"})
+    | lacking.REQUEST
+    | lacking.TOOLS
+    | lacking.fields(
+        "message.parentId message.stopReason message.error reasoning.summary tool_call.rawArguments tool_result.status"
+    )
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -123,7 +225,20 @@ DIALECT = Dialect(
     forms=("session",),
     detect=detect,
     lift=lift,
-    rules=(links.paired(links.PairingRules(where="later", missing=None)), turns.decodable()),
+    write=write,
+    fit=FIT,
+    lacks=LACKS,
+    conventions=CONVENTIONS,
+    reasons={
+        **LOSSES,
+        **dict.fromkeys((*lacking.TOOLS, "settings", "toolChoice"), "a session does not say what the model was sent"),
+        "message": "the instructions of an agent are in its program",
+        "message.role": "the instructions of an agent are in its program",
+        "model": "each answer names its model",
+        "message.model": "an answer alone names its model",
+        "message.name": "an answer alone has the name of an agent",
+    },
+    rules=(links.paired(links.PairingRules(where="later", missing=None)), turn_rules.decodable()),
     repeats=frozenset(f"/events/*/{usage}/candidatesTokenCount" for usage in ("usageMetadata", "usage_metadata")),
     places=paths(
         "updatedAt=lastUpdateTime extras.event=.. message.id=../id message.createdAt=../timestamp "

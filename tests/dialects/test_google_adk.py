@@ -1,9 +1,9 @@
-"""Google's ADK: what is read of its sessions, in both cases of keys."""
+"""Google's ADK: what is read of its sessions, in both cases of keys, and what is written."""
 
 from __future__ import annotations
 
 from convcli import dialects
-from convcli.model.transcript import Media, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
 from tests.support import samples_of
 
 ADK = dialects.get("google-adk")
@@ -55,3 +55,26 @@ def test_events_without_a_content_are_events() -> None:
 
 def test_media_are_parts() -> None:
     assert [type(part) for part in lifted("media").messages[0].parts][1:] == [Media, Media]
+
+
+def test_the_answers_to_one_turn_are_one_event_of_its_agent() -> None:
+    calls: list[Part] = [ToolCall("1", "f", {}), ToolCall("2", "g", {})]
+    session = ADK.lower(
+        Transcript(
+            [
+                Message("system", [Text("Be brief.")]),
+                Message("user", [Text("Go on.")], created_at="2026-03-01T10:00:00.250Z"),
+                Message("assistant", calls, model="m-1", usage={"inputTokens": 4, "outputTokens": 2}),
+                Message("tool", [ToolResult("1", "f", "text", "ok")]),
+                Message("tool", [ToolResult("2", "g", "error", "gone")]),
+            ],
+            id="s",
+        )
+    )
+    assert (session["id"], session["appName"], session["userId"]) == ("s", "convcli", "user")
+    asked, called, answered = session["events"]
+    assert (asked["author"], asked["timestamp"]) == ("user", 1772359200.25)
+    assert (called["author"], called["modelVersion"]) == ("model", "m-1")
+    assert called["usageMetadata"]["promptTokenCount"] == 4
+    responses = [part["functionResponse"]["response"] for part in answered["content"]["parts"]]
+    assert responses == [{"output": "ok"}, {"error": "gone"}]
