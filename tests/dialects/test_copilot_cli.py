@@ -121,3 +121,13 @@ def test_counts_beside_those_of_the_output_are_told_as_lost() -> None:
     conversion = written(answer)
     assert conversion.document[1]["data"]["outputTokens"] == 2
     assert [loss.field for loss in conversion.losses if loss.kind == "dropped"] == ["message.usage.inputTokens"]
+
+
+def test_two_calls_with_one_id_are_told_apart_and_so_are_their_results() -> None:
+    messages = [Message("user", [Text("Hi.")])]
+    for value in ("1", "2"):
+        messages.append(Message("assistant", [ToolCall("c", "f", {})]))
+        messages.append(Message("tool", [ToolResult("c", "f", "text", value)]))
+    after = COPILOT.lift(written(*messages).document)
+    results = [part for message in after.messages for part in message.parts if isinstance(part, ToolResult)]
+    assert [(result.tool_call_id, result.value) for result in results] == [("c", "1"), ("c_2", "2")]

@@ -37,6 +37,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import parts_in_roles, refusals_as_texts
 from convcli.kit.objects import carried_by
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
+from convcli.kit.renaming import Alphabet, distinct_ids
 from convcli.kit.results import TEXT_AND_FILES, expressed, single_results
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
@@ -153,6 +154,8 @@ def _again(transcript: Transcript) -> Transcript:
     return lift(write_session(transcript))
 
 
+IDS = Alphabet("", "", 0)
+"""Any text; of two calls with one id the second is taken for one that was interrupted (tried with 1.0.102)."""
 FIT = fused(
     sessions.events(_is_event),
     sessions.active_branch,
@@ -166,6 +169,7 @@ FIT = fused(
     on_each_message(_summary),
     on_each_message(lambda message: message if message.role in ("tool", "event") else joined(message)),
     sessions.results_between_events,
+    distinct_ids(IDS),
     _of_role,
     on_messages(_identified),
     _timed,
@@ -244,6 +248,7 @@ DIALECT = Dialect(
         "message.replaces": "a summary stands for all that came before it",
         "message.grouping": "a message has one text",
         "text": "a message has one text, and no empty one",
+        **dict.fromkeys(("tool_call.id", "tool_result.toolCallId"), "an id is that of one call"),
         "reasoning": "an answer has one thought, and no empty one",
         "opaque": "the part belongs to another vendor",
         **dict.fromkeys(("image", "audio", "video", "document"), "files have their data; results have only pictures"),
