@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import uuid
 from collections.abc import Iterator
@@ -126,3 +128,30 @@ def test_a_store_that_nobody_knows_is_told(capfd: pytest.CaptureFixture[str]) ->
     pytest.importorskip("fsspec")
     assert main(["stats", "nowhere://a/b.jsonl"]) == 2
     assert "no store is known by nowhere://" in capfd.readouterr().err
+
+
+@pytest.mark.remote
+def test_a_job_in_parts_reads_and_writes_a_store_as_it_does_files(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"messages": [{"role": "user", "name": "ada", "content": f"{row}"}]} for row in range(40)]
+    text = "\n".join([*map(json.dumps, rows[:20]), "{", *map(json.dumps, rows[20:])]).encode()
+    above = stores.folder_at(f"{bucket}/job")
+    for name, data in (("a.jsonl", text), ("b.jsonl.gz", gzip.compress(text))):
+        output = above.output(f"in/{name}")
+        output.write(data)
+        output.commit()
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / name).write_bytes(data)
+    words = ["convert", "--from", "openai-chat", "--to", "anthropic", "--keep-going", "--engine", "local"]
+    words += ["--part-size", "700", "--losses", "all", "--out-dir"]
+    assert main([*words, f"{bucket}/job/out", f"{bucket}/job/in/"]) == 1
+    assert main([*words, "out", "in/"]) == 1
+    names = {str(path.relative_to("out")): path.stat().st_size for path in Path("out").rglob("*") if path.is_file()}
+    there = stores.folder_at(f"{bucket}/job/out")
+    assert there.sizes().keys() == names.keys()
+    documents = sorted(name for name in names if name.startswith(("part-", "_refused")))
+    assert len(documents) > 4
+    assert list(there.read(documents)) == [Path("out", name).read_bytes() for name in documents]
+    assert main([*words, f"{bucket}/job/out", f"{bucket}/job/in/"]) == 1
