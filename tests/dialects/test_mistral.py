@@ -208,3 +208,20 @@ def test_an_openai_request_keeps_all_that_both_can_say() -> None:
     assert conversion.losses == []
     assert conversion.document["random_seed"] == 7
     assert pipeline.convert(conversion.document, DIALECT, source).document == document
+
+
+def test_a_row_for_fine_tuning_ends_with_an_answer_that_has_a_text_or_calls() -> None:
+    call = ToolCall("Ab3dE6gH9", "f", {})
+    transcript = Transcript(
+        [
+            Message("assistant", [Reasoning("Hm."), Text("Going."), call]),
+            Message("tool", [ToolResult("Ab3dE6gH9", "f", "text", "1")]),
+            Message("assistant", [Text("Gone.")]),
+            Message("user", [Text("Thanks.")]),
+        ],
+        model="mistral-small",
+    )
+    row = DIALECT.lower(transcript, Options(form="row"))
+    assert row.keys() == {"messages"}
+    assert [message["role"] for message in row["messages"]] == ["user", "assistant", "assistant", "tool", "assistant"]
+    assert ["tool_calls" in message for message in row["messages"]] == [False, False, True, False, False]

@@ -1,4 +1,4 @@
-"""Mistral chat completions: requests, responses and bare lists of messages.
+"""Mistral chat completions: requests, responses, bare lists of messages, and rows for fine-tuning.
 
 Specification: the API reference of chat completions, as typed by the Python SDK `mistralai` 3.7.0; read 2026-11-20.
 
@@ -15,6 +15,8 @@ Quirks
 - `tool_choice` has two words for one thing: `any` and `required`. One of several named tools cannot be asked for.
 - Every function needs `parameters`. The last message is of a user or a tool, or has `prefix`.
 - The reason `model_length` is read as `length`.
+- A row for fine-tuning (`--form row`) has messages and tools alone. It ends with an answer, and an answer has a text or
+  calls; written, it is text (`mistral_common` 1.13.1, validator of tokenizer v3, `finetuning`; read 2026-11-23).
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.dialects.mistral import rows
 from convcli.dialects.mistral.chunks import NAME, write_media
 from convcli.dialects.mistral.messages import express, instructions_of_user, lift_any, lift_message, write_message
 from convcli.families.openai import request as common
@@ -45,7 +48,8 @@ from convcli.kit.fitting import (
     roles,
     with_parameters,
 )
-from convcli.kit.lacking import fields, settings_but
+from convcli.kit.lacking import MEDIA as MEDIA_FIELDS
+from convcli.kit.lacking import TOOLS, fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, renaming
@@ -158,6 +162,8 @@ def _lift_response(native: Native, context: LiftContext) -> Transcript:
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
+    if rows.is_row(native):
+        context.origin.form = rows.FORM
     settings, carried = SETTINGS.lift(native)
     choice = _lift_choice(native["tool_choice"]) if native.get("tool_choice") else None
     if choice is not None and not exact_json.exact(_write_choice(choice), native["tool_choice"]):
@@ -228,7 +234,7 @@ MESSAGES = fused(
     one_choice,
 )
 ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *PARTS))
-FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
+FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER, rows.FORM: (*MESSAGES, *rows.FIT)}
 
 
 # ---------------------------------------------------------------- write
@@ -239,6 +245,8 @@ def write(transcript: Transcript, options: Options) -> Any:
     if options.form == "response":
         return write_response(transcript, ANSWERS)
     messages = [write_message(message) for message in transcript.messages]
+    if options.form == rows.FORM:
+        return {"messages": messages, **common.write_tools(transcript, NAME)}
     return messages if options.form == "list" else _write_request(transcript, messages)
 
 
@@ -287,6 +295,7 @@ RULES = (
     tools.chosen(alone=tools.EVERY),
     tools.unique("warning"),
     tools.schemas(tools.SchemaDemands(bare=True)),
+    *rows.RULES,
 )
 
 LACKS = lacks(
@@ -299,6 +308,7 @@ LACKS = lacks(
     ),
     of_answers="id createdAt",
 )
+OF_ROWS = (LACKS["list"] - TOOLS) | fields("reasoning opaque extras.mistral") | MEDIA_FIELDS
 
 DIALECT = Dialect(
     name=NAME,
@@ -306,7 +316,7 @@ DIALECT = Dialect(
     aliases=("mistralai", "le-chat"),
     specification="API reference of chat completions; Python SDK mistralai 3.7.0; read 2026-11-20",
     framings=("document", "records"),
-    forms=("request", "response", "list"),
+    forms=("request", "response", "list", rows.FORM),
     detect=detect,
     lift=lift,
     fit=FIT,
@@ -314,7 +324,7 @@ DIALECT = Dialect(
     form_of=response_if_answered(),
     rules=RULES,
     conventions=(RESULTS,),
-    lacks=LACKS,
+    lacks={**LACKS, rows.FORM: OF_ROWS},
     reasons={
         **REASONS,
         "message.role": "Mistral has no developer, and takes a system message only at the top or beside a user",
@@ -332,6 +342,8 @@ DIALECT = Dialect(
         "tool_result.name": "a name has up to 64 letters, digits, _ and -",
         "toolChoice": "Mistral cannot ask for one of several named tools",
         "video": "Mistral takes no video",
+        "message": "a row ends with an answer, and an answer is asked for",
+        "message.grouping": "an answer of a row has a text or calls",
     },
     places={
         "image.detail": ("image_url", "detail"),

@@ -43,7 +43,7 @@ def in_order(messages: list[Message]) -> list[Message]:
         fitted += [_answer(turn)] if is_answer else _said(turn, open_calls)
         open_calls = calls_of(fitted[-1]) if is_answer else []
         was_said = not is_answer
-    return shared(messages, _answered(fitted))
+    return shared(messages, up_to_last_answer(fitted))
 
 
 def _turns(messages: list[Message]) -> list[tuple[bool, list[Message]]]:
@@ -59,7 +59,7 @@ def _turns(messages: list[Message]) -> list[tuple[bool, list[Message]]]:
     return turns
 
 
-def _answered(messages: list[Message]) -> list[Message]:
+def up_to_last_answer(messages: list[Message]) -> list[Message]:
     """Without what stands behind the last answer, where there is one."""
     end = max((i + 1 for i, message in enumerate(messages) if message.role == "assistant"), default=len(messages))
     return messages[:end]

@@ -1,0 +1,69 @@
+"""Rows for fine-tuning, as `mistral_common` takes them: an answer stands at the end, and has a text or calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.families.rows.order import calls_of, up_to_last_answer
+from convcli.kit import fitting
+from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, shared
+from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.model.transcript import Message, ToolCall
+from convcli.validation.survey import Survey
+
+FORM = "row"
+KEYS = frozenset(("messages", "tools"))
+EMPTY = "mistral_common refuses the row"
+
+
+def is_row(native: dict[str, Any]) -> bool:
+    """Are there messages and tools alone, up to an answer that is no beginning of one?"""
+    last = native["messages"][-1] if native["messages"] else {}
+    is_answered = last.get("role") == "assistant" and not last.get("prefix")
+    return bool(is_answered) and KEYS.issuperset(key for key, value in native.items() if value is not None)
+
+
+def in_order(messages: list[Message]) -> list[Message]:
+    """The messages up to the last answer, each with a text or calls; a turn of the user is made up before an answer
+    that nobody asked for."""
+    fitted = [piece for message in messages for piece in _apart(message)]
+    first = next((message for message in fitted if message.role != "system"), None)
+    if first is not None and first.role == "assistant":
+        fitted.insert(fitted.index(first), Message("user", []))
+    return shared(messages, up_to_last_answer(fitted))
+
+
+def _apart(message: Message) -> list[Message]:
+    calls = calls_of(message)
+    if message.role != "assistant" or (message.parts and len(calls) in (0, len(message.parts))):
+        return [message]
+    said = [part for part in message.parts if not isinstance(part, ToolCall)]
+    return [replace(message, parts=said), Message("assistant", [*calls])] if calls else []
+
+
+FIT = fused(
+    fitting.parts_in_roles({"reasoning": (), "opaque": (), **dict.fromkeys(MEDIA, ())}),
+    on_parts(lambda call, _: replace(call, extras=None) if call.extras else call, "tool_call"),
+    fitting.functions_only(""),
+    on_messages(in_order),
+)
+
+
+def _readable(survey: Survey) -> Iterable[Breach]:
+    """What `mistral_common` refuses of a row that is a request all the same."""
+    messages = survey.messages if survey.form == FORM else []
+    first = next((i for i, message in enumerate(messages) if message.role != "system"), None)
+    if first is not None and messages[first].role == "assistant":
+        yield Breach("wrong-first-role", NodeRef(first), f"nobody asked for this answer: {EMPTY}", "warning")
+    for i, message in enumerate(messages):
+        calls = calls_of(message)
+        if message.role == "assistant" and not message.parts:
+            yield Breach("empty-message", NodeRef(i), f"an answer has a text or calls: {EMPTY}", "warning")
+        elif calls and len(calls) < len(message.parts):
+            yield Breach("text-beside-calls", NodeRef(i), f"an answer has a text or calls: {EMPTY}", "warning")
+
+
+RULES = (Rule(("wrong-first-role", "empty-message", "text-beside-calls"), _readable),)
