@@ -19,7 +19,7 @@ from typing import Any, TypeGuard
 
 from msgspec.structs import replace
 
-from convcli.dialects.hf_chat import columns
+from convcli.dialects.hf_chat import columns, rules
 from convcli.dialects.hf_chat.columns import (
     COMPLETION,
     COUNT,
@@ -252,6 +252,7 @@ DIALECT = Dialect(
     rules=(
         links.paired(links.PairingRules()),
         for_outputs(answered(severity="warning")),
+        *rules.RULES,
         arguments.as_object(),
         arguments.not_filled(),
         tools.unique("warning"),

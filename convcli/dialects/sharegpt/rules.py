@@ -14,7 +14,6 @@ from convcli.validation.rules.arguments import AS_OBJECT
 from convcli.validation.survey import Survey
 
 EMPTIED = "LLaMA-Factory takes the row for empty"
-SIDES = {"user": "user", "tool": "user", "assistant": "assistant", "call": "assistant"}
 
 
 def _all_turns(row: Native) -> list[Turn]:
@@ -23,24 +22,10 @@ def _all_turns(row: Native) -> list[Turn]:
 
 def _ordered(survey: Survey) -> Iterable[Breach]:
     """The user or results, then the assistant, and so on; an instruction before all of them."""
-    before = ""
-    for turn in survey.turns():
-        first, role = NodeRef(turn[0]), survey.messages[turn[0]].role
-        side = SIDES.get(role, role)
-        if role == "system" and before:
-            yield Breach("misplaced-system", first, f"an instruction stands before everything else: {EMPTIED}")
-            continue
-        if side == before:
-            yield Breach("repeated-role", first, f"two turns of the {side} follow one another: {EMPTIED}")
-        elif side == "assistant" and before in ("", "system"):
-            yield Breach("wrong-first-role", first, f"the first turn must be the user's: {EMPTIED}")
-        before = side
+    yield from training.out_of_order(survey, (turn[0] for turn in survey.turns()), EMPTIED)
     rejected = survey.document[REJECTED] if is_pair_in(survey.document) else None
-    if rejected is not None and SIDES.get(ROLES[rejected["from"]]) != "assistant":
+    if rejected is not None and training.SIDES.get(ROLES[rejected["from"]]) != "assistant":
         yield Breach("unanswered-row", NodeRef(steps=(REJECTED,)), f"an answer must be the assistant's: {EMPTIED}")
-    if before == "user":
-        last = NodeRef(survey.active_indexes[-1])
-        yield Breach("unanswered-row", last, f"the last turn must be the assistant's: {EMPTIED}")
 
 
 def _one_tag(survey: Survey) -> Iterable[Breach]:
@@ -84,7 +69,7 @@ def _tools_are_read(survey: Survey) -> Iterable[Breach]:
 
 
 RULES = (
-    Rule(("misplaced-system", "repeated-role", "wrong-first-role", "unanswered-row"), _ordered),
+    Rule(training.ORDER, _ordered),
     Rule(("mixed-tags",), _one_tag),
     Rule(("invalid-arguments", "arguments-quoted-twice"), _calls_are_read),
     Rule(("wrong-format", "missing-key"), _tools_are_read),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from convcli.kit import lacking
 from convcli.model.findings import Severity
@@ -20,6 +20,32 @@ def answered(*forms: str, severity: Severity = "error") -> Rule:
             yield Breach("nothing-to-train", NodeRef(), "there is no turn of the assistant", severity)
 
     return Rule(("nothing-to-train",), check)
+
+
+ORDER = ("misplaced-system", "repeated-role", "wrong-first-role", "unanswered-row")
+SIDES = {"user": "user", "tool": "user", "assistant": "assistant", "call": "assistant"}
+
+
+def out_of_order(survey: Survey, turns: Iterable[int], emptied: str, severity: Severity = "error") -> Iterator[Breach]:
+    """What is wrong with the order of these turns, each by its first message: the user or results, then the assistant,
+    and so on; an instruction before all of them. `emptied` says what becomes of the row."""
+    before = ""
+    for turn in turns:
+        first, role = NodeRef(turn), survey.messages[turn].role
+        side = SIDES.get(role, role)
+        if role == "system" and before:
+            problem = f"an instruction stands before everything else: {emptied}"
+            yield Breach("misplaced-system", first, problem, severity)
+            continue
+        if side == before:
+            problem = f"two turns of the {side} follow one another: {emptied}"
+            yield Breach("repeated-role", first, problem, severity)
+        elif side == "assistant" and before in ("", "system"):
+            yield Breach("wrong-first-role", first, f"the first turn must be the user's: {emptied}", severity)
+        before = side
+    if before == "user":
+        last = NodeRef(survey.active_indexes[-1])
+        yield Breach("unanswered-row", last, f"the last turn must be the assistant's: {emptied}", severity)
 
 
 def paired_in_order() -> Rule:
