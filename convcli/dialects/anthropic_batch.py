@@ -121,6 +121,7 @@ DIALECT = Dialect(
     aliases=("claude-batch", "message-batches"),
     specification="Message Batches API; Python SDK anthropic 2.10.0; read 2026-11-22",
     framings=("records", "document"),
+    unique="custom_id",
     forms=FORMS,
     bodies={
         REQUEST: BodyForm("anthropic", "request", ("params",)),

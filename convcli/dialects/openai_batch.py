@@ -142,6 +142,7 @@ DIALECT = Dialect(
     aliases=("batch",),
     specification="Batch API; Python SDK openai 3.54.0; read 2026-11-22",
     framings=("records", "document"),
+    unique="custom_id",
     forms=FORMS,
     bodies={
         CHAT: BodyForm("openai-chat", "request", ("body",)),

@@ -100,12 +100,15 @@ def _children(node: Any, step: str) -> Iterator[tuple[str, Any]]:
 
 
 def _opened(at: str, value: Any) -> Picked:
-    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+    """A text with what it holds, where that is a list or an object; a text may hold the text that does."""
+    inside = value
+    while isinstance(inside, str) and inside.lstrip()[:1] in ("[", "{", '"'):
         try:
-            return Picked(at, exact_json.parse_text(value)[0], True)
+            inside = exact_json.parse_text(inside)[0]
         except ContentError:
-            pass
-    return Picked(at, value, False)
+            break
+    is_text = inside is not value and isinstance(inside, (list, dict))
+    return Picked(at, inside if is_text else value, is_text)
 
 
 def without_members(document: Any, pattern: Pattern) -> Any:

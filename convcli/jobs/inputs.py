@@ -37,6 +37,7 @@ from convcli.jobs.paths import find as find
 from convcli.jobs.paths import is_lines as is_lines
 from convcli.jobs.paths import split_line as split_line
 from convcli.jobs.paths import without_packing as without_packing
+from convcli.jobs.repeats import with_repeats
 from convcli.jobs.selection import Selection
 from convcli.jobs.storage import with_notes
 from convcli.model.dialect import Dialect
@@ -137,6 +138,8 @@ class Input:
         items = items if self._choose is None else self._choose(items)
         if isinstance(self._source, TableSource):
             items = with_notes(items, self._source, self.dialect, (ALL,) if self.is_whole else (), self._patterns)
+        if self.dialect.unique:
+            items = with_repeats(items, self.dialect.unique)
         return items
 
     def beginning(self, most: int) -> Iterator[Item]:
@@ -191,8 +194,8 @@ class Input:
 
     @property
     def has_ranges(self) -> bool:
-        """Can its lines or row groups be read from any of them on?"""
-        can = self.layout == "jsonl" and self._lines and self.may_be_several
+        """Can its lines or row groups be read from any of them on? Not where all of them must be seen."""
+        can = self.layout == "jsonl" and self._lines and self.may_be_several and not self.dialect.unique
         return can and self._picker is None and self._choose is None and self.size > 0
 
     @property

@@ -162,6 +162,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The programs that keep their sessions in it."""
     carries_all: bool = False
     """Its documents hold the extras of other dialects too; those of others hold only their own."""
+    unique: str = ""
+    """The key of which no two documents of one file have the same value."""
     many: str = ""
     """Where the transcripts stand in a document that holds several: names with `/` between them, and `*` for the
     members of a list at the end (`samples/*`). `detect` is asked about such a document, and all else about one of its

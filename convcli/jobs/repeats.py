@@ -1,0 +1,24 @@
+"""Documents of one file that have the same id, where a service wants each to have its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from convcli.jobs.documents import Document, Item
+from convcli.model.findings import Finding
+from convcli.wire.pointers import pointer
+
+
+def with_repeats(items: Iterable[Item], key: str) -> Iterator[Item]:
+    """The items of a file, of which each has in its `notes` that one before it has the same value under this key."""
+    first: dict[str, str] = {}
+    for item in items:
+        value = item.value.get(key) if isinstance(item, Document) and isinstance(item.value, dict) else None
+        if isinstance(item, Document) and isinstance(value, str):
+            place = f"line {item.first_line:,}" if item.first_line else item.at
+            before = first.setdefault(value, place)
+            if before is not place:
+                message = f"the document at {before} has the same {key}: a service tells answers apart by it"
+                finding = Finding("repeated-document-id", "error", message, pointer((key,)))
+                item.notes = (*item.notes, *item.located([finding]))
+        yield item
