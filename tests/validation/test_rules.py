@@ -125,10 +125,11 @@ def test_the_findings_on_an_output_are_told_at_the_places_of_the_source() -> Non
 
 def test_quoted_arguments_are_told_at_the_arguments_of_the_source() -> None:
     part = {"type": "tool_call", "id": "a", "name": "f", "arguments": {}, "rawArguments": "[1]"}
-    document = {"convcli": 1, "messages": [{"role": "assistant", "parts": [part]}]}
+    asked = {"role": "user", "parts": [{"type": "text", "text": "Hi."}]}
+    document = {"convcli": 1, "messages": [asked, {"role": "assistant", "parts": [part]}]}
     done = pipeline.convert(document, dialects.get("intermediate"), dialects.get("hf-chat"))
     places = {finding.code: finding.where for finding in done.findings}
-    assert places == {"arguments-quoted-twice": "/messages/0/parts/0/arguments"}
+    assert places == {"arguments-quoted-twice": "/messages/1/parts/0/arguments"}
 
 
 def test_what_a_text_spells_is_told_where_the_text_stands() -> None:
