@@ -44,12 +44,15 @@ USAGE = {
 COST = ("input", "output", "cacheRead", "cacheWrite", "total")
 
 
+COUNTS = Keys(" ".join((*USAGE, "cost")))
+
+
 def read_usage(native: Native) -> tuple[dict[str, int], Native]:
     """Counts, and the rest. Zero is no count: pi writes it where there is none, so it is kept as what it is, beside
     them. `input` excludes caches here."""
     counts = {key: value for key, value in native.items() if key in USAGE and type(value) is int and value > 0}
     total = sum(counts.get(key, 0) for key in ("input", "cacheRead", "cacheWrite"))
-    rest = {key: value for key, value in native.items() if key not in counts and value is not None}
+    rest = {key: native[key] for key in COUNTS.sorted(native) if key not in counts and native[key] is not None}
     if total and rest.get("input") == 0:  # all of the input came from a cache: the total says so
         del rest["input"]
     usage = {USAGE[key]: value for key, value in counts.items() if key != "input"}
@@ -65,7 +68,6 @@ def write_usage(message: Message) -> Native:
     return COUNTS.put({**carried_by(message.extras, NAME).get("usage", {}), **native}, None, sort=True)
 
 
-COUNTS = Keys(" ".join((*USAGE, "cost")))
 ZEROS: Native = {**{key: 0 for key in USAGE if key != "reasoning"}, "cost": dict.fromkeys(COST, 0)}
 """What pi writes where nothing is known: it cannot show the statistics of a session in which a count is missing."""
 
