@@ -81,7 +81,8 @@ def counted(message: Message, zeros: Native) -> Message:
     if zeros and usage.keys() >= {"inputTokens", "outputTokens"} and "totalTokens" not in {*usage, *beside}:
         usage = {**usage, "totalTokens": usage["inputTokens"] + usage["outputTokens"]}
     known = {key for key, name in USAGE.items() if name in usage}
-    rest = {key: value for key, value in {**zeros, **beside}.items() if key not in known}
+    whole = {**zeros, **beside}
+    rest = {key: whole[key] for key in COUNTS.sorted(whole) if key not in known}
     same = usage.keys() == (message.usage or {}).keys() and rest == beside
     if same:
         return message
