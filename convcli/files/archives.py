@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import IO, Any, cast
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from convcli.files.framing import Framing, Range, Record
 from convcli.files.packed import CountedFile, SeekableBytes, decompressed, within_bounds
@@ -17,6 +16,9 @@ from convcli.model.errors import ContentError
 from convcli.wire.encodings import of_beginning
 from convcli.wire.exact_json import parse
 from convcli.wire.strict_json import DuplicateKeys
+
+if TYPE_CHECKING:
+    from zipfile import ZipInfo
 
 MAGIC = b"PK\x03\x04"
 SAMPLES, BESIDE = "samples/", ("header.json", "_journal/")
@@ -39,6 +41,8 @@ class ArchiveSource:
     """An archive is never read in ranges, and ends with what says where its members are; a sample is never blank."""
 
     def __init__(self, stored: CountedFile, file: CountedFile, keys: DuplicateKeys) -> None:
+        from zipfile import BadZipFile, ZipFile  # dear to load, and few files are archives
+
         self.name, self._stored, self._file, self._keys = stored.name, stored, file, keys
         self._bytes, self.lines = SeekableBytes(file), 0
         try:

@@ -84,7 +84,7 @@ def test_an_edited_answer_is_told_in_any_other_dialect_too(name: str) -> None:
     assert any(before in repr(one.before) and "was silent" in repr(one.after) for one in found)
 
 
-IN_PIECES = {"anthropic-stream", "openai-responses-stream", "codex"}
+IN_PIECES = {"ag-ui", "anthropic-stream", "openai-responses-stream", "codex"}
 """What stands in several of their events is told at one of these."""
 
 
