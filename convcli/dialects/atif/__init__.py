@@ -31,8 +31,8 @@ from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Path, ToolResult, Transcript
-from convcli.validation.rules import links
-from convcli.validation.survey import Survey
+from convcli.validation.rules import links, turns
+from convcli.validation.survey import Survey, for_outputs
 from convcli.wire import exact_json
 
 VERSION = "ATIF-v1.8"
@@ -208,7 +208,7 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=FIT,
-    rules=(Rule(PAIRED.codes, _paired),),
+    rules=(Rule(PAIRED.codes, _paired), for_outputs(turns.some_message(of_any_role=True))),
     conventions=(RESULTS,),
     lacks=LACKS,
     has=lacking.fields("message.cost message.parentCallId"),

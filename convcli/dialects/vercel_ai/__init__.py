@@ -25,7 +25,8 @@ from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Message, Text, ToolResult, Transcript
-from convcli.validation.rules import arguments, links
+from convcli.validation.rules import arguments, links, turns
+from convcli.validation.survey import for_outputs
 from convcli.wire import exact_json
 
 DOCUMENT = Keys("messages")
@@ -146,7 +147,11 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=FIT,
-    rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
+    rules=(
+        links.paired(links.PairingRules(where="later")),
+        arguments.readable(),
+        for_outputs(turns.some_message(of_any_role=True)),
+    ),
     conventions=(SHOWN,),
     lacks={"model": LACKS, "ui": LACKS - {"message.id"}},
     reasons={

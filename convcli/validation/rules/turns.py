@@ -112,11 +112,12 @@ def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
     return Rule(("empty-message",), check)
 
 
-def some_message() -> Rule:
-    """There is a message."""
+def some_message(*, of_any_role: bool = False) -> Rule:
+    """There is a message, beside instructions or `of_any_role`."""
+    apart = frozenset[str]() if of_any_role else INSTRUCTIONS
 
     def check(survey: Survey) -> Iterator[Breach]:
-        if not any(message.role not in INSTRUCTIONS for message in survey.messages):
+        if not any(message.role not in apart for message in survey.messages):
             yield Breach("no-messages", NodeRef(), "there is no message")
 
     return Rule(("no-messages",), check)
