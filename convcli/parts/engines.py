@@ -48,8 +48,10 @@ def on_ray(parts: Sequence[Part], address: str | None = None) -> Iterator[tuple[
         help_text = "pip install 'convcli[ray]'"
         raise JobError("engine-missing", "--engine ray needs the package ray", help=help_text) from None
     is_mine = not ray.is_initialized()
+    address = address or os.environ.get("RAY_ADDRESS", "local")  # else one that a killed driver has left might be used
     if is_mine:
-        ray.init(address=address, include_dashboard=None if address else False, log_to_driver=False, logging_level=40)
+        include = False if address == "local" else None
+        ray.init(address=address, include_dashboard=include, log_to_driver=False, logging_level=40)
     try:
         yield from _in_window(ray, parts)
     finally:
