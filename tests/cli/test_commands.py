@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,18 +26,31 @@ def examples(*words: str) -> str:
     return "".join(f"{line[2:]}\n" for line in section.splitlines() if line.strip())
 
 
+ENDLESS = (("serve",),)
+"""Commands that somebody has to end."""
+
+
+def ended(lines: str) -> str:
+    """Each command ended, as by Ctrl-C, when it has run a while: it must not have ended before."""
+    commands = (line.partition(" #")[0] for line in lines.splitlines())
+    return "".join(f"timeout -s INT 3 {command} || test $? = 124\n" for command in commands)
+
+
 @pytest.mark.parametrize(
     "words", [(), *((name,) for name in NAMES)], ids=lambda words: words[0] if words else "convcli"
 )
 def test_every_example_of_a_help_works_as_it_stands(words: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "samples").symlink_to(ROOT / "samples")
-    for folder in (".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions", "bin"):
+    folders = (".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions", ".claude/projects")
+    for folder in (*folders, "bin"):
         (tmp_path / folder).mkdir(parents=True)
+    shutil.copy(ROOT / "samples" / "claude-code" / "twin-weather.jsonl", tmp_path / ".claude" / "projects")
     program = tmp_path / "bin" / "convcli"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m convcli "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     home = environment(HOME=str(tmp_path), PROFILE=str(tmp_path / "profile"))
-    script = f'PATH="{tmp_path / "bin"}:$PATH"\n' + examples(*words)
+    lines = ended(examples(*words)) if words in ENDLESS else examples(*words)
+    script = f'PATH="{tmp_path / "bin"}:$PATH"\n{lines}'
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=home, capture_output=True, text=True, check=False
     )
