@@ -143,6 +143,11 @@ def _linked(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=shared(messages, fitted), head=head)
 
 
+def _placed(transcript: Transcript) -> Transcript:
+    """An empty directory is none."""
+    return replace(transcript, cwd=None) if transcript.cwd == "" else transcript
+
+
 WITH_ID = sessions.with_session_id(write_session, lambda id_: sessions.UUID.fullmatch(id_) is not None)
 
 
@@ -159,6 +164,7 @@ def _identified(transcript: Transcript) -> Transcript:
 
 
 FIT = fused(
+    _placed,
     sessions.events(_is_event),
     _latest,
     sessions.with_models,
