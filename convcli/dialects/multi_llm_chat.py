@@ -161,7 +161,7 @@ def _results_name_calls(survey: Survey) -> Iterator[Breach]:
             native = native["content"] if isinstance(native.get("content"), dict) else native
             if not native.get("tool_call_id"):
                 told = "the result has no tool_call_id: the program refuses the history"
-                yield Breach("missing-call-id", answered.at(), told)
+                yield Breach("missing-call-id", answered.at(), told, "warning")
 
 
 RULES = (

@@ -112,7 +112,8 @@ def lower(
     All places are places of the source. Raises JobError when the target is only read.
     """
     document = written(before, target, options, source)
-    return compared(before, document, target, source, purpose=purpose, left_out=left_out(before, options))
+    gone = left_out(before, options)
+    return compared(before, document, target, source, purpose=purpose, left_out=gone, form=options.form)
 
 
 def written(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
@@ -130,10 +131,13 @@ def compared(
     *,
     purpose: Purpose = "output",
     left_out: Collection[int] = (),
+    form: str | None = None,
 ) -> Conversion:
     """The document that was written of a transcript, with its losses and findings. `left_out` are the indexes of
-    messages that the user did not want."""
+    messages that the user did not want, `form` is the one that was asked for."""
     after = target.lift(document)
+    if after.origin is not None and form is None and after.origin.form in target.on_demand:
+        after.origin.form = target.forms[0]
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
     losses = difference(before, after, source, target, left_out, _keys(target.name))
     return Conversion(document, before, losses, findings)

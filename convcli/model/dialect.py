@@ -164,6 +164,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Its documents hold the extras of other dialects too; those of others hold only their own."""
     unique: str = ""
     """The key of which no two documents of one file have the same value."""
+    on_demand: frozenset[str] = frozenset()
+    """Forms that are written only when they are asked for: what looks like one of them is else of the first form."""
     many: str = ""
     """Where the transcripts stand in a document that holds several: names with `/` between them, and `*` for the
     members of a list at the end (`samples/*`). `detect` is asked about such a document, and all else about one of its

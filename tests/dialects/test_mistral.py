@@ -225,3 +225,13 @@ def test_a_row_for_fine_tuning_ends_with_an_answer_that_has_a_text_or_calls() ->
     assert row.keys() == {"messages"}
     assert [message["role"] for message in row["messages"]] == ["user", "assistant", "assistant", "tool", "assistant"]
     assert ["tool_calls" in message for message in row["messages"]] == [False, False, True, False, False]
+
+
+def test_a_request_that_looks_like_a_row_is_judged_as_a_request_unless_a_row_was_asked_for() -> None:
+    document = {"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]}
+    chat, mistral = dialects.get("openai-chat"), dialects.get("mistral")
+    told = [
+        [finding.code for finding in pipeline.convert(document, chat, mistral, Options(form=form)).findings]
+        for form in (None, "row")
+    ]
+    assert told == [["incomplete-request"], []]

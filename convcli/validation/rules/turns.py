@@ -16,11 +16,12 @@ RESPONSE = "response"
 """The form of a document that is only what a model answered."""
 
 
-def begins_with_user() -> Rule:
-    """The first turn that is no instruction is the user's."""
+def begins_with_user(*, or_instruction: bool = False) -> Rule:
+    """The first turn that is no instruction is the user's; `or_instruction`: of all the first is that or this."""
+    apart = () if or_instruction else INSTRUCTIONS
 
     def check(survey: Survey) -> Iterator[Breach]:
-        spoken = (i for i in survey.active_indexes if survey.messages[i].role not in INSTRUCTIONS)
+        spoken = (i for i in survey.active_indexes if survey.messages[i].role not in apart)
         first = next(spoken, None)
         if first is not None and survey.form != RESPONSE and survey.messages[first].role == "assistant":
             yield Breach("wrong-first-role", NodeRef(first), "the first turn must be the user's")
