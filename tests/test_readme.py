@@ -102,6 +102,15 @@ def test_the_readme_says_what_each_dialect_is(readme: Path) -> None:
     assert (list(told), told) == (list(now), now)
 
 
+@pytest.mark.parametrize("readme", READMES, ids=lambda path: path.name)
+def test_the_readme_names_all_dialects_that_are_only_read(readme: Path) -> None:
+    (sentence,) = re.findall(
+        r"All are read and written, but (.*?) only read|。([^。]*)は読むだけ", readme.read_text("utf-8")
+    )
+    told = re.findall(r"`([\w-]+)`", "".join(sentence))
+    assert told == [name for name in dialects.names() if not dialects.get(name).is_written]
+
+
 def test_the_readme_can_be_read_in_a_few_minutes() -> None:
     """Without the table of dialects, which nobody reads from the beginning to the end."""
     for readme in READMES:
