@@ -307,9 +307,18 @@ def _tools_are_read(survey: Survey) -> Iterable[Breach]:
         yield Breach("wrong-format", NodeRef(steps=("tools",)), "this is not the JSON of a list of tools")
 
 
+def _weights_are_numbers(survey: Survey) -> Iterable[Breach]:
+    for column in (MESSAGES, CHOSEN, REJECTED):
+        for i, native in enumerate(survey.document.get(column) or ()):
+            if native.get("loss_weight", 0) is None:
+                at = NodeRef(steps=(column, i, "loss_weight"))
+                yield Breach("wrong-type", at, "a weight is a number: LLaMA-Factory stops at null", "warning")
+
+
 RULES = (
     Rule(("invalid-arguments", "arguments-quoted-twice"), _calls_are_read),
     Rule(("wrong-format",), _tools_are_read),
+    Rule(("wrong-type",), _weights_are_numbers),
     *training.RULES,
 )
 

@@ -217,8 +217,16 @@ def _messages_are_read(survey: Survey) -> Iterable[Breach]:
             yield Breach("wrong-format", NodeRef(steps=PLACE), problem)
 
 
+def _nobody_is_named(survey: Survey) -> Iterable[Breach]:
+    for i, message in enumerate(survey.messages):
+        if message.name:
+            problem = "openai-harmony writes a name behind a role, and its parser refuses the message"
+            yield Breach("bad-participant-name", NodeRef(i, field="message.name"), problem, "warning")
+
+
 RULES = (
     Rule(("wrong-format",), _messages_are_read),
+    for_outputs(Rule(("bad-participant-name",), _nobody_is_named)),
     for_outputs(turns.some_message()),
     training.paired_in_order(),
     tools.unique("warning"),

@@ -20,12 +20,11 @@ def _for_llamafactory(survey: Survey) -> Iterable[Breach]:
     runs = [list(run) for _, run in groupby(survey.active_indexes, lambda i: survey.messages[i].role)]
     turns = [i for run in runs for i in (run[:1] if survey.messages[run[0]].role == "tool" else run)]
     yield from out_of_order(survey, turns, LEFT_OUT, "info")
-    for run in runs:
-        for i in run if len(run) > 1 and survey.messages[run[0]].role == "tool" else ():
-            result = result_of(survey.messages[i])
-            if result is not None and result.kind == "multimodal":
-                problem = "LLaMA-Factory joins results of one turn as texts, and stops at a list of parts"
-                yield Breach("misplaced-part", NodeRef(i), problem, "info")
+    for i in (i for run in runs[:-1] for i in run):  # it does not look at results behind which nothing stands
+        result = result_of(survey.messages[i])
+        if result is not None and result.kind == "multimodal":
+            problem = "LLaMA-Factory joins results of one turn as texts, and stops at a list of parts"
+            yield Breach("misplaced-part", NodeRef(i), problem, "info")
 
 
 RULES = (for_outputs(Rule((*ORDER, "misplaced-part"), _for_llamafactory)),)

@@ -267,8 +267,11 @@ def _tools_are_read(survey: Survey) -> Any:
 
 
 def _is_other(survey: Survey) -> Any:
-    """The answer that was rejected says something else."""
-    rejected = survey.document.get(ANSWER)
+    """The answer that was rejected is one, and says something else."""
+    rejected = survey.document.get(ANSWER, "")
+    if rejected is None:
+        problem = "an answer that was rejected is a text or messages: ms-swift leaves the row out"
+        yield Breach("wrong-type", NodeRef(steps=(ANSWER,)), problem, "warning")
     messages = survey.document.get("messages") or [{"content": survey.document.get("response")}]
     if isinstance(rejected, str) and rejected == messages[-1]["content"]:
         at = NodeRef(steps=(ANSWER,))
@@ -278,7 +281,7 @@ def _is_other(survey: Survey) -> Any:
 RULES = (
     Rule(("invalid-arguments",), _calls_are_read),
     Rule(("wrong-format",), _tools_are_read),
-    Rule(("conflicting-keys",), _is_other),
+    Rule(("wrong-type", "conflicting-keys"), _is_other),
     turns.system_first(),
     *training.RULES,
 )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from convcli.dialects.sharegpt.lifting import AUTHORS, ROLES, TAGS, Turn, answer_in, is_pair_in, turns_in
+from convcli.dialects.sharegpt.lifting import AUTHORS, CONVERSATIONS, ROLES, TAGS, Turn, answer_in, is_pair_in, turns_in
 from convcli.families.rows import calls, training
 from convcli.families.rows.pairs import CHOSEN, REJECTED
 from convcli.families.rows.thoughts import read_thought
 from convcli.kit.objects import Native
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules.arguments import AS_OBJECT
-from convcli.validation.survey import Survey
+from convcli.validation.survey import Survey, for_outputs
 
 EMPTIED = "LLaMA-Factory takes the row for empty"
+PAIRS = "conversation"
+"""The column of pairs of `human` and `assistant`."""
+USUAL = "convcli convert --form conversations writes the usual ones"
 
 
 def _all_turns(row: Native) -> list[Turn]:
@@ -39,6 +42,19 @@ def _one_tag(survey: Survey) -> Iterable[Breach]:
         if tag in AUTHORS:
             yield Breach("mixed-tags", at, f"trainers know turns of the model as {TAGS[role]}", "warning")
             return
+
+
+def _known_tags(survey: Survey) -> Iterable[Breach]:
+    """The column and the tags are those that a trainer knows without being told."""
+    for role, turn, place in _all_turns(survey.document):
+        at, known = NodeRef(steps=(*place, "from")), TAGS[role]
+        if place[0] == PAIRS:
+            at, known = NodeRef(steps=(PAIRS,)), CONVERSATIONS
+        elif turn["from"] == known:
+            continue
+        problem = f"LLaMA-Factory looks for {known}, unless its dataset_info.json names another"
+        yield Breach("mixed-tags", at, problem, "info", help=USUAL)
+        return
 
 
 def _calls_are_read(survey: Survey) -> Iterable[Breach]:
@@ -71,6 +87,7 @@ def _tools_are_read(survey: Survey) -> Iterable[Breach]:
 RULES = (
     Rule(training.ORDER, _ordered),
     Rule(("mixed-tags",), _one_tag),
+    for_outputs(Rule(("mixed-tags",), _known_tags)),
     Rule(("invalid-arguments", "arguments-quoted-twice"), _calls_are_read),
     Rule(("wrong-format", "missing-key"), _tools_are_read),
     *training.RULES,
