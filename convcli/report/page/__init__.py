@@ -153,10 +153,11 @@ class _View:
         parts = "".join(self._part(part, index, message, marks) for part in message.parts)
         if message.error:
             parts += f'<p class="state error">{escape(safe_text(message.error))}</p>'
-        tools = " ".join(safe_text(part.name) for part in message.parts if isinstance(part, ToolCall))
+        tools = "\n".join(safe_text(part.name) for part in message.parts if isinstance(part, ToolCall))
         status = {self._status(part) for part in message.parts} | ({"error"} if message.error else set())
         status |= {"lost"} if marks else set()
-        facts = f'data-role="{role}" data-tool="{escape(tools)}" data-status="{" ".join(sorted(status & STATUSES))}"'
+        states = "\n".join(sorted(status & STATUSES))
+        facts = f'data-role="{role}" data-tool="{escape(tools)}" data-status="{states}"'
         off = " off" if id(message) in self.off else ""
         head = self._heading(index, message, before)
         return f'<article class="item {role}{off}" id="m{index}" {facts}>\n{head}{parts}{_marks(marks)}</article>\n'

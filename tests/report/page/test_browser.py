@@ -170,17 +170,42 @@ def test_folds_open_alone_together_and_by_their_address(opened: Callable[..., Br
     assert browser.run("document.getElementById('m7').open")
 
 
+ARTICLES = "document.querySelectorAll('article').length"
+AT_END = "(scrollTo(0, 1e9), document.getElementById('m{}')?.getBoundingClientRect().bottom <= innerHeight)"
+
+
 def test_a_long_session_is_made_when_it_comes_near_and_all_of_it_is_searched(opened: Callable[..., Browser]) -> None:
     browser = opened(LOTS, width=420)
-    assert 100 < browser.run("document.querySelectorAll('article').length") < 600
+    assert 100 < browser.run(ARTICLES) < 600
     browser.driver.get(browser.driver.current_url.partition("#")[0] + "#m899")
     browser.wait("Math.abs(document.getElementById('m899')?.getBoundingClientRect().top ?? 9999) < 900", True)
     browser.press("/")
     browser.press("number 7")
     browser.wait(COUNT, "252 of 900")
-    assert browser.run(SHOWN) == 252
-    browser.driver.execute_script("scrollTo(0, 1e9)")
-    browser.wait("document.getElementById('m897').getBoundingClientRect().bottom <= innerHeight", True)
+    assert 0 < browser.run(SHOWN) < 252
+    browser.wait(AT_END.format(897), True)
+    assert browser.run("[...document.querySelectorAll('article')].every((each) => each.hidden || /number .*7/.test("
+                       "each.textContent))")  # fmt: skip
+
+
+def test_what_is_far_away_leaves_the_page_and_comes_back_as_it_was(opened: Callable[..., Browser]) -> None:
+    browser = opened(LOTS)
+    at_first = browser.run(ARTICLES)
+    browser.wait(AT_END.format(899), True)
+    browser.driver.execute_script("document.getElementById('m899').dataset.kept = 1")
+    browser.wait("(scrollTo(0, 0), !document.getElementById('m899'))", True)
+    assert browser.run(ARTICLES) <= at_first + 130
+    browser.wait(AT_END.format(899), True)
+    assert browser.run("document.getElementById('m899').dataset.kept") == "1"
+
+
+@pytest.mark.parametrize("number", [5, 899])
+def test_a_link_leads_to_its_place_though_a_filter_hides_it(opened: Callable[..., Browser], number: int) -> None:
+    browser = opened(LOTS, query="?q=number+12.")
+    browser.wait(COUNT, "9 of 900")
+    browser.driver.execute_script(f"location.hash = 'm{number}'")
+    browser.wait(f"Math.abs(document.getElementById('m{number}')?.getBoundingClientRect().top ?? 9999) < 900", True)
+    assert browser.run(COUNT) == ""
 
 
 def test_a_session_that_is_served_goes_on_in_its_page(browser: Browser, tmp_path: Path) -> None:
