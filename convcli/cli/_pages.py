@@ -75,7 +75,9 @@ class PageFolder:
         self._index.add(row, title, name)
 
     def finish(self) -> str:
-        """The index; says what was written."""
+        """The index, unless it would lead nowhere; says what was written."""
+        if not self._names:
+            return "nothing written\n"
         self._write("index.html", self._index.page())
         return f"{count(self._names.total(), 'page')} and index.html written to {self.path}\n"
 

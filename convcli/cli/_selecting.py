@@ -74,7 +74,11 @@ def tell_in_vain(screen: Screen, chosen: Selection | None) -> None:
 
 
 def column_named(name: str, known: list[str]) -> str:
-    """The name of a column that is known. Raises JobError `unknown-column`."""
+    """The name of a column that is known, by its name or its head on a terminal. Raises JobError `unknown-column`."""
+    from convcli.report.tables.table import HEADS
+
+    name = name.strip()
+    name = next((column for column in known if HEADS.get(column) == name), name)
     if name not in known:
         from convcli.validation.wording import unknown
 

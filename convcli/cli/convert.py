@@ -182,7 +182,7 @@ class _Converting:
                 self._all(job, output)
             self._finish()
         finally:
-            for beside in (self.losses, self.records, self.joined, self.folder and self.folder.batch):
+            for beside in (self.losses, self.records, self.joined, self.folder):
                 if beside is not None:
                     beside.discard()
         return self.codes.worst
@@ -233,7 +233,7 @@ class _Converting:
             raise JobError("usage", "-o and --out-dir exclude each other")
         if arguments.out_dir is not None:
             is_of_one = paths == list(arguments.paths) and len(paths) == 1
-            self.folder = Folder(arguments.out_dir, paths, force=arguments.force, is_of_one=is_of_one)
+            self.folder = Folder(arguments.out_dir, self.files, force=arguments.force, is_of_one=is_of_one)
             return None, job
         if arguments.restore_file is not None and len(paths) > 1:
             raise JobError("several-inputs", "--restore-file is for one input")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 
 from convcli.engine.conversion import Conversion
 from convcli.files.batches import Batch
@@ -34,10 +35,13 @@ class Folder:
     transcript stands in a folder with the name of its input where there are several.
     """
 
-    def __init__(self, path: str, inputs: Iterable[str], *, force: bool = False, is_of_one: bool = False) -> None:
+    def __init__(self, path: str, inputs: Iterable[InputFile], *, force: bool = False, is_of_one: bool = False) -> None:
         self.path, self.force, self.is_of_one = path, force, is_of_one
         self.batch = Batch()
-        self._inputs, self._outputs = frozenset(map(os.path.realpath, inputs)), set[str]()
+        inputs = list(inputs)
+        self._inputs = frozenset(os.path.realpath(split_line(file.path)[0]) for file in inputs)
+        self._outputs = set[str]()
+        self._made = _missing({os.path.join(path, stem(file)) for file in inputs})
 
     def output(self, file: InputFile, suffix: str) -> Output:
         """The output for an input. Raises JobError when it is another input, or the output of another."""
@@ -58,6 +62,23 @@ class Folder:
         except OSError as error:
             raise cannot_write(path, error) from None
         return self.batch.output(path, force=self.force, inputs=[split_line(file.path)[0]])
+
+    def discard(self) -> None:
+        """Give up what has not appeared, and the new folders in which nothing has."""
+        self.batch.discard()
+        for folder in sorted(self._made, key=len, reverse=True):
+            with suppress(OSError):
+                os.rmdir(folder)
+
+
+def _missing(folders: Iterable[str]) -> set[str]:
+    """These folders and those above them, as far as there are none yet: processes that work here may make them."""
+    found = set[str]()
+    for folder in folders:
+        while folder and folder not in found and not os.path.lexists(folder):
+            found.add(folder)
+            folder = os.path.dirname(folder)
+    return found
 
 
 def stem(file: InputFile) -> str:

@@ -241,6 +241,18 @@ def test_of_several_inputs_all_are_processed_and_the_worst_exit_code_wins(tmp_pa
     assert os.listdir(tmp_path / "out") == ["good.json"]
 
 
+@pytest.mark.parametrize("words", [(), ("--fail-on-loss",), ("--fail-on-loss", "-j", 2)])
+def test_where_nothing_is_written_no_new_folder_stays_and_an_old_one_does(tmp_path: Path, words: Any) -> None:
+    for name in ("x", "y"):
+        (tmp_path / "in" / name).mkdir(parents=True)
+        write(tmp_path / "in" / name / "a.json", LOSSY if words else WRONG)
+    (tmp_path / "out" / "x").mkdir(parents=True)
+    for out in ("out", "new/deep"):
+        assert run("convert", tmp_path / "in", "--to", OTHER, "--out-dir", tmp_path / out, *words).returncode == 1
+    assert sorted(os.listdir(tmp_path)) == ["in", "out"]
+    assert os.listdir(tmp_path / "out") == ["x"]
+
+
 def test_two_inputs_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
     for name in ("x", "y"):
         (tmp_path / name).mkdir()

@@ -132,6 +132,12 @@ def test_where_and_columns_choose_rows_and_cells(tmp_path: Path) -> None:
     assert (done.returncode, b'did you mean "status"?' in done.stderr) == (2, True)
 
 
+def test_a_column_may_be_called_as_the_table_calls_it(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", CALLS)
+    assert rows(source, "--columns", "#, role", "--limit", 1) == [{"message": 0, "role": "assistant"}]
+    assert b'no column "#"' in run("inspect", source, "--summary", "--columns", "#").stderr
+
+
 def test_a_pattern_chooses_rows_by_what_is_anywhere_in_a_cell_and_an_impossible_one_is_told(tmp_path: Path) -> None:
     texts = ["x" * 3_000 + "Timed OUT", "time is out", "no"]
     messages = [{"role": "user", "parts": [{"type": "text", "text": text}]} for text in texts]
@@ -483,6 +489,13 @@ def test_a_folder_of_pages_has_an_index_that_leads_to_each(tmp_path: Path) -> No
     again = run(*words)
     assert again.returncode == 2
     assert run(*words, "--force").returncode == 0
+
+
+def test_where_no_transcript_is_read_there_is_no_folder_of_pages(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", {"x": 1})
+    done = run("inspect", source, "--output-format", "html", "--out-dir", tmp_path / "out")
+    assert (done.returncode, done.stderr.endswith(b"nothing written\n")) == (1, True)
+    assert os.listdir(tmp_path) == ["a.json"]
 
 
 def test_what_would_be_lost_or_is_wrong_is_marked_where_it_stands(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_names_are_ids_or_places_safe_and_no_two_alike(transcripts: list[Any], e
 def test_a_file_for_one_transcript_stands_in_a_folder_with_the_name_of_its_input(tmp_path: Path) -> None:
     file = InputFile("in/chats.jsonl", "chats.jsonl")
     for is_of_one, expected in ((True, "a.json"), (False, "chats/a.json")):
-        folder = Folder(str(tmp_path / str(is_of_one)), [file.path], is_of_one=is_of_one)
+        folder = Folder(str(tmp_path / str(is_of_one)), [file], is_of_one=is_of_one)
         assert folder.member(file, "a", ".json").name == os.path.join(folder.path, expected)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +24,6 @@ from convcli.validation import schemas
 
 PLAIN = Paint()
 VIEW = tables.View()
-SCHEMA = "CONVCLI_SARIF_SCHEMA"
 HOSTILE = "\x1b]0;x\x07\x9b31m\u202e\u200b\ud800\U000e0041[/red]\r\n\t"
 FINDING = Finding(
     "orphan-tool-result",
@@ -175,54 +172,6 @@ MANY = [
     Verdict("b", 1, "d", []),
     Verdict("c", 1, "d", [replace(FINDING, file="c", code="not-json", severity="info")]),
 ]
-RESULT = {"ruleId", "ruleIndex", "level", "message", "locations", "partialFingerprints"}
-
-
-def sarif(verdicts: list[Verdict]) -> dict[str, Any]:
-    (run,) = json.loads("".join(choice.renderer(formats, "sarif")(verdicts, tables.View())))["runs"]
-    return run  # type: ignore[no-any-return]
-
-
-def test_a_sarif_log_says_of_each_finding_what_the_specification_asks_for() -> None:
-    run = sarif(MANY)
-    rules = run["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == ["orphan-tool-result", "not-json"]
-    assert len(run["results"]) == 6
-    for result in run["results"]:
-        assert result.keys() == RESULT
-        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
-        assert result["level"] in ("none", "note", "warning", "error")
-        (location,) = result["locations"]
-        artifact = location["physicalLocation"]["artifactLocation"]
-        assert re.fullmatch(r"(?:[A-Za-z0-9/:._~!$&'()*+,;=@-]|%[0-9A-F]{2})+", artifact["uri"])
-        assert artifact["uri"].startswith("file:///") != (artifact.get("uriBaseId") == "%SRCROOT%")
-        region = location["physicalLocation"].get("region", {"startLine": 1})
-        assert min(region.values()) >= 1
-
-
-def test_no_two_results_of_a_sarif_log_have_one_fingerprint_and_lines_do_not_matter() -> None:
-    prints = [json.dumps(result["partialFingerprints"]) for result in sarif(MANY)["results"]]
-    assert len(set(prints)) == len(prints)
-    moved = [verdict._replace(findings=[replace(one, line=99) for one in verdict.findings]) for verdict in MANY]
-    assert [json.dumps(result["partialFingerprints"]) for result in sarif(moved)["results"]] == prints
-
-
-def test_a_sarif_log_ends_at_5000_results_and_says_so() -> None:
-    run = sarif([Verdict("a", 1, "d", [FINDING] * 6_000)])
-    assert len(run["results"]) == 5_000
-    (invocation,) = run["invocations"]
-    assert invocation["toolExecutionNotifications"][0]["message"]["text"] == "and 1,000 more findings"
-
-
-@pytest.mark.skipif(SCHEMA not in os.environ, reason=f"{SCHEMA} names no schema of SARIF 2.1.0; it is not ours to ship")
-@pytest.mark.parametrize("verdicts", [[], MANY, [Verdict("a", 1, "d", [FINDING] * 6_000)]])
-def test_a_sarif_log_passes_the_schema_of_oasis(verdicts: list[Verdict]) -> None:
-    import jsonschema
-
-    schema = json.loads(Path(os.environ[SCHEMA]).read_text("utf-8"))
-    kind = jsonschema.validators.validator_for(schema)
-    text = "".join(choice.renderer(formats, "sarif")(verdicts, tables.View()))
-    assert list(kind(schema, format_checker=kind.FORMAT_CHECKER).iter_errors(json.loads(text))) == []
 
 
 def test_junit_has_a_case_for_each_transcript_with_its_time_and_a_failure_for_each_error() -> None:
@@ -236,27 +185,6 @@ def test_junit_has_a_case_for_each_transcript_with_its_time_and_a_failure_for_ea
     assert suite.failures == sum(any(each.severity == "error" for each in one.findings) for one in [*MANY, *more])
     assert all(case.time is not None and case.time >= 0 for case in cases)
     assert suite.time == pytest.approx(sum(case.time for case in cases), abs=0.01)
-
-
-def test_sarif_explains_each_rule_without_its_title_and_places_findings_of_a_whole_file_at_its_first_line() -> None:
-    run = sarif([Verdict("a", 0, "d", [Finding("missing-key", "error", "m", file="a")])])
-    driver = run["tool"]["driver"]
-    (rule,) = driver["rules"]
-    assert rule["fullDescription"]["text"] == "A key is missing. The format cannot do without it."
-    assert rule["helpUri"].endswith("missing-key")
-    assert ":" in driver["informationUri"]
-    assert run["results"][0]["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
-
-
-def test_a_fingerprint_of_sarif_is_the_same_for_a_relative_and_an_absolute_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    prints = [
-        sarif([Verdict(file, 0, "d", [Finding("missing-key", "error", "m", file=file)])])["results"][0]
-        for file in ("a.json", "./a.json", str(tmp_path / "a.json"))
-    ]
-    assert len({result["partialFingerprints"]["findingHash/v1"] for result in prints}) == 1
 
 
 def test_github_gets_ten_errors_and_ten_warnings_and_then_how_many_more() -> None:
