@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import Counter
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import click
 from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import PATH, VIEW, Near
-from convcli.model.errors import DONE, JobError
+from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def _programs() -> list[str]:
     default="context",
     help="Of a session with a compaction: all of it, or what a model would be sent.",
 )
+@click.option("--keep-going", is_flag=True, help="Leave out lines that cannot be read, say which, and exit 1.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written and lost, and write nothing.")
 @click.pass_obj
 def command(
@@ -64,6 +66,7 @@ def command(
     home: str | None,
     cwd: str | None,
     view: Any,
+    keep_going: bool,
     dry_run: bool,
 ) -> int:
     """Write a session where another program looks for it.
@@ -75,7 +78,7 @@ def command(
     from convcli.jobs import programs
 
     chosen = programs.get(program)
-    document = _document(screen, path, reading)
+    document, left_out = _document(screen, path, reading, keep_going)
     conversion, facts = _converted(document, chosen, cwd, view)
     target = programs.path(chosen, facts, home)
     if not dry_run:
@@ -86,14 +89,17 @@ def command(
     screen.tell(f"{'would write' if dry_run else 'wrote'} {target}\n")
     words = chosen.command.format(id=facts.id, path=quote(target))
     screen.show([f"cd {quote(facts.cwd)} && {words}\n"])
-    return DONE
+    return UNACCEPTABLE if left_out else DONE
 
 
-def _document(screen: Screen, path: str, reading: ReadingOptions) -> Document:
-    """The only transcript. A last line that its program has not finished is left out, and said."""
+def _document(screen: Screen, path: str, reading: ReadingOptions, keep_going: bool) -> tuple[Document, int]:
+    """The only transcript, and how many lines could not be read. A last line that its program has not finished is left
+    out in any case, and said."""
     from convcli.jobs.inputs import Document
+    from convcli.jobs.judging import skipped
 
-    documents = []
+    documents, left_out = [], 0
+    printer = _shared.DiagnosticPrinter(screen, reading)
     for file in reading.find([path]):
         with reading.opened(file.path) as opened:
             for item in opened:
@@ -101,11 +107,16 @@ def _document(screen: Screen, path: str, reading: ReadingOptions) -> Document:
                     documents.append(item)
                 elif item.torn:
                     screen.tell("note: the last line is torn, and left out\n")
+                elif keep_going:
+                    printer.finding(skipped(item))
+                    left_out += 1
                 else:
+                    item.error.help = item.error.help or "--keep-going leaves out what cannot be read"
                     raise item.error
+    printer.finish()
     if len(documents) != 1:
         raise JobError("usage", f"there are {len(documents):,} transcripts in {path}", help="name one: FILE:LINE")
-    return documents[0]
+    return documents[0], left_out
 
 
 def _converted(document: Document, program: Program, cwd: str | None, view: Any) -> tuple[Conversion, SessionFacts]:
@@ -118,7 +129,7 @@ def _converted(document: Document, program: Program, cwd: str | None, view: Any)
     own = transcript.cwd if transcript.cwd and os.path.isdir(transcript.cwd) else os.getcwd()
     directory = os.path.abspath(cwd) if cwd is not None else own
     options = Options(branch="active", view=view, form=program.form)
-    conversion = resumed(transcript, target, document.dialect, options, directory)
+    conversion = resumed(transcript, target, document.dialect, options, directory, program.fit)
     written = target.lift(conversion.document)
     begin = written.created_at if written.created_at and TIME.match(written.created_at) else EPOCH
     answer = next((m for m in reversed(transcript.messages) if m.role == "assistant"), transcript.messages[-1])
@@ -189,10 +200,14 @@ def _tell_unsent(screen: Screen, document: Document, conversion: Conversion, pro
     if document.dialect.name == target.name:
         return
     messages = target.lift(conversion.document).messages
-    held = {message.role for message in messages} | {part.type for message in messages for part in message.parts}
+    parts = [part for message in messages for part in message.parts]
+    held = {message.role for message in messages} | {part.type for part in parts}
     for kind in program.unsent:
         if kind in held:
             screen.tell(f"note: {target.title} does not send the {UNSENT[kind]} that a session holds\n")
+    changes = Counter(filter(None, map(program.resent, parts))) if program.resent is not None else {}
+    for change, count in changes.items():
+        screen.tell(f"note: {target.title} sends {change} ({count:,} ×)\n")
 
 
 def _tell_losses(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:

@@ -105,5 +105,6 @@ def _row(document: Document, program: str) -> Row:
 
     transcript = document.lift()
     row: dict[str, Any] = by_transcript(transcript, document.file, document.line, document.dialect.name)
-    about = {"program": program, "cwd": transcript.cwd, "size": _shared.size_of(document.file)}
+    size = None if document.line else _shared.size_of(document.file)  # one of many in a database has none
+    about = {"program": program, "cwd": transcript.cwd, "size": size}
     return {**row, **about, "title": transcript.title or first_words(transcript)}

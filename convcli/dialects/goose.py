@@ -1,8 +1,9 @@
-"""goose: exported sessions, and the session files of its first versions; it is only read.
+"""goose: exported sessions, its database, and the session files of its first versions; it is only read.
 
 Specification: the types `Session` and `Message` of block/goose (crates/goose/src/conversation/message.rs,
-session/legacy.rs); goose 1.48; read 2026-11-23. Sessions are rows of a database, which `goose session export --format
-json` prints. goose takes such a file again; convcli writes none, since none has been tried with the program.
+session/legacy.rs); goose 1.48; read 2026-11-23. Sessions are rows of a database, which is read as `goose session export
+--format json` prints them. goose takes such a file again; convcli writes none, since none has been tried with the
+program.
 
 Quirks
 - A result stands in a message of the user, and the result of a tool is that of the Model Context Protocol; older
@@ -279,9 +280,9 @@ DIALECT = Dialect(
     title="goose",
     aliases=("block-goose",),
     specification="Session and Message of block/goose, goose 1.48; read 2026-11-23",
-    framings=("document", "events"),
+    framings=("document", "records", "events"),
     forms=("export", "session"),
-    programs=(Program(NAME, ".local/share/goose", "sessions/*.jsonl"),),
+    programs=(Program(NAME, ".local/share/goose", "sessions/*.jsonl sessions/*.db"),),
     detect=detect,
     lift=lift,
     has=frozenset(("message.provider", "message.replaces")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -16,10 +17,21 @@ from convcli.model.transcript import Message, Part, Text, ToolCall, ToolResult, 
 INTERRUPTED = "interrupted: the session has no result of this call"
 
 
-def resumed(transcript: Transcript, target: Dialect, source: Dialect, options: Options, cwd: str) -> Conversion:
+def resumed(
+    transcript: Transcript,
+    target: Dialect,
+    source: Dialect,
+    options: Options,
+    cwd: str,
+    fit: Callable[[Transcript], Transcript] | None = None,
+) -> Conversion:
     """The session in the dialect of the program that goes on with it, in this directory, and all that it changes."""
     id_ = transcript.id if transcript.id is not None and UUID.fullmatch(transcript.id) else None
-    prepared = replace(transcript, messages=_paired(_followed(transcript.messages)), id=id_, cwd=cwd)
+    is_agent = bool(transcript.messages) and all(one.parent_call_id is not None for one in transcript.messages)
+    messages = _paired(_followed(transcript.messages))
+    messages = [replace(one, parent_call_id=None) for one in messages] if is_agent else messages
+    prepared = replace(transcript, messages=messages, id=id_, cwd=cwd)
+    prepared = prepared if fit is None else fit(prepared)
     document = conversion.written(prepared, target, options, source)
     if target.lift(document).id is None:
         document = conversion.written(replace(prepared, id=uuid_of(document)), target, options, source)

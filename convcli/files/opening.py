@@ -1,7 +1,7 @@
-"""An input opened, whatever it holds: text, rows of a table, or an archive. Its first bytes decide.
+"""An input opened, whatever it holds: text, rows of a table, an archive or a database. Its first bytes decide.
 
 What cannot be read from any place, a pipe or a compressed file, is kept in a temporary file while a table or an archive
-of it is read."""
+of it is read, and in memory where it is a database."""
 
 from __future__ import annotations
 
@@ -9,27 +9,30 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TypeAlias
 
-from convcli.files import archives
+from convcli.files import archives, databases
 from convcli.files.archives import ArchiveSource
 from convcli.files.columns import pyarrow
+from convcli.files.databases import DatabaseSource
 from convcli.files.framing import MAX_LINE, Source, closed_on_error, open_stored
 from convcli.files.outputs import cannot_write
 from convcli.files.packed import CountedFile, unpacked
 from convcli.files.tables import TableSource, kind_of_table
 from convcli.wire.strict_json import DuplicateKeys
 
-AnySource: TypeAlias = Source | TableSource | ArchiveSource
-_MOST_MAGIC = 6
+AnySource: TypeAlias = Source | TableSource | ArchiveSource | DatabaseSource
+_MOST_MAGIC = 16
 
 
 def open_input(path: str, *, duplicate_keys: DuplicateKeys = "error") -> AnySource:
     """An input by its path, "-" for stdin.
 
     Raises as `open_source` does, JobError `arrow-missing` and ContentError `damaged-table` for tables, and ContentError
-    `not-json` and `broken-compression` for archives."""
+    `not-json` and `broken-compression` for archives and databases."""
     stored = open_stored(path)
     with closed_on_error(stored):
         head, chunks = _head(stored)
+        if head.startswith(databases.MAGIC):
+            return DatabaseSource(stored, None if stored.plain_size else chunks, duplicate_keys)
         kind = kind_of_table(head)
         if not kind and not head.startswith(archives.MAGIC):
             return Source(stored.name, stored, chunks, MAX_LINE, duplicate_keys)

@@ -7,8 +7,9 @@ Records and members are read one at a time, so a file of any length needs little
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
 from itertools import chain, islice
@@ -43,6 +44,7 @@ from convcli.jobs.storage import with_notes
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
+from convcli.wire import exact_json
 from convcli.wire.strict_json import DuplicateKeys
 
 MOST_UNREADABLE = 64
@@ -369,7 +371,16 @@ class Input:
             else:
                 rows.append(record.value)
                 lines.append(record.line)
-        yield Document(self.name, 0, Rows(rows, lines), b"", self.dialect)
+        yield Document(self.name, 0, Rows(rows, lines, self._beside()), b"", self.dialect)
+
+    def _beside(self) -> Any:
+        """What the file beside this one says; None where there is none that can be read."""
+        path = os.path.splitext(without_packing(self.name))[0] + self.dialect.beside
+        if not self.dialect.beside or not os.path.isfile(path):
+            return None
+        with suppress(ContentError, OSError), open(path, "rb") as file:
+            return exact_json.parse(file.read())
+        return None
 
 
 def _skipped(record: Record, error: ContentError | None = None) -> Skipped:

@@ -12,7 +12,7 @@ from convcli.files import stores
 from convcli.jobs import programs
 from convcli.model.errors import JobError
 
-SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".parquet", ".arrow", ".eval")
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".parquet", ".arrow", ".eval", ".db")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 _WITH_LINE = re.compile(r"(?P<file>.+):(?P<line>[1-9][0-9]{0,17})")
 _WITH_COLUMN = re.compile(rf"{_WITH_LINE.pattern}:[0-9]+")

@@ -6,12 +6,17 @@ import glob
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 
 from convcli import dialects
+from convcli.files import databases
 from convcli.model.dialect import Dialect, Program, SessionFacts
-from convcli.model.errors import JobError
+from convcli.model.errors import ContentError, JobError
 from convcli.validation.wording import unknown
+
+DATABASE = ".db"
+"""How the file of sessions ends that are rows of a database."""
 
 
 @cache
@@ -69,11 +74,20 @@ def file_of(word: str, home: str | None = None) -> str | None:
     name, colon, id_ = word.partition(":")
     if not colon or not id_ or name not in names():
         return None
-    matches = sorted(file for file in files(get(name), home) if _has_id(file, id_))
+    matches = sorted(match for file in files(get(name), home) for match in _sessions_of(file, id_))
     if len(matches) != 1:
         how = f"has {len(matches):,} sessions" if matches else "has no session"
         raise JobError("no-input", f"{name} {how} whose id begins with {id_}", help="convcli sessions lists them")
     return matches[0]
+
+
+def _sessions_of(path: str, id_: str) -> list[str]:
+    """The file if it is the session of this id, or the sessions of a database that are, by their numbers."""
+    if not path.endswith(DATABASE):
+        return [path] if _has_id(path, id_) else []
+    with suppress(ContentError, JobError):
+        return [f"{path}:{n}" for n, one in enumerate(databases.ids_in(path), 1) if one.startswith(id_)]
+    return []
 
 
 def _has_id(path: str, id_: str) -> bool:

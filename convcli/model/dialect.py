@@ -9,7 +9,7 @@ import msgspec
 
 from convcli.model.errors import JobError
 from convcli.model.rule import Rule
-from convcli.model.transcript import Path, ToolResult, Transcript
+from convcli.model.transcript import Part, Path, ToolResult, Transcript
 
 Framing = Literal["document", "records", "events", "sse"]
 LossKind = Literal["dropped", "changed", "encoded", "invented", "moved"]
@@ -76,7 +76,8 @@ class Program(NamedTuple):
     there, and `command` resumes it ({id}, {path}). Without both, sessions are listed and not written. `form` is that of
     its sessions; `manifest` gives the name of a second file beside a session at a path, without which the program does
     not find it, and its document. `unsent` are roles of messages and types of parts that a session holds and that the
-    program does not send when it goes on.
+    program does not send when it goes on; `resent` says of a part what the program sends instead of it. `fit` makes of
+    a transcript one of a session that can be resumed.
     """
 
     name: str
@@ -88,6 +89,8 @@ class Program(NamedTuple):
     form: str | None = None
     manifest: Callable[[SessionFacts, str], tuple[str, Any]] | None = None
     unsent: tuple[str, ...] = ()
+    resent: Callable[[Part], str | None] | None = None
+    fit: Callable[[Transcript], Transcript] | None = None
 
 
 Pass: TypeAlias = Callable[[Transcript], Transcript]
@@ -162,6 +165,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The programs that keep their sessions in it."""
     carries_all: bool = False
     """Its documents hold the extras of other dialects too; those of others hold only their own."""
+    beside: str = ""
+    """How the name of the file ends that says more of the rows of one, in place of the end of its name."""
     unique: str = ""
     """The key of which no two documents of one file have the same value."""
     on_demand: frozenset[str] = frozenset()

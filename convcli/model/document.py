@@ -8,9 +8,10 @@ from typing import Any
 class Rows(list[Any]):
     """The rows of a JSONL file or the events of an SSE stream that is one document as a whole.
 
-    A dialect tells them from a JSON array by this class. `lines` holds the line of each row in its file.
+    A dialect tells them from a JSON array by this class. `lines` holds the line of each row in its file; `beside` is
+    the JSON value of the file that says more of them, None where there is none.
     """
 
-    def __init__(self, rows: list[Any], lines: list[int] | None = None) -> None:
+    def __init__(self, rows: list[Any], lines: list[int] | None = None, beside: Any = None) -> None:
         super().__init__(rows)
-        self.lines = lines or []
+        self.lines, self.beside = lines or [], beside

@@ -83,14 +83,56 @@ def test_instructions_that_the_program_has_of_its_own_are_told(program: str, uns
     assert (b"does not send the instructions" in done.stderr) == unsent
 
 
-def test_thinking_that_the_program_only_shows_is_told(tmp_path: Path) -> None:
+def test_thinking_that_the_program_sends_as_text_is_told(tmp_path: Path) -> None:
     turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho.", "reasoning_content": "Hm."}]
     source = tmp_path / "chat.json"
     source.write_text(json.dumps({"messages": turns}))
     done = run("resume", source, "--in", "opencode", "--home", tmp_path)
-    assert b"note: OpenCode does not send the thinking" in done.stderr
+    assert b"note: OpenCode sends thinking as text, to another model than thought it (1 \xc3\x97)" in done.stderr
     [path] = programs.files(programs.get("opencode"), str(tmp_path))
     assert b"note: " not in run("resume", path, "--in", "opencode", "--home", tmp_path / "again").stderr
+
+
+def test_tools_that_the_program_calls_by_another_name_are_told(tmp_path: Path) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "Task", "arguments": "{}"}}
+    turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "tool_calls": [call]}]
+    source = tmp_path / "chat.json"
+    source.write_text(json.dumps({"messages": turns}))
+    done = run("resume", source, "--in", "claude-code", "--home", tmp_path, "--cwd", tmp_path)
+    assert b"note: Claude Code sends calls of Task as calls of Agent" in done.stderr
+
+
+def test_the_run_of_an_agent_is_resumed_as_a_session_of_its_own(tmp_path: Path) -> None:
+    usual = {"sessionId": "0c0ffee0-0000-4000-8000-000000000001", "isSidechain": True, "agentId": "a1"}
+    turns = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": [{"type": "text", "text": "Ok."}]}]
+    links = [{"uuid": "u1", "parentUuid": None}, {"uuid": "u2", "parentUuid": "u1"}]
+    rows = [{**usual, "type": turn["role"], **link, "message": turn} for turn, link in zip(turns, links, strict=True)]
+    source = tmp_path / "agent-a1.jsonl"
+    source.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "agent-a1.meta.json").write_text('{"toolUseId": "toolu_1", "description": "Look around"}')
+    done = run("resume", source, "--in", "claude-code", "--home", tmp_path, "--cwd", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert b"dropped parentCallId" in done.stderr
+    [path] = programs.files(programs.get("claude-code"), str(tmp_path))
+    written = [json.loads(line) for line in Path(path).read_bytes().splitlines()]
+    messages = [row for row in written if "message" in row]
+    assert [row.get("isSidechain") for row in messages] == [False, False]
+    assert not any("parent_tool_use_id" in row or "agentId" in row for row in messages)
+    assert any(row.get("customTitle") == "Look around" for row in written)
+
+
+def test_lines_that_cannot_be_read_are_left_out_only_when_asked(tmp_path: Path) -> None:
+    source = tmp_path / "broken.jsonl"
+    first, *rest = SESSION.read_bytes().splitlines(keepends=True)
+    source.write_bytes(b"".join([first, b"{]\n", *rest]))
+    done = run("resume", source, "--in", "codex", "--home", tmp_path)
+    assert done.returncode == 1
+    assert os.listdir(tmp_path) == ["broken.jsonl"]
+    assert b"--keep-going leaves out" in done.stderr
+    done = run("resume", source, "--in", "codex", "--home", tmp_path, "--keep-going")
+    assert done.returncode == 1, done.stderr
+    assert b"broken.jsonl:2" in done.stderr
+    assert b"wrote " in done.stderr
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli_cases import ROOT, environment, run
+from tests.files.test_databases import GOOSE, database
 
 SAMPLES = ROOT / "samples"
 
@@ -60,3 +61,22 @@ def test_a_session_is_named_by_its_program_and_the_beginning_of_its_id(home: Pat
 def test_where_no_program_is_known_it_says_so(tmp_path: Path) -> None:
     done = run("sessions", "--home", tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"no session was found\n")
+
+
+def test_the_sessions_of_a_database_are_listed_and_named_one_by_one(tmp_path: Path) -> None:
+    folder = tmp_path / ".local" / "share" / "goose" / "sessions"
+    folder.mkdir(parents=True)
+    database(folder, GOOSE)
+    listed = rows("--home", tmp_path)
+    assert [(row["program"], row["id"], row["messages"]) for row in listed] == [
+        ("goose", "20260301_1", 2),
+        ("goose", "20260301_2", 1),
+    ]
+    env = environment(HOME=str(tmp_path))
+    done = run("inspect", "goose:20260301_2", env=env)
+    assert done.returncode == 0, done.stderr
+    assert b"3" in done.stdout
+    assert b"1 message" in done.stderr + done.stdout
+    done = run("inspect", "goose:20260301", env=env)
+    assert done.returncode == 2
+    assert b"goose has 2 sessions whose id begins with 20260301" in done.stderr

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from convcli import dialects
 from convcli.engine import detection, pipeline
-from convcli.model.dialect import SessionFacts
+from convcli.jobs import inputs
+from convcli.model.dialect import Options, SessionFacts
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation import schemas
@@ -356,3 +359,29 @@ def test_what_is_said_of_the_session_is_lost_where_a_row_first_says_it() -> None
     claude_code, other = dialects.get("claude-code"), dialects.get("openai-chat")
     losses = pipeline.convert(Rows(rows, [1, 2, 3]), claude_code, other).losses
     assert [loss.where for loss in losses if loss.field.endswith(".slug")] == ["/1/slug"]
+
+
+def test_the_file_beside_that_of_an_agent_names_its_call(tmp_path: Path) -> None:
+    rows = [
+        {
+            "type": "user",
+            "uuid": "u1",
+            "parentUuid": None,
+            "isSidechain": True,
+            "message": {"role": "user", "content": "Look."},
+        }
+    ]
+    path = tmp_path / "agent-a1.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    beside = {"toolUseId": "toolu_1", "agentType": "Explore", "description": "Look around"}
+    (tmp_path / "agent-a1.meta.json").write_text(json.dumps(beside))
+    [document] = inputs.documents(str(path))
+    transcript = document.lift()
+    assert [message.parent_call_id for message in transcript.messages] == ["toolu_1"]
+    assert transcript.title == "Look around"
+    assert transcript.extras is not None
+    assert transcript.extras["claude-code"]["agent"] == beside
+    same = document.convert(CODE, Options())
+    assert same.document == rows
+    stored = document.convert(dialects.get("intermediate"), Options())
+    assert pipeline.convert(stored.document, dialects.get("intermediate"), CODE).document == rows

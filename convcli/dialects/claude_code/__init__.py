@@ -9,7 +9,8 @@ Quirks
   where it stands last.
 - Rows are a tree by `uuid` and `parentUuid`, through events too. Results of calls that are made side by side fork it:
   they are put back. What is shown is the branch whose end comes last; a compaction cuts what is sent, not what is kept.
-- A run of a subagent has rows with `isSidechain`. They name no call: its prompt is the first message of the run.
+- A run of a subagent has rows with `isSidechain`. They name no call: its prompt is the first message of the run. Where
+  it has a file of its own (`agent-ID.jsonl`), the file beside that (`.meta.json`) names the call and the task.
 - The system text and the tools stand in `api-request-shape`, before that in an attachment; older builds kept neither.
 - What most rows say alike (version, branch of git) is said once of the session, and by a row where it differs.
 - `toolUseResult` is a result once more, as the screen shows it.
@@ -22,6 +23,8 @@ import re
 from functools import reduce
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.dialects.claude_code.fitting import FIT
 from convcli.dialects.claude_code.lifting import FIRST, HERE, TITLE, lift
 from convcli.dialects.claude_code.rows import BLOCKS, CALLER, NAME, ROLES
@@ -29,8 +32,9 @@ from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import places, policy
 from convcli.kit import lacking
+from convcli.kit.objects import carried_by, extras_of
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
-from convcli.model.transcript import Transcript
+from convcli.model.transcript import Part, ToolCall, Transcript
 
 MARKS = {
     "summary": ("leafUuid",),
@@ -88,8 +92,49 @@ def _hash(text: str) -> str:
     return digits
 
 
+RENAMED = {
+    "Task": "Agent",
+    **dict.fromkeys(("KillShell", "KillBash"), "TaskStop"),
+    "ListPeers": "ListAgents",
+    "Brief": "SendUserMessage",
+    "ListMcpResources": "ListMcpResourcesTool",
+    "ReadMcpResource": "ReadMcpResourceTool",
+    "ReadMcpResourceDir": "ReadMcpResourceDirTool",
+    "ProposeGoal": "SetGoal",
+}
+"""Tools of earlier versions, which 2.1.330 sends under the names that they have there."""
+
+
+def _resent(part: Part) -> str | None:
+    name = part.name if isinstance(part, ToolCall) else None
+    return f"calls of {name} as calls of {RENAMED[name]}" if name in RENAMED else None
+
+
+def _of_main_path(transcript: Transcript) -> Transcript:
+    """What an agent did can be resumed as a session of its own, whose rows are not beside another one."""
+    return replace(
+        transcript,
+        messages=[replace(one, extras=_without_sidechain(one.extras, "row")) for one in transcript.messages],
+        extras=_without_sidechain(transcript.extras, "session"),
+    )
+
+
+def _without_sidechain(extras: Any, key: str) -> Any:
+    carried = carried_by(extras, NAME)
+    inner = {name: value for name, value in carried.get(key, {}).items() if name not in ("isSidechain", "agentId")}
+    return extras if inner == carried.get(key, {}) else extras_of(NAME, {**carried, key: inner})
+
+
 PROGRAM = Program(
-    NAME, ".claude", "projects/*/*.jsonl", "CLAUDE_CONFIG_DIR", _place, "claude --resume {id}", unsent=("system",)
+    NAME,
+    ".claude",
+    "projects/*/*.jsonl",
+    "CLAUDE_CONFIG_DIR",
+    _place,
+    "claude --resume {id}",
+    unsent=("system",),
+    resent=_resent,
+    fit=_of_main_path,
 )
 
 
@@ -107,6 +152,7 @@ DIALECT = Dialect(
     title="Claude Code",
     specification="sessions of Claude Code 2.1.330, claude-agent-sdk 0.2.187; read 2026-11-22",
     framings=("events", "document"),
+    beside=".meta.json",
     forms=("session",),
     programs=(PROGRAM,),
     detect=detect,
@@ -157,5 +203,5 @@ DIALECT = Dialect(
         "message.error": ("..", "error"),
         "message.parentCallId": ("..", CALLER),
     },
-    envelope=frozenset(("row", "line", "session", "id", "stop_sequence", *places.ENVELOPE)),
+    envelope=frozenset(("row", "line", "session", "agent", "id", "stop_sequence", *places.ENVELOPE)),
 )

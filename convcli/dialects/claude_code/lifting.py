@@ -26,7 +26,21 @@ def lift(document: Any) -> Transcript:
         beside = {key: value for key, value in document.items() if key != "loglines"}
         if beside:
             add_event(reader.context, beside, ())
-    return reader.lift(document["loglines"] if is_web else document)
+    transcript = reader.lift(document["loglines"] if is_web else document)
+    agent = getattr(document, "beside", None)
+    return _of_agent(transcript, agent) if isinstance(agent, dict) else transcript
+
+
+def _of_agent(transcript: Transcript, beside: dict[str, Any]) -> Transcript:
+    """The transcript of a subagent, of which the file beside it says which call began it."""
+    caller, task = beside.get("toolUseId"), beside.get("description")
+    for message in transcript.messages if isinstance(caller, str) and caller else ():
+        message.parent_call_id = message.parent_call_id or caller
+    if transcript.title is None and isinstance(task, str) and task:
+        transcript.title = task
+    said: dict[str, Any] = {**carried_by(transcript.extras, NAME), "agent": beside}
+    transcript.extras = extras_of(NAME, said)
+    return transcript
 
 
 class _SessionReader:

@@ -7,6 +7,8 @@ Quirks
 - Messages and parts are in the order of their ids. The program drops keys that it does not know, without a word.
 - A call and its result are one part. A call that was not finished is answered by the program: it was interrupted.
 - Several answers follow one message of the user, each the work of one request to the model; they name that message.
+- An answer with an error is not sent again, unless the error says that the answer was aborted and more than thinking
+  came of it: that is how errors of others are written. Thinking of another model is sent as text.
 - The user's message names the model that is asked. A model or a provider that nobody knows is `unknown`.
 - Counts of input leave out what was cached; a count of zero is read as no count.
 - Steps, snapshots and patches are parts that no model sees: they are carried with their message.
@@ -59,10 +61,10 @@ def _place(facts: SessionFacts) -> str:
 PROGRAM = Program(
     NAME,
     ".local/share/opencode",
-    "import/*.json",
+    "*.db import/*.json",
     place=_place,
     command="opencode import {path} && opencode --session {id}",
-    unsent=("reasoning",),  # without a signature: seen with providers of OpenAI's and of Anthropic's kind
+    resent=lambda part: "thinking as text, to another model than thought it" if part.type == "reasoning" else None,
 )
 
 HAS = lacking.fields(

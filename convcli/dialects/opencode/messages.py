@@ -33,7 +33,8 @@ TOKENS = {
 }
 NO_TOKENS: Native = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
 CACHED = ("cacheReadTokens", "cacheWriteTokens")
-FAILURE = "UnknownError"
+FAILURE = "MessageAbortedError"
+"""The only error with which an answer is sent again."""
 
 
 def _message_of_error(error: Any) -> str | None:

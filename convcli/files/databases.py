@@ -1,0 +1,232 @@
+"""Databases of programs that keep their sessions in SQLite, as records: a session is what a line is in JSON Lines.
+
+A session comes as its program exports it. Nothing is changed: a database with changes that are not written yet is
+opened to be read only, any other one as what never changes. Sessions are read one at a time.
+Tables: crates/goose/src/session/session_manager.rs of block/goose (version 17), and those of OpenCode 1.18.33; read
+2026-11-23. Format: https://www.sqlite.org/fileformat.html"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from convcli.files.framing import Framing, Range, Record, open_stored
+from convcli.files.packed import CountedFile
+from convcli.model.errors import ContentError
+from convcli.wire.encodings import of_beginning
+from convcli.wire.exact_json import parse
+from convcli.wire.strict_json import DuplicateKeys
+
+if TYPE_CHECKING:
+    import sqlite3
+
+MAGIC = b"SQLite format 3\0"
+_VERSIONS = slice(18, 20)
+"""Where a database says that its changes stand beside it, which one in memory cannot have."""
+_TIMES = ("created", "updated", "compacting", "archived")
+
+
+class _Query:
+    """A database, and how the JSON in its texts is read."""
+
+    def __init__(self, database: sqlite3.Connection, keys: DuplicateKeys) -> None:
+        self._database, self._keys = database, keys
+
+    def rows(self, statement: str, *values: Any) -> Iterator[dict[str, Any]]:
+        """The rows as objects, without what is null."""
+        cursor = self._database.execute(statement, values)
+        names = [column[0] for column in cursor.description]
+        return (
+            {name: _number(value) for name, value in zip(names, row, strict=True) if value is not None}
+            for row in cursor
+        )
+
+    def json(self, text: Any) -> Any:
+        """The value of a text; anything else is a value itself."""
+        return parse(text.encode(), duplicate_keys=self._keys) if isinstance(text, str) else text
+
+
+def _number(value: Any) -> Any:
+    """A number that is whole without a point, as the programs write it."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class _Program(NamedTuple):
+    """The tables by which the database of a program is known, its sessions, and how one of them is exported."""
+
+    tables: tuple[str, ...]
+    ids: str
+    session: Callable[[_Query, str], Any]
+
+
+# ---------------------------------------------------------------- goose
+
+
+def _goose(query: _Query, id_: str) -> Any:
+    """A session as `goose session export --format json` prints it."""
+    [row] = query.rows("SELECT * FROM sessions WHERE id = ?", id_)
+    session = {_bare(name): _goose_value(query, name, value) for name, value in row.items()}
+    statement = "SELECT * FROM messages WHERE session_id = ? ORDER BY created_timestamp, id"
+    return {**session, "conversation": [_goose_message(query, row) for row in query.rows(statement, id_)]}
+
+
+def _bare(name: str) -> str:
+    return name.removesuffix("_json")
+
+
+def _goose_value(query: _Query, name: str, value: Any) -> Any:
+    if name.endswith("_json") or name == "extension_data":
+        return query.json(value)
+    if name.endswith("_at") and isinstance(value, str):
+        return value if "T" in value else f"{value.replace(' ', 'T')}Z"
+    return bool(value) if name == "user_set_name" else value
+
+
+def _goose_message(query: _Query, row: dict[str, Any]) -> Any:
+    message = {"id": row.get("message_id"), "role": row["role"], "created": row["created_timestamp"]}
+    message |= {"content": query.json(row["content_json"]), "metadata": query.json(row.get("metadata_json"))}
+    return {key: value for key, value in message.items() if value is not None}
+
+
+# ---------------------------------------------------------------- OpenCode
+
+_OPENCODE_NAMES = {"project_id": "projectID", "workspace_id": "workspaceID", "parent_id": "parentID"}
+_CHANGES = ("additions", "deletions", "files")
+_OPENCODE_JSON = ("metadata", "revert", "permission", "model")
+
+
+def _opencode(query: _Query, id_: str) -> Any:
+    """A session as `opencode export` prints it."""
+    [row] = query.rows("SELECT * FROM session WHERE id = ?", id_)
+    parts: dict[str, list[Any]] = {}
+    for part in query.rows("SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id", id_):
+        ids = {"id": part["id"], "sessionID": id_, "messageID": part["message_id"]}
+        parts.setdefault(part["message_id"], []).append({**query.json(part["data"]), **ids})
+    messages = []
+    for message in query.rows("SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id_):
+        info = {**query.json(message["data"]), "id": message["id"], "sessionID": id_}
+        messages.append({"info": info, "parts": parts.get(message["id"], [])})
+    return {"info": _opencode_info(query, row), "messages": messages}
+
+
+def _opencode_info(query: _Query, row: dict[str, Any]) -> Any:
+    plain = ("id", "slug", *_OPENCODE_NAMES, "directory", "path", "title", "agent", *_OPENCODE_JSON, "version", "cost")
+    info = {_OPENCODE_NAMES.get(name, name): row[name] for name in plain if name in row}
+    info |= {name: query.json(info[name]) for name in _OPENCODE_JSON if name in info}
+    tokens = {name: row.get(f"tokens_{name}") for name in ("input", "output", "reasoning")}
+    tokens["cache"] = {name: row.get(f"tokens_cache_{name}") for name in ("read", "write")}
+    times = {name: row[f"time_{name}"] for name in _TIMES if f"time_{name}" in row}
+    changes = {name: row[f"summary_{name}"] for name in _CHANGES if f"summary_{name}" in row}
+    changes |= {"diffs": query.json(row["summary_diffs"])} if "summary_diffs" in row else {}
+    beside = {"share": {"url": row["share_url"]}} if "share_url" in row else {}
+    beside |= {"summary": changes} if changes else {}
+    return {**info, "tokens": tokens, **beside, "time": times}
+
+
+_PROGRAMS = (
+    _Program(("sessions", "messages"), "SELECT id FROM sessions ORDER BY rowid", _goose),
+    _Program(("session", "message", "part"), "SELECT id FROM session ORDER BY rowid", _opencode),
+)
+
+
+# ---------------------------------------------------------------- the source
+
+
+class DatabaseSource:
+    """An opened database, whose sessions are counted from 1 as lines are; `lines` of them were read.
+
+    Raises ContentError `not-json` for one of another program, and `broken-compression` for one that is damaged."""
+
+    framing: Framing = "jsonl"
+    plain_size = 0
+    grew = False
+    blank = 0
+
+    def __init__(self, stored: CountedFile, chunks: Iterable[bytes] | None, keys: DuplicateKeys) -> None:
+        from sqlite3 import DatabaseError
+
+        self.name, self._stored, self.lines = stored.name, stored, 0
+        self._bytes = 0
+        try:
+            self._database = _opened(stored.name) if chunks is None else _in_memory(b"".join(chunks))
+            self._query = _Query(self._database, keys)
+            found = self._query.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+            tables = {row["name"] for row in found}
+            self._program = next((one for one in _PROGRAMS if tables.issuperset(one.tables)), None)
+            self.ids = self._ids()
+        except DatabaseError as error:
+            raise ContentError("not-json", "the SQLite database is damaged or cut off", file=self.name) from error
+        self._bytes = os.path.getsize(self.name) if chunks is None else stored.count
+
+    def _ids(self) -> list[str]:
+        if self._program is None:
+            other = of_beginning(MAGIC)
+            assert other is not None
+            raise ContentError(other.code, other.message, file=self.name, help=other.help)
+        return [str(row["id"]) for row in self._query.rows(self._program.ids)]
+
+    def __enter__(self) -> DatabaseSource:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+        self._stored.close()
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file were read: all, once its first session is."""
+        return self._bytes if self.lines else 0
+
+    def each(self) -> Iterator[Record]:
+        """All sessions."""
+        return self.records()
+
+    def records(self, start: int = 0, stop: int | None = None, before: int = 0) -> Iterator[Record]:
+        """All sessions, whatever the range: there is only one. Those that cannot be read are records with an error."""
+        for number, id_ in enumerate(self.ids, before + 1):
+            record, self.lines = Record(number, 0, 0, b""), number - before
+            try:
+                record.value = self._session(id_)
+            except ContentError as error:
+                record.error = ContentError(error.code, error.message, file=self.name, line=number)
+            yield record
+
+    def ranges(self, size: int) -> Iterator[Range]:
+        """All of it."""
+        yield Range(0, 1, 0)
+
+    def _session(self, id_: str) -> Any:
+        from sqlite3 import DatabaseError
+
+        assert self._program is not None
+        try:
+            return self._program.session(self._query, id_)
+        except (DatabaseError, KeyError, TypeError) as error:
+            raise ContentError("not-json", "the rows of this session are not those of its program") from error
+
+
+def ids_in(path: str) -> list[str]:
+    """The ids of the sessions of a database, in the order of their numbers. Raises as DatabaseSource does."""
+    with DatabaseSource(open_stored(path), None, "last") as source:
+        return source.ids
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    """A file as it is, with the changes that stand beside it where there are any."""
+    import sqlite3
+
+    beside = f"{path}-wal"
+    how = "" if os.path.exists(beside) and os.path.getsize(beside) else "&immutable=1"
+    return sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro{how}", uri=True)
+
+
+def _in_memory(data: bytes) -> sqlite3.Connection:
+    import sqlite3
+
+    database = sqlite3.connect(":memory:")
+    plain = bytearray(data)
+    plain[_VERSIONS] = b"\1\1"
+    database.deserialize(bytes(plain))
+    return database
