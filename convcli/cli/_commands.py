@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -12,6 +11,7 @@ import click
 
 from convcli import cli
 from convcli.cli._types import Near
+from convcli.model import modules
 from convcli.model.version import __version__
 from convcli.report.screen import Screen
 
@@ -116,7 +116,7 @@ class CommandGroup(click.Group):
     """All commands of the folder. Only the one that is called is imported, and all for the help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [module.name for module in pkgutil.iter_modules(cli.__path__) if not module.name.startswith("_")]
+        return modules.names(cli.__path__)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):

@@ -21,6 +21,7 @@ from convcli.model.findings import Finding
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
+    from convcli.jobs.envelopes import Pattern
     from convcli.jobs.inputs import Document, Input
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.transcript import Transcript
@@ -76,6 +77,15 @@ def at_option(function: F) -> F:
     return option(function)
 
 
+def _patterns(at: tuple[str, ...]) -> tuple[Pattern, ...]:
+    """What --at means."""
+    if not at:
+        return ()
+    from convcli.jobs.envelopes import patterns
+
+    return patterns(at)
+
+
 def _presets(word: str) -> list[str]:
     from convcli.jobs.envelopes import PRESETS
 
@@ -114,13 +124,12 @@ def reading_options(function: F) -> F:
         **values: Any,
     ) -> Any:
         from convcli.jobs import config
-        from convcli.jobs.envelopes import patterns
         from convcli.jobs.reading import ReadingOptions
 
         configuration = config.Configuration() if isolated else config.load()
         name = None if source is None else source.name
         selection = _selecting.selection(only, most, sample, seed)
-        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, patterns(at), selection)
+        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, _patterns(at), selection)
         return function(*args, reading=reading, **values)
 
     help_text = "If a key stands twice in an object: an error, or the last one counts.  [default: error]"
@@ -300,8 +309,7 @@ def lifted(
 
 
 def _transcript(item: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iterator[tuple[Document, Transcript]]:
-    from convcli.jobs.inputs import Skipped
-    from convcli.jobs.judging import skipped
+    from convcli.jobs.documents import Skipped, skipped
 
     if isinstance(item, Skipped):
         printer.finding(skipped(item))

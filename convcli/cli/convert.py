@@ -223,7 +223,7 @@ class _Converting:
     def _destination(self, paths: list[str], job: Job) -> tuple[Output | None, Job]:
         """Where to write, and how documents are laid out there: the output, unless there is a folder or several inputs
         are joined."""
-        from convcli.files.table_outputs import is_table
+        from convcli.files.layouts import is_table
         from convcli.jobs.destinations import Folder, Joined, output_at
 
         arguments = self.arguments
@@ -400,7 +400,7 @@ class _Converting:
 
 def _layout_of(output: str | None) -> Framing | None:
     """The layout that the name of an output says; None where it says none."""
-    from convcli.files.table_outputs import is_table
+    from convcli.files.layouts import is_table
     from convcli.jobs.inputs import is_lines
 
     name = output or "-"

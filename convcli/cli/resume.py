@@ -95,8 +95,7 @@ def command(
 def _document(screen: Screen, path: str, reading: ReadingOptions, keep_going: bool) -> tuple[Document, int]:
     """The only transcript, and how many lines could not be read. A last line that its program has not finished is left
     out in any case, and said."""
-    from convcli.jobs.inputs import Document
-    from convcli.jobs.judging import skipped
+    from convcli.jobs.documents import Document, skipped
 
     documents, left_out = [], 0
     printer = _shared.DiagnosticPrinter(screen, reading)

@@ -20,14 +20,13 @@ entry point in the group `convcli.dialects` that gives a `Dialect`, with its sch
 from __future__ import annotations
 
 import copyreg
-import pkgutil
 import sys
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 
-from convcli.model import plugins
+from convcli.model import modules, plugins
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 
@@ -35,8 +34,7 @@ from convcli.model.errors import JobError
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
     """The names of the built-in dialects, in alphabetical order."""
-    modules = (module.name for module in pkgutil.iter_modules(__path__))
-    return tuple(sorted(name.replace("_", "-") for name in modules if not name.startswith("_")))
+    return tuple(sorted(name.replace("_", "-") for name in modules.names(__path__)))
 
 
 @lru_cache(maxsize=64)

@@ -15,12 +15,10 @@ from convcli.engine.conversion import Conversion, compared, left_out
 from convcli.model.dialect import Added, Dialect, Options
 from convcli.model.errors import JobError
 from convcli.model.transcript import Path
-from convcli.proof.reasons import MISSING, Loss
+from convcli.proof.reasons import MISSING, SET, Loss
 from convcli.validation import schemas
 from convcli.validation.wording import described, shown_key, unknown
 from convcli.wire import exact_json, pointers
-
-WHY = "it was set for all outputs"
 
 
 def checked(values: Mapping[str, Any], target: Dialect) -> Added:
@@ -106,11 +104,11 @@ def _value_at(document: Any, steps: Sequence[str]) -> Any:
 
 def _loss(key: str, old: Any, value: Any) -> Loss:
     """What is reported of a value in which the target reads nothing: the comparison does not see it."""
-    return Loss("invented" if old is MISSING else "changed", "", key, "context", WHY, old, value)
+    return Loss("invented" if old is MISSING else "changed", "", key, "context", SET, old, value)
 
 
 def _explained(losses: Sequence[Loss], before: Sequence[Loss]) -> Iterator[Loss]:
     """The losses, with the reason of those that the added keys have made."""
     known = {(loss.kind, loss.where, loss.field): loss for loss in before}
     for loss in losses:
-        yield loss if known.get((loss.kind, loss.where, loss.field)) == loss else replace(loss, why=WHY)
+        yield loss if known.get((loss.kind, loss.where, loss.field)) == loss else replace(loss, why=SET)

@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 from convcli import dialects
 from convcli.engine import detection, texts
-from convcli.engine.added import checked
-from convcli.model.dialect import Dialect, Options
+from convcli.model.dialect import Added, Dialect, Options
 from convcli.model.errors import ContentError, JobError
 from convcli.validation.wording import unknown
 
@@ -78,7 +77,13 @@ def options(
         raise unknown("branch", str(branch), ("active", "all"), "choose active or all")
     if view not in ("history", "context"):
         raise unknown("view", str(view), ("history", "context"), "choose history or context")
-    return Options(form=form, chunk=chunk, branch=branch, view=view, added=checked(added or {}, target))
+    return Options(form=form, chunk=chunk, branch=branch, view=view, added=_checked(added, target) if added else ())
+
+
+def _checked(added: Mapping[str, Any], target: Dialect) -> Added:
+    from convcli.engine.added import checked
+
+    return checked(added, target)
 
 
 def _check_parsed(document: Any) -> None:

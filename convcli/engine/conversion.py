@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from convcli.engine import detection, foreign, untrusted
+from convcli.engine import detection, untrusted
 from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
@@ -82,6 +82,8 @@ def nothing_said(document: Any, transcript: Transcript, dialect: Dialect) -> Fin
 
 def _advice(document: Any, dialect: Dialect) -> str:
     """What the records are instead, where that is known."""
+    from convcli.engine import foreign
+
     known = foreign.recognise([document])
     if known is not None:
         return f"this looks like {known.name}; convcli does not read it yet"

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from convcli import dialects
-from convcli.engine import foreign
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.errors import ContentError
 from convcli.validation.wording import PLAIN_WORD, described, listed
@@ -50,6 +49,8 @@ FOREIGN = "this looks like"
 def refuse_foreign(values: Sequence[Any]) -> None:
     """Raises ContentError when a document, or one of these records of a file, is in a format that we know by name and
     do not read: it may look like a dialect, and would then lose what makes it another format."""
+    from convcli.engine import foreign
+
     known = foreign.recognise(values)
     if known is not None:
         message = f"{FOREIGN} {known.name}; convcli does not read it yet"

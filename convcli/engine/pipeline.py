@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from convcli.engine.added import with_added
 from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower, not_understood, nothing_said
 from convcli.engine.shortcut import is_clean
-from convcli.engine.spelling import respelled, with_form
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
@@ -55,15 +53,17 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
     findings, when the document does not pass the schema of its dialect, and JobError when the target is only read.
     """
     conversion = _converted(document, source, target, options)
-    if source is not target and any(rule.of_input for rule in source.rules):
+    of_input = [] if source is target else verdict.of_input(document, conversion.transcript, source)
+    if of_input:
         told = {(finding.code, finding.where) for finding in conversion.findings}
-        of_input = verdict.of_input(document, conversion.transcript, source)
         conversion.findings[:0] = [finding for finding in of_input if (finding.code, finding.where) not in told]
     return conversion
 
 
 def _converted(document: Any, source: Dialect, target: Dialect, options: Options) -> Conversion:
     if options.added:
+        from convcli.engine.added import with_added
+
         bare = _converted(document, source, target, options._replace(added=()))
         return with_added(bare, options, target, source)
     if source is target and options == BY_DEFAULT:
@@ -73,13 +73,18 @@ def _converted(document: Any, source: Dialect, target: Dialect, options: Options
 
 def _written(document: Any, transcript: Transcript, source: Dialect, target: Dialect, options: Options) -> Conversion:
     if target.keeps_form and source.is_written and options == BY_DEFAULT:
+        from convcli.engine.spelling import with_form
+
         return compared(transcript, with_form(transcript, document, source, target), target, source)
     empty = None if target.keeps_form or source is target else nothing_said(document, transcript, source)
     if empty is not None:
         raise RefusedError([empty])
     conversion = lower(transcript, target, options, source)
-    is_stored = source.keeps_form and options == BY_DEFAULT
-    return respelled(conversion, document, source, target) if is_stored else conversion
+    if not source.keeps_form or options != BY_DEFAULT:
+        return conversion
+    from convcli.engine.spelling import respelled
+
+    return respelled(conversion, document, source, target)
 
 
 def _unchanged(document: Any, dialect: Dialect) -> Conversion:

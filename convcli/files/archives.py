@@ -13,14 +13,13 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from convcli.files.framing import Framing, Range, Record
 from convcli.files.packed import CountedFile, SeekableBytes, decompressed, within_bounds
 from convcli.model.errors import ContentError
-from convcli.wire.encodings import of_beginning
+from convcli.wire.encodings import ARCHIVE, of_beginning
 from convcli.wire.exact_json import parse
 from convcli.wire.strict_json import DuplicateKeys
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
 
-MAGIC = b"PK\x03\x04"
 SAMPLES, BESIDE = "samples/", ("header.json", "_journal/")
 """Under which name the samples stand, and what stands beside them."""
 _METHODS = {0: "", 8: "deflate", 93: "zstd"}
@@ -52,7 +51,7 @@ class ArchiveSource:
         names = [member.filename for member in members]
         self._samples = [one for one in members if one.filename.startswith(SAMPLES) and one.filename.endswith(".json")]
         if not any(name.startswith(BESIDE) for name in names):
-            other = of_beginning(MAGIC)
+            other = of_beginning(ARCHIVE)
             assert other is not None
             raise ContentError(other.code, other.message, file=self.name, help=other.help)
 
@@ -102,7 +101,7 @@ class ArchiveSource:
         """The bytes of a member as they are stored: behind its own header, whose name and extras have any length."""
         self._bytes.seek(member.header_offset)
         local = self._bytes.read(_LOCAL)
-        if not local.startswith(MAGIC) or len(local) < _LOCAL:
+        if not local.startswith(ARCHIVE) or len(local) < _LOCAL:
             raise self._damaged()
         lengths = (int.from_bytes(local[at : at + 2], "little") for at in (26, 28))
         at = member.header_offset + _LOCAL + sum(lengths)

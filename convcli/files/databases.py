@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from convcli.files.framing import Framing, Range, Record, open_stored
 from convcli.files.packed import CountedFile
 from convcli.model.errors import ContentError
-from convcli.wire.encodings import of_beginning
+from convcli.wire.encodings import DATABASE, of_beginning
 from convcli.wire.exact_json import parse
 from convcli.wire.strict_json import DuplicateKeys
 
 if TYPE_CHECKING:
     import sqlite3
 
-MAGIC = b"SQLite format 3\0"
 _VERSIONS = slice(18, 20)
 """Where a database says that its changes stand beside it, which one in memory cannot have."""
 _TIMES = ("created", "updated", "compacting", "archived")
@@ -162,7 +161,7 @@ class DatabaseSource:
 
     def _ids(self) -> list[str]:
         if self._program is None:
-            other = of_beginning(MAGIC)
+            other = of_beginning(DATABASE)
             assert other is not None
             raise ContentError(other.code, other.message, file=self.name, help=other.help)
         return [str(row["id"]) for row in self._query.rows(self._program.ids)]

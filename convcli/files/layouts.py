@@ -14,6 +14,13 @@ LAYOUTS: dict[str, Framing] = {"sse": "sse", "events": "jsonl"}
 """How rows that are one document are laid out, by the framing that a dialect names."""
 SUFFIXES: dict[Framing, str] = {"json": ".json", "array": ".json", "jsonl": ".jsonl", "sse": ".sse"}
 """What the name of a file ends in."""
+TABLES = (".parquet", ".arrow")
+"""What the name of a table ends in."""
+
+
+def is_table(path: str) -> bool:
+    """Does the name of an output say that it is a table?"""
+    return path.lower().endswith(TABLES)
 
 
 class DocumentWriter:

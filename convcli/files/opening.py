@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from convcli.files import archives, databases
-from convcli.files.archives import ArchiveSource
-from convcli.files.columns import pyarrow
-from convcli.files.databases import DatabaseSource
 from convcli.files.framing import MAX_LINE, Source, closed_on_error, open_stored
 from convcli.files.outputs import cannot_write
 from convcli.files.packed import CountedFile, unpacked
-from convcli.files.tables import TableSource, kind_of_table
+from convcli.wire.encodings import ARCHIVE, DATABASE
 from convcli.wire.strict_json import DuplicateKeys
 
-AnySource: TypeAlias = Source | TableSource | ArchiveSource | DatabaseSource
+if TYPE_CHECKING:
+    from convcli.files.archives import ArchiveSource
+    from convcli.files.databases import DatabaseSource
+    from convcli.files.tables import TableSource
+
+    AnySource: TypeAlias = Source | TableSource | ArchiveSource | DatabaseSource
+
+TABLES = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"\xff\xff\xff\xff": "an Arrow stream"}
+"""How tables begin, and what they are called."""
 _MOST_MAGIC = 16
 
 
@@ -31,15 +35,34 @@ def open_input(path: str, *, duplicate_keys: DuplicateKeys = "error") -> AnySour
     stored = open_stored(path)
     with closed_on_error(stored):
         head, chunks = _head(stored)
-        if head.startswith(databases.MAGIC):
-            return DatabaseSource(stored, None if stored.plain_size else chunks, duplicate_keys)
-        kind = kind_of_table(head)
-        if not kind and not head.startswith(archives.MAGIC):
-            return Source(stored.name, stored, chunks, MAX_LINE, duplicate_keys)
+        if head.startswith(DATABASE):
+            return _database(stored, chunks, duplicate_keys)
+        kind = next((kind for magic, kind in TABLES.items() if head.startswith(magic)), "")
         if kind:
-            pyarrow(stored.name)
-        file = stored if stored.plain_size else _spooled(stored.name, chunks)
-        return TableSource(stored, kind, file) if kind else ArchiveSource(stored, file, duplicate_keys)
+            return _table(stored, kind, chunks)
+        if head.startswith(ARCHIVE):
+            return _archive(stored, chunks, duplicate_keys)
+        return Source(stored.name, stored, chunks, MAX_LINE, duplicate_keys)
+
+
+def _table(stored: CountedFile, kind: str, chunks: Iterable[bytes]) -> TableSource:
+    from convcli.files.columns import pyarrow
+    from convcli.files.tables import TableSource
+
+    pyarrow(stored.name)
+    return TableSource(stored, kind, _seekable(stored, chunks))
+
+
+def _archive(stored: CountedFile, chunks: Iterable[bytes], duplicate_keys: DuplicateKeys) -> ArchiveSource:
+    from convcli.files.archives import ArchiveSource
+
+    return ArchiveSource(stored, _seekable(stored, chunks), duplicate_keys)
+
+
+def _database(stored: CountedFile, chunks: Iterator[bytes], duplicate_keys: DuplicateKeys) -> DatabaseSource:
+    from convcli.files.databases import DatabaseSource
+
+    return DatabaseSource(stored, None if stored.plain_size else chunks, duplicate_keys)
 
 
 def _head(stored: CountedFile) -> tuple[bytes, Iterator[bytes]]:
@@ -50,6 +73,11 @@ def _head(stored: CountedFile) -> tuple[bytes, Iterator[bytes]]:
     while sum(map(len, taken)) < _MOST_MAGIC and (chunk := next(chunks, None)) is not None:
         taken.append(chunk)
     return b"".join(taken), chain(taken, chunks)
+
+
+def _seekable(stored: CountedFile, chunks: Iterable[bytes]) -> CountedFile:
+    """The file, or a temporary one with what it holds."""
+    return stored if stored.plain_size else _spooled(stored.name, chunks)
 
 
 def _spooled(name: str, chunks: Iterable[bytes]) -> CountedFile:

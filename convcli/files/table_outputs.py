@@ -19,17 +19,11 @@ from convcli.files.shapes import PathFacts, Shape, as_json, field, storing
 from convcli.model.errors import JobError, OutputError
 from convcli.wire.exact_json import parse
 
-SUFFIXES = (".parquet", ".arrow")
 BATCH = 1 << 20
 """Bytes of rows that are made to columns together."""
 GROUP = 16 << 20
 """Bytes of columns that are written together."""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-
-
-def is_table(path: str) -> bool:
-    """Does the name of an output say that it is a table?"""
-    return path.lower().endswith(SUFFIXES)
 
 
 class TableOutput:

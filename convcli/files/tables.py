@@ -15,15 +15,9 @@ from convcli.files.framing import Framing, Range, Record
 from convcli.files.packed import CountedFile, SeekableBytes
 from convcli.model.errors import ContentError
 
-_MAGIC = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"\xff\xff\xff\xff": "an Arrow stream"}
 _ROWS = 256
 """Rows that are made to values together."""
 _BUFFER = 1 << 18
-
-
-def kind_of_table(head: bytes) -> str:
-    """Which kind of table begins with these bytes; empty for what is none."""
-    return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
 
 
 class TableSource:

@@ -13,20 +13,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from convcli.engine import conversion, texts
-from convcli.engine.added import WHY as SET
-from convcli.engine.restore import record
 from convcli.engine.texts import ArgumentStyle
 from convcli.files.framing import Framing
 from convcli.files.layouts import LAYOUTS, SUFFIXES, DocumentWriter
 from convcli.files.outputs import Output
 from convcli.jobs.destinations import Folder, Names
+from convcli.jobs.documents import finding_of, torn
 from convcli.jobs.inputs import Document, Input, InputFile, Item
-from convcli.jobs.judging import finding_of, torn
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError, RefusedError
 from convcli.model.findings import Finding
-from convcli.proof.reasons import LEVELS, Level, Loss
+from convcli.proof.reasons import LEVELS, SET, Level, Loss
 from convcli.wire import exact_json
 
 WORDS = frozenset(
@@ -374,6 +372,8 @@ def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
 def _keep(step: ItemResult, source: Input, job: Job, sinks: Sinks) -> None:
     """Write what is needed to get the original back."""
     if sinks.restore is not None and step.item is not None:
+        from convcli.engine.restore import record
+
         converted, _ = texts.read(step.document, job.target)  # as `restore` reads it
         kept = record(step.item.original, converted, step.item.dialect, job.target)
         if source.layout == "array":

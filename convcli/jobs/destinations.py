@@ -8,13 +8,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from convcli.engine.conversion import Conversion
-from convcli.files.batches import Batch
-from convcli.files.columns import ALL
 from convcli.files.framing import Framing
-from convcli.files.layouts import LAYOUTS, DocumentWriter
+from convcli.files.layouts import LAYOUTS, DocumentWriter, is_table
 from convcli.files.outputs import Output, cannot_write, open_output
-from convcli.files.shapes import PathFacts
-from convcli.files.table_outputs import TableOutput, is_table
 from convcli.jobs.inputs import Document, InputFile, split_line, without_packing
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
@@ -36,6 +32,8 @@ class Folder:
     """
 
     def __init__(self, path: str, inputs: Iterable[InputFile], *, force: bool = False, is_of_one: bool = False) -> None:
+        from convcli.files.batches import Batch
+
         self.path, self.force, self.is_of_one = path, force, is_of_one
         self.batch = Batch()
         inputs = list(inputs)
@@ -99,6 +97,10 @@ def output_at(
     if ways == {"sse"} or framing == "sse":
         message = f"{target.title} is written as a stream, whose events are no rows of a table"
         raise JobError("usage", message, help="write to another file")
+    from convcli.files.columns import ALL
+    from convcli.files.shapes import PathFacts
+    from convcli.files.table_outputs import TableOutput
+
     prefix = (ALL,) if ways else ()
     return TableOutput(
         output,

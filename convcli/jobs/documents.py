@@ -12,7 +12,7 @@ from convcli.engine import conversion, pipeline, texts
 from convcli.engine.texts import ArgumentStyle
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.errors import ContentError, RefusedError
+from convcli.model.errors import ContentError, ConvcliError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
 from convcli.proof.reasons import Loss
@@ -155,3 +155,21 @@ class Skipped(NamedTuple):
 
 
 Item: TypeAlias = Document | Skipped
+
+
+def finding_of(error: ConvcliError) -> Finding:
+    """An error as a finding at the same place."""
+    return Finding(
+        error.code, "error", error.message, error.where, error.file, error.line, error.column, error.byte, error.help
+    )
+
+
+def skipped(item: Skipped) -> Finding:
+    """Why a stretch of an input is no document."""
+    finding = finding_of(item.error)
+    return msgspec.structs.replace(finding, code="torn-record", message=torn(item), help="") if item.torn else finding
+
+
+def torn(item: Skipped) -> str:
+    """What there is to say about a record whose end is missing."""
+    return f"incomplete record, bytes {item.start}–{item.end} not used (is the file still being written?)"

@@ -13,13 +13,12 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convcli import dialects
 from convcli.engine import detection, texts
 from convcli.files.framing import Framing, Range, Record, Source
-from convcli.files.opening import AnySource, open_input
-from convcli.files.tables import TableSource
+from convcli.files.opening import open_input
 from convcli.jobs.choosing import (
     CERTAIN,
     LOOK_AHEAD,
@@ -32,20 +31,22 @@ from convcli.jobs.choosing import (
 from convcli.jobs.documents import Document as Document
 from convcli.jobs.documents import Item as Item
 from convcli.jobs.documents import Skipped as Skipped
-from convcli.jobs.envelopes import ALL, Passed, Pattern, Picker, holds, no_transcripts
 from convcli.jobs.paths import InputFile as InputFile
 from convcli.jobs.paths import find as find
 from convcli.jobs.paths import is_lines as is_lines
 from convcli.jobs.paths import split_line as split_line
 from convcli.jobs.paths import without_packing as without_packing
-from convcli.jobs.repeats import with_repeats
-from convcli.jobs.selection import Selection
-from convcli.jobs.storage import with_notes
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json
 from convcli.wire.strict_json import DuplicateKeys
+
+if TYPE_CHECKING:
+    from convcli.files.opening import AnySource
+    from convcli.files.tables import TableSource
+    from convcli.jobs.envelopes import Passed, Pattern, Picker
+    from convcli.jobs.selection import Selection
 
 MOST_UNREADABLE = 64
 """Lines that cannot be read before the first that can: beyond that, nobody would call it JSON Lines."""
@@ -116,9 +117,12 @@ class Input:
         self._choose: Callable[[Iterator[Item]], Iterator[Item]] | None = None
         self.layout: Framing
         self._lines, self._is_named_lines = source.framing != "json", is_lines(path)
-        self._picker = Picker(source.name, at, among, is_named=is_named) if at else None
+        self._picker: Picker | None = None
         self._picked: Iterator[Item] = iter(())
-        if self._picker is not None:
+        if at:
+            from convcli.jobs.envelopes import ALL, Picker
+
+            self._picker = Picker(source.name, at, among, is_named=is_named)
             self.layout = source.framing if self._lines else "array" if len(at) > 1 or ALL in at[0] else "json"
             self.dialect, self.is_whole, self.detection = self._pick(self._picker, at)
             return
@@ -138,11 +142,24 @@ class Input:
         items = self._picked if self._picker is not None else items
         items = items if not self._line else self._on_line(items)
         items = items if self._choose is None else self._choose(items)
-        if isinstance(self._source, TableSource):
-            items = with_notes(items, self._source, self.dialect, (ALL,) if self.is_whole else (), self._patterns)
+        if self._table is not None:
+            from convcli.jobs.storage import with_notes
+
+            items = with_notes(items, self._table, self.dialect, self._patterns, is_whole=self.is_whole)
         if self.dialect.unique:
+            from convcli.jobs.repeats import with_repeats
+
             items = with_repeats(items, self.dialect.unique)
         return items
+
+    @property
+    def _table(self) -> TableSource | None:
+        """The table that it is, if it is one; what reads tables is loaded for them only."""
+        if isinstance(self._source, Source):
+            return None
+        from convcli.files.tables import TableSource
+
+        return self._source if isinstance(self._source, TableSource) else None
 
     def beginning(self, most: int) -> Iterator[Item]:
         """As if the file ended behind so many of its records; nothing where they are not all one document, or where
@@ -203,7 +220,7 @@ class Input:
     @property
     def row_groups(self) -> Callable[[int], Iterator[Range]] | None:
         """Its row groups in ranges of such a size, where it is a table."""
-        return self._source.ranges if isinstance(self._source, TableSource) else None
+        return self._table.ranges if self._table is not None else None
 
     @property
     def may_be_several(self) -> bool:
@@ -246,6 +263,8 @@ class Input:
                 return ChosenDialect(item.dialect, False, None)
         if head:
             raise head[0].error if isinstance(head[0], Skipped) else self._nothing()
+        from convcli.jobs.envelopes import no_transcripts
+
         raise no_transcripts(self.name, picker.passed, at)
 
     def _members(self, source: Source, among: list[Dialect], is_named: bool) -> ChosenDialect | None:
@@ -271,13 +290,17 @@ class Input:
         if not values:
             raise (self._head[0].error if self._head else None) or self._nothing()
         reading = self._chosen(values, among, is_named)
-        pattern = tuple(reading.dialect.many.split("/"))
-        if reading.dialect.many and not reading.is_whole and any(holds(value, pattern) for value in values):
-            self._hold_many(reading.dialect, pattern)
+        if reading.dialect.many and not reading.is_whole:
+            self._hold_many(reading.dialect, values)
         return reading
 
-    def _hold_many(self, dialect: Dialect, pattern: Pattern) -> None:
-        """Each record is a document that holds several transcripts, and each of these is one of the input."""
+    def _hold_many(self, dialect: Dialect, values: list[Any]) -> None:
+        """Where a record is a document that holds several transcripts, each of these is one of the input."""
+        from convcli.jobs.envelopes import Picker, holds
+
+        pattern = tuple(dialect.many.split("/"))
+        if not any(holds(value, pattern) for value in values):
+            return
         self._picker = picker = Picker(self.name, [pattern], [dialect], is_named=True, keeps_shell=True)
         records = chain(self._head, self._items)
         self._picked = (item for record in records for item in picker.items(record, is_line=self._lines))

@@ -6,26 +6,29 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
 from convcli.engine import conversion, pipeline
 from convcli.jobs.choosing import CERTAIN
 from convcli.jobs.config import IgnoredPlace
+from convcli.jobs.documents import finding_of, skipped
 from convcli.jobs.envelopes import Pattern
 from convcli.jobs.inputs import Document, Input, Skipped, opened
-from convcli.jobs.selection import Selection
 from convcli.jobs.strangers import is_no_transcript
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
-from convcli.model.errors import ContentError, ConvcliError, RefusedError
+from convcli.model.errors import ContentError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.validation import verdict
 from convcli.validation.survey import Purpose
 from convcli.wire import pointers
 from convcli.wire.strict_json import DuplicateKeys
+
+if TYPE_CHECKING:
+    from convcli.jobs.selection import Selection
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -179,24 +182,6 @@ def _as_target(item: Document, options: JudgingOptions, target: Dialect) -> list
     return item.located(
         findings + conversion.lower(transcript, target, source=item.dialect, purpose="request").findings
     )
-
-
-def finding_of(error: ConvcliError) -> Finding:
-    """An error as a finding at the same place."""
-    return Finding(
-        error.code, "error", error.message, error.where, error.file, error.line, error.column, error.byte, error.help
-    )
-
-
-def skipped(item: Skipped) -> Finding:
-    """Why a stretch of an input is no document."""
-    finding = finding_of(item.error)
-    return replace(finding, code="torn-record", message=torn(item), help="") if item.torn else finding
-
-
-def torn(item: Skipped) -> str:
-    """What there is to say about a record whose end is missing."""
-    return f"incomplete record, bytes {item.start}–{item.end} not used (is the file still being written?)"
 
 
 def lone_surrogates(document: Document) -> list[Finding]:

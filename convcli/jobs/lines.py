@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from convcli.engine import arguments
 from convcli.files.layouts import encoded
+from convcli.jobs.documents import finding_of, torn
 from convcli.jobs.inputs import Document, InputFile, Item, Skipped, find, opened
-from convcli.jobs.judging import JudgingOptions, finding_of, judged, torn
+from convcli.jobs.judging import JudgingOptions, judged
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import ContentError, ConvcliError, JobError, RefusedError
 from convcli.model.findings import Finding

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from convcli.files import stores
-from convcli.jobs import programs
 from convcli.model.errors import JobError
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".parquet", ".arrow", ".eval", ".db")
@@ -58,6 +57,8 @@ def _find(path: str) -> list[InputFile]:
     if stores.is_url(path):
         return _find_url(path)
     if ":" in path and not os.path.lexists(path):
+        from convcli.jobs import programs
+
         path = programs.file_of(path) or path
     if path == "-":
         return [InputFile("-", "stdin.json")]

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from convcli.jobs import inputs
 from convcli.jobs.config import Configuration, is_below
-from convcli.jobs.envelopes import Pattern
 from convcli.jobs.inputs import Document, Input, InputFile
-from convcli.jobs.selection import Selection
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.wire.strict_json import DuplicateKeys
+
+if TYPE_CHECKING:
+    from convcli.jobs.envelopes import Pattern
+    from convcli.jobs.selection import Selection
 
 
 class ReadingOptions(NamedTuple):

@@ -20,10 +20,12 @@ ONCE = frozenset(("padded-object", "column-type"))
 
 
 def with_notes(
-    items: Iterable[Item], table: TableSource, dialect: Dialect, prefix: Path, at: Sequence[Pattern]
+    items: Iterable[Item], table: TableSource, dialect: Dialect, at: Sequence[Pattern], *, is_whole: bool
 ) -> Iterator[Item]:
     """The items of a table. The first document behind a place where there is something to say of the storage has it in
-    its `notes`. The schema of the dialect describes what stands below `prefix`, or what `at` picks."""
+    its `notes`. The schema of the dialect describes a row, or all of them where they are one document, or what `at`
+    picks."""
+    prefix = (ALL,) if is_whole else ()
     told = 0
     notes = [_changed(each, table.name) for each in table.changed]
     for item in items:

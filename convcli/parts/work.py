@@ -13,8 +13,9 @@ from convcli.files.framing import Range
 from convcli.files.outputs import Output
 from convcli.jobs import inputs
 from convcli.jobs.converting import InputConversion, Sinks, Summary, item_results
+from convcli.jobs.documents import finding_of, skipped
 from convcli.jobs.inputs import Document, Input, Item, Skipped
-from convcli.jobs.judging import finding_of, judge, skipped
+from convcli.jobs.judging import judge
 from convcli.model.errors import ContentError, JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.parts.marks import PartMark

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any
 
 from convcli.model.branches import active
@@ -77,14 +78,15 @@ class _Walk:
     def beside_messages(self) -> None:
         """All fields of the transcript, then its tools."""
         before, after = self.before, self.after
-        for name in FIELDS:
-            self.diff.value(before, after, name, camel(name), ())
+        for name, x, y in zip(FIELDS, _fields(before), _fields(after), strict=True):
+            if x is not y:
+                self.diff.values(x, y, camel(name), ())
         self.diff.keys(before.settings or {}, after.settings or {}, "settings", ())
         if (before.settings is None) != (after.settings is None) and not before.settings and not after.settings:
             self.diff.add("changed", (), "settings", before.settings, after.settings)
         self.diff.extras(before.extras, after.extras, ())
         self.tools(before.tools, after.tools)
-        self.diff.value(before, after, "head", "head", ())
+        self.diff.values(before.head, after.head, "head", ())
 
     def has_chosen(self) -> bool:
         """Are there messages that were not to be written: left out, or off the active branch?"""
@@ -291,6 +293,7 @@ IDENTITY = ("id", "parent_id", "created_at", "name", "model")
 
 FIELDS = tuple(name for name in TRANSCRIPT_FIELDS if name not in ("messages", "tools", "settings", "extras", "head"))
 """Fields of a transcript that are compared as a whole."""
+_fields = attrgetter(*FIELDS)
 
 
 def _brief(record: Part | ToolDefinition) -> Any:

@@ -19,6 +19,8 @@ from convcli.wire.decimals import builtins
 Level = Literal["content", "context", "envelope"]
 LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
 """The gravest first."""
+SET = "it was set for all outputs"
+"""The reason of losses that keys have made which the user adds to every output."""
 
 
 class Loss(msgspec.Struct, omit_defaults=True):

@@ -58,10 +58,6 @@ class Differences:
                 self.values(x, y, field, place, is_split=field == SPLIT and before.kind == "multimodal")
         self.extras(before.extras, after.extras, place)
 
-    def value(self, before: Any, after: Any, name: str, field: str, place: Path) -> None:
-        """One field of two transcripts."""
-        self.values(getattr(before, name), getattr(after, name), field, place)
-
     def values(self, x: Any, y: Any, field: str, place: Path, *, is_split: bool = False) -> None:
         """The values of a field of two records, None where it is absent. `is_split`: of a list some parts may stand
         elsewhere."""

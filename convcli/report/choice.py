@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import pkgutil
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from convcli.model import modules
+
 
 def names(package: ModuleType) -> list[str]:
     """The formats in a folder, in alphabetical order."""
-    return [module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")]
+    return modules.names(package.__path__)
 
 
 def renderer(package: ModuleType, name: str) -> Any:

@@ -109,7 +109,7 @@ class Screen:
 
     def error(self, error: ConvcliError) -> None:
         """Print why something could not be done."""
-        from convcli.jobs.judging import finding_of
+        from convcli.jobs.documents import finding_of
         from convcli.report.formats.full import block
 
         for finding in getattr(error, "findings", None) or [finding_of(error)]:

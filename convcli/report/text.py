@@ -11,11 +11,11 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-_UNSAFE = re.compile(
+_UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+"""A pattern that takes long to compile, and that plain text does not need."""
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_UNSAFE_IN_LINE = re.compile(_UNSAFE.pattern.replace("\x00-\x08\x0b", "\x00"))
 
 
 def safe_text(text: str, *, lines: bool = False) -> str:
@@ -23,11 +23,13 @@ def safe_text(text: str, *, lines: bool = False) -> str:
 
     Newlines and tabs stay only with `lines`, for text that is printed as a block.
     """
+    if text.isascii() and text.isprintable():
+        return text
     if lines:
-        return _UNSAFE.sub(_escape, text)
+        return re.sub(_UNSAFE, _escape, text)
     for char, shown in _SHORT.items():  # long texts have many lines, and a call for each would be slow
         text = text.replace(char, shown)
-    return _UNSAFE_IN_LINE.sub(_escape, text)
+    return re.sub(_UNSAFE, _escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -40,7 +42,7 @@ def json_text(value: Any, *, indent: bool = False) -> str:
     """The JSON text of a value, compact or over several lines, in which what a terminal could obey is a JSON escape."""
     from convcli.wire import exact_json  # not at the top: errors and help need no JSON
 
-    return _UNSAFE.sub(_json_escape, exact_json.write(value, indent=indent).decode())
+    return re.sub(_UNSAFE, _json_escape, exact_json.write(value, indent=indent).decode())
 
 
 def _json_escape(match: re.Match[str]) -> str:

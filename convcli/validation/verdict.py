@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -32,10 +33,15 @@ def findings(
 
 def of_input(document: Any, transcript: Transcript, source: Dialect) -> list[Finding]:
     """What is wrong with a document that the output will not show, as warnings: see `Rule.of_input`."""
-    rules = [rule for rule in source.rules if rule.of_input]
+    rules = _of_input(source)
     told = {code for rule in rules for code in rule.of_input}
     found = findings(document, transcript, source, rules)
     return [replace(finding, severity="warning") for finding in found if finding.code in told]
+
+
+@cache
+def _of_input(dialect: Dialect) -> tuple[Rule, ...]:
+    return tuple(rule for rule in dialect.rules if rule.of_input)
 
 
 def of_output(

@@ -11,9 +11,11 @@ _MARKS = (
     (b"\xfe\xff", "UTF-16BE"),
 )
 _WIDTHS = {"x000": "UTF-32LE", "000x": "UTF-32BE", "x0x0": "UTF-16LE", "0x0x": "UTF-16BE"}
+ARCHIVE, DATABASE = b"PK\x03\x04", b"SQLite format 3\0"
+"""How a zip and a database of SQLite begin."""
 _MAGIC = (
-    (b"SQLite format 3\0", "a SQLite database"),
-    (b"PK\x03\x04", "a zip archive"),
+    (DATABASE, "a SQLite database"),
+    (ARCHIVE, "a zip archive"),
     (b"<|start|>", "text in OpenAI's harmony format"),
     (b"<|im_start|>", "ChatML text"),
     (b"# aider chat started at", "a history of Aider"),

@@ -12,7 +12,6 @@ from typing import Any
 
 _TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _CAPITAL = re.compile(r"\\u(?=[dD][89a-fA-F])[0-9a-f]{0,3}[A-F]")
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 class Spelled(str):
@@ -39,7 +38,7 @@ def spelled(value: Any, text: str) -> Any:
     if "\\uD" not in text and "\\ud" not in text:
         return value
     literals = (literal for literal in _TEXT.findall(text) if _CAPITAL.search(literal))
-    by_text = {str(kept): kept for kept in map(Spelled, literals) if _HALF.search(kept)}
+    by_text = {str(kept): kept for kept in map(Spelled, literals) if any("\ud800" <= char <= "\udfff" for char in kept)}
     return _with(value, by_text) if by_text else value
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import pipeline
-from convcli.engine.added import WHY, checked
+from convcli.engine.added import checked
 from convcli.engine.restore import record, restore
 from convcli.model.dialect import Options
 from convcli.model.errors import JobError
 from convcli.proof.difference import difference
-from convcli.proof.reasons import Loss
+from convcli.proof.reasons import SET, Loss
 from convcli.validation import schemas
 from tests.support import dumped, samples_of
 
@@ -31,7 +31,7 @@ def converted(target: str, document: Any = CHAT, /, **values: Any) -> pipeline.C
 
 
 def told(done: pipeline.Conversion) -> list[tuple[str, str, str]]:
-    return [(loss.kind, loss.where, loss.field) for loss in done.losses if loss.why == WHY]
+    return [(loss.kind, loss.where, loss.field) for loss in done.losses if loss.why == SET]
 
 
 def test_what_is_added_is_invented_and_what_is_changed_by_it_changed() -> None:
@@ -47,7 +47,7 @@ def test_what_stands_there_already_is_no_loss_and_what_is_lost_anyway_keeps_its_
     assert dumped(done.document) == dumped(plain.document)
     assert done.losses == plain.losses
     with_tokens = converted("anthropic", CHAT | {"seed": 7}, max_tokens=9)
-    assert [loss for loss in with_tokens.losses if loss.why != WHY] == plain.losses
+    assert [loss for loss in with_tokens.losses if loss.why != SET] == plain.losses
 
 
 def test_a_dot_leads_into_an_object_that_need_not_be_there() -> None:

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from convcli.files import table_outputs
+from convcli.files.layouts import is_table
 from convcli.files.opening import open_input
 from convcli.files.outputs import open_output
 from convcli.files.shapes import PathFacts
-from convcli.files.table_outputs import TableOutput, is_table
+from convcli.files.table_outputs import TableOutput
 from convcli.model.errors import JobError, OutputError
 
 KNOWN = PathFacts(lambda _: True, lambda _: False)

@@ -232,6 +232,8 @@ def finished(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
     known = {*FINISH_OF, *VERBATIM, *reasons}
 
     def fits(message: Message) -> Message:
+        if message.stop_reason is None and message.usage is None:
+            return message
         reason = message.stop_reason if message.stop_reason in known else None
         usage = taken_usage(message.usage or {}, table)
         is_same = reason == message.stop_reason and usage == message.usage
@@ -269,6 +271,8 @@ def choice_of_tools(transcript: Transcript) -> Transcript:
 
     It says too that calls must come one by one.
     """
+    if transcript.settings is None and transcript.tool_choice is None:
+        return transcript
     settings = dict(transcript.settings or {})
     choice, parallel = transcript.tool_choice, settings.get("parallelToolCalls")
     if choice is None and parallel is False:
@@ -289,7 +293,9 @@ def choice_of_tools(transcript: Transcript) -> Transcript:
 
 def taken_settings(transcript: Transcript) -> Transcript:
     """Settings that the API has, with values that it takes; the user is known by one identifier."""
-    wanted = dict(transcript.settings or {})
+    if transcript.settings is None:
+        return transcript
+    wanted = dict(transcript.settings)
     wanted.setdefault("safetyIdentifier", wanted.get("user"))
     settings = _that_come_back(wanted)
     if not _may_think(transcript, settings):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from convcli.jobs.judging import Verdict
 from convcli.model.findings import Finding
-from convcli.report.tables import View
 from convcli.report.text import Paint, count, place, safe_text
+
+if TYPE_CHECKING:
+    from convcli.jobs.judging import Verdict
+    from convcli.report.tables import View
 
 MOST_IN_A_FILE = 100
 MOST_FILES = 20

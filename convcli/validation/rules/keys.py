@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.survey import Survey, for_outputs
+from convcli.validation.survey import Purpose, Survey, for_outputs
 
 CODES = ("incomplete-request", "incomplete-response")
 BESIDE_TURNS = frozenset((*CODES, "foreign-model"))
@@ -31,25 +32,28 @@ def complete(request: str = "", response: str = "") -> Rule:
             return  # a list was asked for
         missing = [key for key in keys.get(kind, ()) if not has(survey.document, key)]
         if missing:
-            yield _breach(kind, missing, survey)
+            may_be_set = isinstance(survey.document, dict)
+            yield _breach(kind, tuple(missing), survey.form, survey.purpose, may_be_set=may_be_set)
 
     codes = tuple(code for code, names in zip(CODES, keys.values(), strict=True) if names)
     return for_outputs(Rule(codes, check))
 
 
-def _breach(kind: str, missing: Sequence[str], survey: Survey) -> Breach:
+@cache
+def _breach(kind: str, missing: tuple[str, ...], form: str, purpose: Purpose, *, may_be_set: bool) -> Breach:
+    """The same in most documents of a file, so it is worded once."""
     names = " and ".join(dict.fromkeys(map(shown, missing)))
-    problem = f"a {kind} has {names}; this {'list' if survey.form == 'list' else 'one'} has not"
+    problem = f"a {kind} has {names}; this {'list' if form == 'list' else 'one'} has not"
     severity: Severity = "error" if kind == "request" else "warning"
-    return Breach(f"incomplete-{kind}", NodeRef(), problem, severity, help=_hint(missing, survey))
+    help_text = _hint(missing, purpose) if may_be_set else ""
+    return Breach(f"incomplete-{kind}", NodeRef(), problem, severity, help=help_text)
 
 
-def _hint(missing: Sequence[str], survey: Survey) -> str:
+def _hint(missing: Sequence[str], purpose: Purpose) -> str:
     """How the keys come in that are no members of lists."""
     options = [f"--set {key}={EXAMPLES.get(key, '…')}" for key in map(shown, missing) if "*" not in key]
-    if not options or not isinstance(survey.document, dict):
-        return ""
-    return f"{'add' if survey.purpose == 'output' else 'convcli convert adds'} what you know: {' '.join(options)}"
+    way = "add" if purpose == "output" else "convcli convert adds"
+    return f"{way} what you know: {' '.join(options)}" if options else ""
 
 
 def shown(key: str) -> str:

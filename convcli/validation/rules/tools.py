@@ -86,7 +86,11 @@ def declared(severity: Severity = "error") -> Rule:
     """Where tools were called, there are tools."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        if (survey.calls or survey.results) and not survey.tools and survey.form != "response":
+        if (
+            (survey.parts["tool_call"] or survey.parts["tool_result"])
+            and not survey.tools
+            and survey.form != "response"
+        ):
             problem = "there are calls or results, and there are no tools"
             yield Breach("calls-without-tools", NodeRef(), problem, severity, help=_called(survey))
 
