@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from itertools import chain, islice
@@ -331,7 +332,7 @@ class _Inspecting:
         if chosen is None and self.arguments.form == "table" and (self._width() or NARROW) < NARROW:
             columns = [name for name in columns if name not in SPARED]
         if len(title) > 1:
-            self.screen.tell(heading(title, self.screen.err))
+            self.screen.tell(heading(title, self.screen.err, _shared.width(sys.stderr)))
         view = tables.View(self._width(), self.screen.out, self.arguments.whole, tuple(title))
         _shared.show_table(self.screen, self.arguments.form, columns, rows, view)
         self.screen.tell("".join(filter(None, (condition.in_vain() for condition in conditions))))

@@ -33,7 +33,7 @@ def open_file(path: str) -> BinaryIO | StoredObject:
     except IsADirectoryError:
         raise JobError("is-a-directory", "this is a directory, not a file", file=path) from None
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
 
 
 def open_stdin() -> BinaryIO:
@@ -43,7 +43,8 @@ def open_stdin() -> BinaryIO:
     return sys.stdin.buffer
 
 
-def _unreadable(name: str, error: Exception) -> JobError:
+def unreadable(name: str, error: Exception) -> JobError:
+    """What the user is told when the system refuses to read."""
     return JobError("unreadable-input", f"cannot read it: {getattr(error, 'strerror', None) or error}", file=name)
 
 
@@ -95,7 +96,7 @@ class CountedFile:
         try:
             data = self._file.read(wanted) if wanted > 0 else b""
         except OSError as error:
-            raise _unreadable(self.name, error) from None
+            raise unreadable(self.name, error) from None
         self.count += len(data)
         return data
 
@@ -113,7 +114,7 @@ class CountedFile:
             try:
                 data = _read_at(self._file, min(_CHUNK, end - at), at)
             except OSError as error:
-                raise _unreadable(self.name, error) from None
+                raise unreadable(self.name, error) from None
             if not data:
                 return
             at += len(data)

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
+from convcli.files.packed import unreadable
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.wire import exact_json
@@ -31,14 +32,16 @@ class Baseline:
         self._left: Counter[Known] = Counter()
 
     def load(self) -> Baseline:
-        """Itself, with what the file holds. Raises JobError when it is missing, or no baseline."""
+        """Itself, with what the file holds. Raises JobError when it is missing, unreadable, or no baseline."""
         try:
             with open(self.path, "rb") as file:
                 self._left = Counter(dict(_rows(json.loads(file.read()))))
         except FileNotFoundError:
             help_text = "convcli validate FILE… --baseline FILE --write-baseline writes it"
             raise JobError("no-such-file", "there is no such baseline", file=self.path, help=help_text) from None
-        except (OSError, ValueError, KeyError, TypeError):
+        except OSError as error:
+            raise unreadable(self.path, error) from None
+        except (ValueError, KeyError, TypeError):
             raise JobError("not-a-baseline", "this is no baseline of convcli", file=self.path) from None
         return self
 

@@ -75,8 +75,13 @@ def _find_url(url: str) -> list[InputFile]:
 
 
 def _walk(folder: str) -> list[InputFile]:
-    files = []
-    for place, below, names in os.walk(folder):
+    """The files of ours; a folder that cannot be listed stands among them, to be told as a file that cannot be read."""
+    files = list[InputFile]()
+
+    def keep(error: OSError) -> None:
+        files.append(InputFile(error.filename, os.path.relpath(error.filename, folder)))
+
+    for place, below, names in os.walk(folder, onerror=keep):
         below.sort()
         paths = (os.path.join(place, name) for name in sorted(names) if _is_ours(name))
         files += [InputFile(path, os.path.relpath(path, folder)) for path in paths]

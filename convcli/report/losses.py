@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator
 
 from convcli.jobs.converting import LossCount, Summary
 from convcli.proof.reasons import LEVELS, MISSING, Loss
-from convcli.report.text import Paint, count, cut, filled, place, safe_text
+from convcli.report.text import Paint, cells, count, cut, filled, place, safe_text, tail
 
 MOST_GROUPS = 8
+INDENT, LEAST_OF_PLACE = 2, 20
+"""Cells before the kinds of losses that stand on lines of their own, and those that a place keeps."""
 _KIND_OF = {str: "text", bool: "boolean", int: "number", float: "number", list: "list", dict: "object"}
 
 
 def summary(result: Summary, paint: Paint, command: str = "convert", width: int | None = None) -> str:
     """What was converted, and then what got lost: content first, the rest by how often; on one line, but of a terminal
-    on as many as it takes."""
+    on as many as it takes, where the path of the first loses its beginning before it takes a line of its own."""
     sources = ", ".join(result.sources)
     head = f"{command}: {count(result.transcripts, 'transcript')}, {sources} → {result.target}"
     if result.refused:
@@ -28,8 +30,9 @@ def summary(result: Summary, paint: Paint, command: str = "convert", width: int 
         return f"{head}\n" if result.refused else f"{head}, nothing lost\n"
     lossy = count(result.lossy, "transcript")
     lead = f"{count(result.losses, 'field')} lost in {lossy} ({_subtotals(result)})"
-    first, *more = _groups(result)
-    told = filled([f"{lead}: {first}", *more], " · ", width)
+    told = f"{lead}: {filled(_groups(result, width), ' · ', None)}"
+    if width is not None and cells(told) > width:
+        told = f"{lead}:\n  {filled(_groups(result, width), ' · ', width - INDENT)}"
     return f"{head}\n{told.replace(lead, paint.bold(lead), 1)}\n"
 
 
@@ -42,13 +45,18 @@ def _subtotals(result: Summary) -> str:
     return ", ".join(f"{counts[level]:,} of {level}" if counts[level] else f"none of {level}" for level in levels)
 
 
-def _groups(result: Summary) -> Iterator[str]:
+def _groups(result: Summary, width: int | None) -> Iterator[str]:
     groups = sorted(result.groups.values(), key=lambda group: (LEVELS.index(group.level), -group.count))
     for index, group in enumerate(groups[:MOST_GROUPS]):
-        yield _group(group) + (f" (first: {_place(group.first)})" if not index else "")
+        yield _group(group) if index else _with_place(_group(group), _place(group.first), width)
     if len(groups) > MOST_GROUPS:
         more = groups[MOST_GROUPS:]
         yield f"and {sum(group.count for group in more):,} more, of {count(len(more), 'other kind')}"
+
+
+def _with_place(group: str, where: str, width: int | None) -> str:
+    room = None if width is None else max(width - INDENT - cells(f"{group} (first: ) ·"), LEAST_OF_PLACE)
+    return f"{group} (first: {where if room is None else tail(where, room)})"
 
 
 def _group(group: LossCount) -> str:

@@ -50,11 +50,11 @@ class Totals:
         return filled([f"{count(self.rows, 'transcript')}: {first}", *others], ", ", LONGEST_LINE) + "\n"
 
 
-def heading(pieces: list[str], paint: Paint) -> str:
-    """The pieces of a title, as many on a line as fit."""
+def heading(pieces: list[str], paint: Paint, width: int | None = None) -> str:
+    """The pieces of a title, as many on a line as fit: of the terminal, or of one that is usual."""
     file, *words = pieces
     first, *more = words or [""]
-    told = filled([f"{file}: {first}", *more], ", ", LONGEST_LINE)
+    told = filled([f"{file}: {first}", *more], ", ", LONGEST_LINE if width is None else width - 1)
     return f"{told.replace(file, paint.bold(file), 1)}\n"
 
 

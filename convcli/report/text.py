@@ -74,6 +74,15 @@ def _cells(char: str) -> int:
     return 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
+def tail(text: str, width: int) -> str:
+    """The end of a text, as `cut` gives the beginning: of a path it tells more."""
+    if cells(text) <= width:
+        return text
+    while text and cells(text) >= width:
+        text = text[1:]
+    return f"…{text}"
+
+
 def filled(pieces: Iterable[str], glue: str, width: int | None) -> str:
     """The pieces with the glue between them, as many on a line as fit, further lines indented; all on one without a
     width. No piece is broken."""

@@ -35,18 +35,18 @@ class Statistics:
         facts = about(transcript)
         self.counts["transcripts", dialect] += 1
         self._lasted("transcripts", dialect, facts["begin"], facts["end"])
-        self._count("models", facts["model"] or "", 0)
         for message in transcript.messages:
-            self._message(message)
-            self._cost(message, message.model or transcript.model or "")
+            model = message.model or transcript.model or ""
+            self._message(message, model)
+            self._cost(message, model)
         pairs = CallPairs(transcript)
         for index, (_, message, call) in enumerate(pairs.calls):
             for _, answer, _ in pairs.results_of.get(index, [])[:1]:
                 self._lasted("tools", call.name, message.created_at, answer.created_at)
 
     def rows(self) -> Iterator[Row]:
-        """A row for each thing that was counted, the most frequent first. `size` in characters, `seconds` those of
-        transcripts from their begin to their end and of calls until their results; of costs the answers are counted."""
+        """A row for each thing that was counted, the most frequent first; of models and costs, the answers. `size` in
+        characters, `seconds` those of transcripts from their begin to their end and of calls until their results."""
         for key, count in sorted(self.counts.items(), key=lambda item: (WHAT.index(item[0][0]), -item[1])):
             what, name = key
             yield {
@@ -83,8 +83,11 @@ class Statistics:
             if cost is not None:
                 self.costs[name] = self.costs.get(name, 0.0) + cost
 
-    def _message(self, message: Message) -> None:
-        self._count("roles", message.role, sum(len(part_text(part)) for part in message.parts))
+    def _message(self, message: Message, model: str) -> None:
+        size = sum(len(part_text(part)) for part in message.parts)
+        self._count("roles", message.role, size)
+        if message.role == "assistant":
+            self._count("models", model, size)
         calls = errors = 0
         for part in message.parts:
             self._count("kinds", kind_of(part), len(part_text(part)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +28,22 @@ def test_a_folder_or_glob_without_files_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(JobError) as caught:
             paths.find([str(path)])
         assert caught.value.code == "no-input"
+
+
+def test_a_folder_that_cannot_be_listed_is_told_as_a_file_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hidden").mkdir()
+    write(tmp_path / "a.json", CLEAN)
+    scandir = os.scandir
+
+    def refusing(path: str) -> Any:
+        if path.endswith("hidden"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert [found.relative for found in paths.find([str(tmp_path)])] == ["a.json", "hidden"]
 
 
 def test_a_file_is_read_once_however_often_it_is_named(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from convcli.jobs.converting import Summary
 from convcli.jobs.judging import Verdict
 from convcli.model.findings import Finding
 from convcli.proof.reasons import Loss
-from convcli.report import choice, formats, losses, tables
+from convcli.report import choice, formats, losses, message, tables
 from convcli.report.formats import full
 from convcli.report.screen import wants_colour
 from convcli.report.text import Paint, cut, json_text, place, safe_text
@@ -221,11 +221,11 @@ def test_elsewhere_a_table_is_tab_separated() -> None:
     assert list(choice.renderer(tables, "table")(["a", "b"], [{"a": 1}], tables.View())) == ["a\tb\n", "1\t\n"]
 
 
-def summed(*found: Loss) -> str:
+def summed(*found: Loss, at: int | None = None) -> str:
     result = Summary(["openai-chat"], "anthropic", transcripts=40, lossy=2, outputs=1)
     for loss in found:
         result.count(loss)
-    return losses.summary(result, PLAIN)
+    return losses.summary(result, PLAIN, width=at)
 
 
 def test_the_summary_reads_as_the_contract_shows_it() -> None:
@@ -236,6 +236,27 @@ def test_the_summary_reads_as_the_contract_shows_it() -> None:
         "3 fields lost in 2 transcripts (3 of content): dropped name ×2 (first: chats.jsonl:7 /messages/1/name)"
         " · changed data → text ×1\n"
     )
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_on_a_terminal_the_path_of_the_first_loss_gives_way_and_the_field_does_not(width: int) -> None:
+    file = "/home/somebody/a/long/path/to/chats.jsonl"
+    told = summed(
+        Loss("dropped", "/messages/1/name", "message.name", "content", "", "bob", line=7, file=file), at=width
+    )
+    _, lead, *lines = told.splitlines()
+    assert lead == "1 field lost in 2 transcripts (1 of content):"
+    assert [len(line) <= width for line in lines] == [True]
+    assert lines[0].startswith("  dropped name ×1 (first: …")
+    assert lines[0].endswith("chats.jsonl:7 /messages/1/name)")
+    assert file in summed(Loss("dropped", "", "text", "content", "", file=file))
+
+
+def test_a_title_fills_the_terminal() -> None:
+    pieces = ["chats.jsonl", *["a piece of a title"] * 12]
+    for width in (50, 120):
+        lengths = [len(line) for line in message.heading(pieces, PLAIN, width).splitlines()]
+        assert width - 20 < max(lengths) < width
 
 
 def test_the_summary_has_a_subtotal_for_each_level_and_says_when_no_content_is_lost() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
 from convcli.views.costs import Prices
 from convcli.views.statistics import Statistics
@@ -38,6 +40,16 @@ def test_seconds_are_those_of_transcripts_and_of_calls_whose_times_are_known() -
     assert rows["transcripts", "intermediate"]["seconds"] == 60
     assert rows["tools", "f"]["seconds"] == 6
     assert rows["tools", "g"]["seconds"] is None
+
+
+def test_models_are_counted_by_their_answers_and_these_have_a_size() -> None:
+    _, rows = counted({})
+    assert [(rows["models", name]["count"], rows["models", name]["size"]) for name in ("m1", "m2")] == [(2, 8), (2, 10)]
+    statistics = Statistics()
+    statistics.add(
+        replace(session(), model="m3", messages=[Message("user", [Text("x")]), Message("assistant", [])]), "d"
+    )
+    assert {key: count for key, count in statistics.counts.items() if key[0] == "models"} == {("models", "m3"): 1}
 
 
 def test_costs_are_by_the_model_of_the_answer_and_what_has_no_price_is_counted() -> None:

@@ -11,7 +11,7 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from convcli.report.tables import View, cell, tsv
-from convcli.report.text import Paint, lines_of
+from convcli.report.text import Paint, lines_of, tail
 
 _UNSURE = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
 """Variants of emoji, for which terminals do not agree on a width: without them the columns stand straight."""
@@ -88,7 +88,7 @@ def _aligned(names: Sequence[str], rows: list[dict[str, Any]], view: View, width
     for row in cells:
         codes = [_code(name, text) for name, text in zip(names, row, strict=True)]
         for index in tailed:
-            row[index] = _tail(row[index], columns[index].room)
+            row[index] = tail(row[index], columns[index].room)
         yield from _row(row, columns, codes, gap, view.paint)
 
 
@@ -131,15 +131,6 @@ def _cut(text: str, room: int) -> str:
     from rich.cells import set_cell_size
 
     return text if _cells(text) <= room else set_cell_size(text, room - 1) + "…"
-
-
-def _tail(text: str, room: int) -> str:
-    """The end of a path tells more than its beginning."""
-    if _cells(text) <= room:
-        return text
-    while text and _cells(text) >= room:
-        text = text[1:]
-    return f"…{text}"
 
 
 def _text(name: str, value: Any, view: View, width: int) -> str:
