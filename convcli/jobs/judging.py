@@ -23,6 +23,7 @@ from convcli.model.errors import ContentError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.validation import verdict
+from convcli.validation.rules.kinds import known_types
 from convcli.validation.survey import Purpose
 from convcli.wire import pointers
 from convcli.wire.strict_json import DuplicateKeys
@@ -178,7 +179,8 @@ def _as_target(item: Document, options: JudgingOptions, target: Dialect) -> list
         transcript = item.lift()
     except RefusedError as error:
         return error.findings
-    findings = verdict.findings(item.value, transcript, item.dialect, options.more)
+    unread = () if item.dialect.carries_all else (known_types(item.dialect.name),)  # what nobody reads is not sent
+    findings = verdict.findings(item.value, transcript, item.dialect, (*options.more, *unread))
     return item.located(
         findings + conversion.lower(transcript, target, source=item.dialect, purpose="request").findings
     )

@@ -378,3 +378,14 @@ def test_a_withheld_answer_says_why_only_to_google() -> None:
     transcript = GEMINI.lift(document)
     assert (transcript.messages[0].parts, transcript.messages[0].stop_reason) == ([], "content_filter")
     assert exact_json.exact(stored_and_back(document), document)
+
+
+@pytest.mark.parametrize("key", ["responseSchema", "responseJsonSchema", "response_schema"])
+def test_what_becomes_of_a_schema_of_answers_is_told_at_the_schema(key: str) -> None:
+    kind = "response_mime_type" if "_" in key else "responseMimeType"
+    settings = {kind: "application/json", key: {"type": "object"}}
+    document = {"contents": [model({"text": "Hi."})], "generationConfig": settings}
+    losses = pipeline.convert(document, GEMINI, CHAT).losses
+    assert [(loss.field, loss.where) for loss in losses] == [
+        ("settings.responseFormat.name", f"/generationConfig/{key}"),
+    ]

@@ -107,6 +107,7 @@ CALLING = {"type": "message", "role": "assistant", "stop_reason": "tool_use"} | 
     [
         (chat(), "openai-chat"),
         (chat(anthropic_version="vertex-2023-10-16", max_tokens=9), "anthropic"),
+        (chat(max_tokens=9, output_config={"effort": "high"}), "anthropic"),
         ({"messages": [parts(CACHED)]}, "anthropic"),
         ({"messages": [parts(CACHED)], "tools": [FUNCTION]}, "openai-chat"),
         ({"messages": [parts(CACHED)], "max_completion_tokens": 9}, "openai-chat"),

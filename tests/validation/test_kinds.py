@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from convcli.engine import pipeline
 from convcli.model.document import Rows
 from convcli.model.findings import Finding
 from convcli.validation import schemas
+from tests.cli_cases import run, write
 
 TYPO = {"type": "txet", "text": "Hi."}
 KEPT = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
@@ -41,6 +44,15 @@ def test_a_misspelt_type_is_a_warning_and_an_error_where_a_service_is_asked(
     [finding] = found(name, document)
     assert (finding.severity, finding.where, finding.help) == ("warning", where, f'did you mean "{meant}"?')
     assert [finding.severity for finding in found(name, document, purpose="request")] == ["error"]
+
+
+def test_a_type_that_nobody_reads_is_told_where_another_service_is_asked_too(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", asked(TYPO))
+    done = run("validate", path, "--dialect", "openai-chat", "--as", "anthropic", "--output-format", "jsonl")
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert ("unknown-type", "warning", "/messages/0/content/0/type") in [
+        (finding["code"], finding["severity"], finding.get("where")) for finding in told
+    ]
 
 
 def test_strict_blames_the_type_and_not_the_keys_beside_it() -> None:

@@ -105,6 +105,9 @@ def _marks(block: Native) -> list[tuple[int, str]]:
     return [CACHED] if "cache_control" in block else []
 
 
+OWN_SETTINGS = ("stop_sequences", "output_config")
+
+
 def _request_marks(request: Native) -> list[tuple[int, str]]:
     tools = request.get("tools")
     if isinstance(request.get("anthropic_version"), str):
@@ -116,7 +119,9 @@ def _request_marks(request: Native) -> list[tuple[int, str]]:
     texts = _blocks_of([{"content": request.get("system")}])
     if isinstance(request.get("system"), str) or any(block.keys() >= {"type", "text"} for block in texts):
         return [(60, "a system text beside the messages")]
-    if "stop_sequences" in request or str(request.get("model")).startswith("claude"):
+    if not request.keys().isdisjoint(("stop_sequences", "output_config")) or str(request.get("model")).startswith(
+        "claude"
+    ):
         return [(60, "the settings of a Messages request")]
     return []
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.google.keys import Shape, Writer, listed, owned
+from convcli.families.google.keys import Shape, Writer, listed, owned, snake
 from convcli.families.google.schema import PARAMETERS, RESPONSE, lift_schema, read_subset, write_schema
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, merge
 from convcli.kit.settings import BUDGET, EFFORT, Settings, off_as_budget, off_as_effort
 from convcli.kit.values import pairs, put_counts, take_counts
-from convcli.model.transcript import Path, ToolChoice, ToolDefinition, Transcript
+from convcli.model.transcript import Origin, Path, ToolChoice, ToolDefinition, Transcript
 
 BUILTIN = (
     "googleSearch googleSearchRetrieval codeExecution urlContext googleMaps fileSearch computerUse mcpServers "
@@ -180,14 +180,18 @@ TIERS = pairs("standard=default flex=flex priority=priority")
 TIER_OF = {ours: theirs for theirs, ours in TIERS.items()}
 
 
-def lift_settings(value: Native) -> tuple[Native, Native]:
+def lift_settings(value: Native, origin: Origin) -> tuple[Native, Native]:
     """The settings that `generationConfig` makes, and what it says beside them."""
-    native, _ = GENERATION.camel(value)
+    native, snakes = GENERATION.camel(value)
+    for key in snakes:
+        origin.renamed.setdefault(key, snake(key))
     settings, _ = SAME.lift(native)
     beside = {key: inner for key, inner in native.items() if key not in SETTINGS and inner is not None}
     format_, used = _lift_format(native)
     if format_ is not None:
         settings["responseFormat"] = format_
+        for key in ("responseMimeType", "responseSchema"):  # with a schema, the type says nothing more
+            origin.renamed[key] = origin.renamed.get(used[-1], used[-1])
     kinds = [kind.lower() for kind in beside.get("responseModalities") or ()]
     if kinds and MODALITIES.issuperset(kinds):
         settings["modalities"] = kinds

@@ -94,7 +94,7 @@ def _lift_request(document: Native, service: Service, context: LiftContext) -> T
         transcript.tool_choice, carried["toolConfig"] = config.lift_choice(native["toolConfig"])
     settings: Native = {}
     if native.get("generationConfig"):
-        settings, carried["generationConfig"] = config.lift_settings(native["generationConfig"])
+        settings, carried["generationConfig"] = config.lift_settings(native["generationConfig"], context.origin)
     if carried.get(TIER) in config.TIERS:
         settings["serviceTier"] = config.TIERS[carried.pop(TIER)]
     transcript.settings = settings or None

@@ -78,6 +78,8 @@ LACKS_BY_FORM = {
 
 USAGE = ("..", "..", "..", "usageMetadata")
 
+FORMAT = ("generationConfig", "responseMimeType")
+
 PLACES: dict[str, Path] = {
     "id": ("responseId",),
     "createdAt": ("createTime",),
@@ -86,6 +88,7 @@ PLACES: dict[str, Path] = {
     **{f"settings.{ours}": ("generationConfig", *theirs.split("/")) for ours, theirs in SETTING_KEYS.items()},
     "settings.serviceTier": ("serviceTier",),
     "settings.responseFormat.schema": ("generationConfig", "responseSchema"),
+    **{f"settings.responseFormat.{key}": FORMAT for key in ("type", "name", "description", "strict")},
     "message.stopReason": ("..", "finishReason"),
     "message.error": ("error", "message"),
     "message.usage": USAGE,
