@@ -8,6 +8,7 @@ Quirks
   Anthropic's. A session is an object, whose messages have other keys for the same facts.
 - Counts of input hold what went through the cache; what `tokens.cached` adds up cannot be told apart and is carried.
 - Tools of the SDK give lists of any values. `success` in them is data: only `is_error` says that a tool failed.
+- Roo Code's second version of its file, with messages for the AI SDK, is a form of `vercel-ai`.
 - Of what stands before Roo's `isSummary` or the SDK's `metadata.kind` the model sees nothing. Roo's truncations, which
   hide turns in the middle, and its reasoning are carried. Cline itself keeps no mark of a summary in a task.
 """

@@ -37,7 +37,6 @@ FORMATS = (
     Foreign(
         "a piece of a session of OpenCode",
         (
-            "sessionID part/messageID",
             "sessionID role time/created",
             "sessionID messageID type",
             "id^prt_|p_ type=text text",

@@ -157,3 +157,36 @@ def test_instructions_second_results_and_results_without_a_call_are_told_as_lost
     lost = [loss for loss in conversion.losses if loss.kind == "dropped"]
     assert len([loss for loss in lost if loss.field == "tool_result"]) == 2
     assert any(loss.field == "text" and loss.why == "OpenCode brings its own instructions" for loss in lost)
+
+
+def test_a_printed_run_is_a_session_of_answers() -> None:
+    messages = OPENCODE.lift(sample("printed.jsonl")).messages
+    assert [message.role for message in messages] == [
+        "assistant",
+        "tool",
+        "tool",
+        "assistant",
+        "event",
+        "event",
+        "event",
+    ]
+    first, second = messages[0], messages[3]
+    assert [call.id for call in first.parts if isinstance(call, ToolCall)] == ["call_1", "call_2"]
+    assert (first.stop_reason, first.cost, first.usage) == (
+        "tool_calls",
+        0.002,
+        {"totalTokens": 110, "inputTokens": 100, "outputTokens": 10},
+    )
+    assert first.created_at == "2026-01-01T10:00:01.000Z"
+    assert isinstance(second.parts[0], Reasoning)
+
+
+def test_a_loss_of_a_printed_run_is_at_its_row() -> None:
+    conversion = pipeline.convert(sample("printed.jsonl"), OPENCODE, dialects.get("openai-chat"))
+    assert {loss.where for loss in conversion.losses if loss.field == "reasoning"} == {"/5/part"}
+    assert {loss.where for loss in conversion.losses if loss.field == "message.stopReason"} == {"/4/part/reason"}
+
+
+def test_an_answer_with_an_error_is_written_so_that_it_is_sent_again() -> None:
+    conversion = written(Message("user", [Text("Hi")]), Message("assistant", [Text("Ho")], error="overloaded"))
+    assert conversion.document["messages"][1]["info"]["error"]["name"] == "MessageAbortedError"

@@ -11,6 +11,7 @@ from convcli.dialects.vercel_ai import DIALECT
 from convcli.engine import detection, pipeline
 from convcli.model.dialect import Options
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
+from tests.support import samples_of
 
 CALL = {"type": "tool-call", "toolCallId": "a", "toolName": "f", "input": {}}
 
@@ -197,4 +198,36 @@ def test_parts_of_one_shape_are_not_written_in_the_other() -> None:
     asked = {"type": "tool-approval-request", "approvalId": "p", "toolCallId": "a"}
     document = [{"role": "assistant", "content": [CALL, asked]}]
     assert len(pipeline.convert(document, DIALECT, DIALECT, Options(form="ui")).document[0]["parts"]) == 2
-    assert dialects.get("vercel-ai").forms == ("model", "ui")
+    assert dialects.get("vercel-ai").forms == ("model", "ui", "roo")
+
+
+def test_a_task_of_roo_code_has_times_summaries_and_thoughts_without_a_role() -> None:
+    [task] = [sample.document for sample in samples_of("vercel-ai") if sample.path.name == "roo-task.json"]
+    messages = DIALECT.lift(task).messages
+    roles = ["user", "assistant", "assistant", "tool", "tool", "user", "assistant"]
+    assert [message.role for message in messages] == roles
+    assert messages[0].created_at == "2026-01-01T10:00:00.000Z"
+    assert getattr(messages[1].parts[0], "metadata", None) == {"encryptedContent": "c2VhbGVk", "itemId": "rs_1"}
+    results = [part for message in messages for part in message.parts if isinstance(part, ToolResult)]
+    assert [result.kind for result in results] == ["text", "error"]
+    assert [message.replaces for message in messages] == [None] * 5 + ["all", None]
+
+
+def test_a_task_of_roo_code_is_written_without_instructions() -> None:
+    told = Transcript(
+        [
+            Message("system", [Text("Be brief.")]),
+            Message("user", [Text("Hi")], created_at="2026-01-01T10:00:00.000Z"),
+            Message("assistant", [Text("Ho")], replaces="all"),
+        ]
+    )
+    conversion = pipeline.lower(told, DIALECT, Options(form="roo"))
+    assert conversion.document == {
+        "version": 2,
+        "messages": [
+            {"role": "user", "content": "Hi", "ts": 1767261600000},
+            {"role": "assistant", "content": "Ho", "isSummary": True},
+        ],
+    }
+    dropped = {loss.where for loss in conversion.losses if loss.kind == "dropped"}
+    assert dropped == {"/messages/0", "/messages/0/parts/0"}

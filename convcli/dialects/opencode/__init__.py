@@ -1,4 +1,4 @@
-"""OpenCode: what `opencode export` prints of a session, and `opencode import` takes.
+"""OpenCode: what `opencode export` prints of a session, and `opencode import` takes; what it prints of a run is read.
 
 Specification: the types of @opencode-ai/sdk 1.19.3, and the program opencode 1.18.33 itself, which was given sessions
 and a loopback model; read 2026-11-22.
@@ -13,12 +13,15 @@ Quirks
 - Counts of input leave out what was cached; a count of zero is read as no count.
 - Steps, snapshots and patches are parts that no model sees: they are carried with their message.
 - Neither instructions nor tools are in the file.
+- `opencode run --format json` prints the parts of answers, each in a row with its time, and not what was asked. Its
+  `step_finish` has the counts, the cost and the end of an answer.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from convcli.dialects.opencode.events import IMPORTED, is_row, lift_events
 from convcli.dialects.opencode.fitting import FIT
 from convcli.dialects.opencode.messages import lift_session, write_session
 from convcli.dialects.opencode.parts import NAME
@@ -33,7 +36,9 @@ from convcli.validation.survey import limited_to
 
 
 def detect(document: Any) -> Clue | None:
-    """By messages with their parts, beside what is said of the session."""
+    """By messages with their parts, beside what is said of the session, or by rows with a part of a message."""
+    if isinstance(document, list):
+        return Clue(98, "rows with parts of messages") if any(map(is_row, document)) else None
     info = document.get("info") if isinstance(document, dict) else None
     messages = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(info, dict) or not isinstance(messages, list):
@@ -44,7 +49,9 @@ def detect(document: Any) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session."""
+    """The transcript of a session, or of a run that was printed."""
+    if isinstance(document, list):
+        return lift_events(document, LiftContext(NAME, document))
     return lift_session(document, LiftContext(NAME, document))
 
 
@@ -77,7 +84,7 @@ DIALECT = Dialect(
     name=NAME,
     title="OpenCode",
     specification="@opencode-ai/sdk 1.19.3 and opencode 1.18.33; read 2026-11-22",
-    framings=("document", "records"),
+    framings=("document", "records", "events"),
     forms=("session",),
     programs=(PROGRAM,),
     detect=detect,
@@ -89,6 +96,7 @@ DIALECT = Dialect(
         limited_to(links.paired(links.PairingRules(where="later", missing=None)), "duplicate-call-id"),
         limited_to(trees.rooted(mended=True), "duplicate-message-id"),
         turns.decodable(),
+        IMPORTED,
     ),
     conventions=(TEXT_AND_FILES,),
     lacks=LACKS,
@@ -130,5 +138,5 @@ DIALECT = Dialect(
         "extras.beside": ("..",),
         "extras.aside": ("..", "parts"),
     },
-    envelope=lacking.fields("aside session tokens time agent mode path parentID model sessionID messageID id"),
+    envelope=lacking.fields("row aside session tokens time agent mode path parentID model sessionID messageID id"),
 )

@@ -9,6 +9,7 @@ Quirks
 - What providers want back (signatures, ids) is metadata, under the names of the providers.
 - Input that is no JSON is a text, in older UI messages `rawInput`; traces write all input as text.
 - Version 4 (`toolInvocations`, `args`, `result`) is read only.
+- The form `roo` is that of a task of Roo Code (`version` 2), which keeps messages for a model.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.vercel_ai import model, shown
+from convcli.dialects.vercel_ai import model, roo, shown
 from convcli.dialects.vercel_ai.parts import NAME, lift_shown, shown_error, write_shown
 from convcli.kit import custom, fitting, lacking, passes, results
 from convcli.kit.contexts import LiftContext
@@ -30,6 +31,7 @@ from convcli.validation.survey import for_outputs
 from convcli.wire import exact_json
 
 DOCUMENT = Keys("messages")
+TASK = Keys("version messages", carried="version")
 MARKS = ("step-start", "dynamic-tool", "tool-invocation")
 CALLS = ("tool-call", "tool-result", "tool-approval-request", "tool-approval-response")
 
@@ -37,6 +39,8 @@ CALLS = ("tool-call", "tool-result", "tool-approval-request", "tool-approval-res
 def detect(document: Any) -> Clue | None:
     """By parts of tools and steps, by calls of version 4, or by calls in a content."""
     natives = document.get("messages") if isinstance(document, dict) else document
+    if roo.is_task(document):
+        return Clue(97, "version 2 of a task of Roo Code")
     if not isinstance(natives, list) or not all(isinstance(native, dict) and "role" in native for native in natives):
         return None
     return max(filter(None, map(_mark, natives)), default=None)
@@ -65,10 +69,15 @@ def lift(document: Any) -> Transcript:
     """The transcript of a list of messages, alone or in an object."""
     context = LiftContext(NAME, document)
     natives, prefix = (document, ()) if isinstance(document, list) else (document["messages"], ("messages",))
+    is_task = roo.is_task(document)
     for i, native in enumerate(natives):
+        if is_task or roo.is_thought(native):
+            roo.lift_row(native, (*prefix, i), context)
+            continue
         is_shown = "parts" in native or "toolInvocations" in native or _is_older(native)
         (shown if is_shown else model).lift_message(native, (*prefix, i), context)
         context.origin.form = "ui" if is_shown else context.origin.form or "model"
+    context.origin.form = "roo" if is_task else context.origin.form
     carried = DOCUMENT.carried(document) if isinstance(document, dict) else None
     return context.transcript(extras=extras_of(NAME, carried))
 
@@ -78,8 +87,16 @@ def _is_older(native: Native) -> bool:
     return "id" in native and isinstance(native.get("content"), str)
 
 
+def form_of(transcript: Transcript) -> str:
+    """A task of Roo Code where the version of one is carried, else messages for a model."""
+    return "roo" if carried_by(transcript.extras, NAME).get("version") == roo.VERSION else "model"
+
+
 def write(transcript: Transcript, options: Options) -> Any:
     """Messages for a model, or those of a user interface; in an object where there is something beside them."""
+    if options.form == "roo":
+        carried = {"version": roo.VERSION, **carried_by(transcript.extras, NAME)}
+        return TASK.put({"messages": roo.write_rows(transcript.messages)}, carried, sort=True)
     natives = (shown if options.form == "ui" else model).write_messages(transcript.messages)
     carried = carried_by(transcript.extras, NAME)
     return DOCUMENT.put({"messages": natives}, carried) if carried else natives
@@ -125,7 +142,9 @@ BOTH = (
     fitting.parts_in_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
     passes.on_each_message(_one_text),
 )
+NO_INSTRUCTIONS = passes.on_each_message(lambda message: None if message.role == "system" else message)
 FIT = {
+    "roo": (*BOTH, NO_INSTRUCTIONS, fitting.as_read_back(lift, write, "roo")),
     "model": (*BOTH, fitting.as_read_back(lift, write, "model")),
     "ui": (*BOTH, results.results_behind_calls, results.expressed(SHOWN), fitting.as_read_back(lift, write, "ui")),
 }
@@ -142,7 +161,9 @@ DIALECT = Dialect(
     aliases=("ai-sdk", "vercel", "ui-messages"),
     specification="package ai 7.0.173, and 4; read 2026-11-22",
     framings=("document", "records"),
-    forms=("model", "ui"),
+    forms=("model", "ui", "roo"),
+    form_of=form_of,
+    has=frozenset(("message.replaces",)),
     detect=detect,
     lift=lift,
     write=write,
@@ -153,14 +174,21 @@ DIALECT = Dialect(
         for_outputs(turns.some_message(of_any_role=True)),
     ),
     conventions=(SHOWN,),
-    lacks={"model": LACKS, "ui": LACKS - {"message.id"}},
+    lacks={
+        "model": LACKS | {"message.replaces"},
+        "ui": LACKS - {"message.id"} | {"message.replaces"},
+        "roo": LACKS - {"message.createdAt", "reasoning.summary"},
+    },
     reasons={
         "message.role": "there is only one role for instructions",
         "message.id": "a UI message has an id, and a message for a model has none",
+        "message.createdAt": "only Roo Code keeps times: milliseconds since 1970",
+        "message.replaces": "only Roo Code marks a summary, which stands for all that came before it",
         "tool_result": "a UI message keeps a result in the part of its call",
         "tool_result.status": "a result is there, or denied",
         "tool_result.isError": "an output of several pieces has no field for a failure",
-        "text": "instructions are one text",
+        "text": "instructions are one text, and Roo Code brings its own",
+        "message": "Roo Code brings its own instructions",
         "refusal": "there is no part for a refusal: it is written as text",
         "metadata": "only what known providers want back has a place",
         **dict.fromkeys(lacking.MEDIA, "media are data or an address of a known type"),

@@ -1,0 +1,113 @@
+"""Tasks of Roo Code in version 2 of their file: messages for a model, with times, summaries and thoughts beside them.
+
+Specification: src/core/task-persistence/rooMessage.ts and converters/anthropicToRoo.ts of RooCodeInc/Roo-Code at
+26899bf6; read 2026-11-23. A tool that failed gives a text that begins with `[ERROR]`; a thought that only its provider
+can read is a row without a role. Tasks of version 1, whose blocks are those of Anthropic, are of the dialect `cline`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.vercel_ai import model
+from convcli.dialects.vercel_ai.parts import NAME
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
+from convcli.model.transcript import Message, Path, Reasoning, ToolResult
+
+VERSION = 2
+FAILED = "[ERROR]"
+MARKS = frozenset(("ts", "condenseId", "condenseParent", "truncationId", "truncationParent", "isSummary"))
+THOUGHT = Keys("type encrypted_content id summary ts", carried="")
+PIECE = "summary_text"
+
+
+def is_task(document: Any) -> bool:
+    """Is it the file of a task, by its version and by what stands beside the messages?"""
+    messages = document.get("messages") if isinstance(document, dict) else None
+    if not isinstance(messages, list) or document.get("version") != VERSION:
+        return False
+    rows = [one for one in messages if isinstance(one, dict)]
+    known = len(rows) == len(messages) and all("role" in one or is_thought(one) for one in rows)
+    return known and any(MARKS & one.keys() or is_thought(one) for one in rows)
+
+
+def is_thought(native: Native) -> bool:
+    """Is it a row with a thought that only its provider can read?"""
+    kind, blob = native.get("type"), native.get("encrypted_content")
+    return "role" not in native and kind == "reasoning" and isinstance(blob, str)
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift_row(native: Native, path: Path, context: LiftContext) -> None:
+    """A message with its time, or a thought."""
+    time = time_of_milliseconds(native.get("ts"))
+    begin = len(context.messages)
+    if is_thought(native):
+        lift_thought(native, path, context)
+    else:
+        known = [key for key, is_known in (("ts", time), ("isSummary", native.get("isSummary") is True)) if is_known]
+        model.lift_message({key: value for key, value in native.items() if key not in known}, path, context)
+        context.messages[begin].replaces = "all" if "isSummary" in known else None
+    for message in context.messages[begin:]:
+        message.created_at = time
+        for part in message.parts:
+            if isinstance(part, ToolResult) and part.kind == "text" and part.value.lstrip().startswith(FAILED):
+                output = {**carried_by(part.extras, NAME).get("output", {}), "type": "text"}
+                part.kind = "error"
+                part.extras = extras_of(NAME, {**carried_by(part.extras, NAME), "output": output})
+
+
+def lift_thought(native: Native, path: Path, context: LiftContext) -> None:
+    """A thought that only its provider can read, with its summary."""
+    metadata = {"encryptedContent": native["encrypted_content"]}
+    metadata |= {"itemId": native["id"]} if isinstance(native.get("id"), str) and native["id"] else {}
+    summary = native.get("summary")
+    pieces = summary if isinstance(summary, list) else []
+    texts = [one["text"] for one in pieces if one == _piece(one.get("text")) and isinstance(one["text"], str)]
+    is_plain = bool(pieces) and len(texts) == len(pieces)
+    carried = {key: native[key] for key in THOUGHT.carried(native) or ()}
+    carried |= {"summary": summary} if summary is not None and not is_plain else {}
+    if "ts" in native and time_of_milliseconds(native["ts"]) is None and native["ts"] is not None:
+        carried["ts"] = native["ts"]
+    part = Reasoning("", summary=texts if is_plain else None, metadata=metadata, extras=extras_of(NAME, carried))
+    context.add(Message("assistant", [part]), path, [()])
+
+
+def _piece(text: Any) -> Native:
+    return {"type": PIECE, "text": text}
+
+
+# ---------------------------------------------------------------- write
+
+
+def write_rows(messages: list[Message]) -> list[Native]:
+    """The rows of a task: results of one time that follow one another stand in one."""
+    natives: list[Native] = []
+    before: str | None = None
+    for message in messages:
+        [native] = _write_thought(message) or model.write_messages([message])
+        time = milliseconds_of_time(message.created_at)
+        native |= {"ts": time} if time is not None else {}
+        native |= {"isSummary": True} if message.replaces == "all" else {}
+        is_same = bool(natives) and natives[-1].get("role") == native.get("role") == "tool"
+        if is_same and before == message.created_at and native.keys() == natives[-1].keys():
+            natives[-1]["content"] += native["content"]
+        else:
+            natives.append(native)
+        before = message.created_at
+    return natives
+
+
+def _write_thought(message: Message) -> list[Native]:
+    part = message.parts[0] if len(message.parts) == 1 else None
+    metadata = part.metadata if isinstance(part, Reasoning) and not part.text else None
+    if not isinstance(part, Reasoning) or not isinstance((metadata or {}).get("encryptedContent"), str):
+        return []
+    native: Native = {"type": "reasoning", "encrypted_content": (metadata or {})["encryptedContent"]}
+    native |= {"id": (metadata or {})["itemId"]} if (metadata or {}).get("itemId") else {}
+    native |= {"summary": [_piece(text) for text in part.summary]} if part.summary else {}
+    return [THOUGHT.put(native, carried_by(part.extras, NAME))]
