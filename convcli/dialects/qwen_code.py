@@ -1,6 +1,8 @@
 """Qwen Code: sessions, a tree of rows whose messages have the parts of the Gemini API.
 
-Specification: none is published. Sessions of Qwen Code 0.21; read 2026-11-22.
+Specification: packages/core/src/services/{chatRecordingService,sessionService,session-api-history}.ts of
+QwenLM/qwen-code, and sessions of Qwen Code 0.21; read 2026-11-23. Qwen Code 0.15.10 goes on with such a session
+(`qwen --resume ID`) if its id is a UUID of version 1 to 5 and its first row names the directory; none is written yet.
 
 Quirks
 - Rows are a tree by `uuid` and `parentUuid`, through those of the program too: the branch of the last row is active.
@@ -172,7 +174,7 @@ DIALECT = Dialect(
     name=NAME,
     title="Qwen Code",
     aliases=("qwen",),
-    specification="sessions of Qwen Code 0.21; read 2026-11-22",
+    specification="QwenLM/qwen-code at 011133cd, and sessions of Qwen Code 0.21; read 2026-11-23",
     framings=("events",),
     forms=("session",),
     programs=(Program(NAME, ".qwen", "*/*/chats/*.jsonl"),),

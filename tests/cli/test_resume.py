@@ -102,6 +102,15 @@ def test_tools_that_the_program_calls_by_another_name_are_told(tmp_path: Path) -
     assert b"note: Claude Code sends calls of Task as calls of Agent" in done.stderr
 
 
+def test_arguments_that_pi_does_not_send_are_told(tmp_path: Path) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{bad"}}
+    turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "tool_calls": [call]}]
+    source = tmp_path / "chat.json"
+    source.write_text(json.dumps({"messages": turns}))
+    done = run("resume", source, "--in", "pi", "--home", tmp_path, "--cwd", tmp_path)
+    assert b"OpenClaw sends arguments that are no JSON as an empty object (1 " in done.stderr
+
+
 def test_the_run_of_an_agent_is_resumed_as_a_session_of_its_own(tmp_path: Path) -> None:
     usual = {"sessionId": "0c0ffee0-0000-4000-8000-000000000001", "isSidechain": True, "agentId": "a1"}
     turns = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": [{"type": "text", "text": "Ok."}]}]

@@ -35,7 +35,7 @@ from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Path, Transcript
+from convcli.model.transcript import Part, Path, ToolCall, Transcript
 from convcli.validation.rules import arguments, links, trees
 from convcli.validation.survey import Survey, for_requests
 
@@ -211,8 +211,14 @@ def _place(facts: SessionFacts) -> str:
     return f"agent/sessions/--{folder}--/{re.sub('[:.]', '-', facts.begin)}_{facts.id}.jsonl"
 
 
+def _resent(part: Part) -> str | None:
+    broken = isinstance(part, ToolCall) and part.raw_arguments is not None
+    return "arguments that are no JSON as an empty object" if broken else None
+
+
+PI = Program("pi", ".pi", "agent/sessions/*/*.jsonl", place=_place, command="pi --session {path}", resent=_resent)
 PROGRAMS = (
-    Program("pi", ".pi", "agent/sessions/*/*.jsonl", place=_place, command="pi --session {path}"),
+    PI,
     Program("openclaw", ".openclaw", "agents/*/sessions/*.jsonl"),  # its index of sessions is a database
 )
 
