@@ -29,7 +29,7 @@ from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Pass, Program, SessionFacts
-from convcli.model.transcript import Media, Text, ToolCall, Transcript
+from convcli.model.transcript import Media, Part, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links, turns
 
 NAME = "cline"
@@ -145,6 +145,19 @@ def _manifest(facts: SessionFacts, path: str) -> tuple[str, Native]:
     return f"{facts.id}.json", {**manifest, **({"metadata": {"title": facts.title}} if facts.title else {})}
 
 
+MOST = 8_000
+"""Characters of a result that @cline/core 0.0.86 sends; of a longer one it leaves out the middle."""
+
+
+def _resent(part: Part) -> str | None:
+    if not isinstance(part, ToolResult):
+        return None
+    if part.kind == "multimodal":
+        return "results of several parts as JSON"
+    is_long = isinstance(part.value, str) and len(part.value) > MOST
+    return f"results of more than {MOST:,} characters without their middle" if is_long else None
+
+
 PROGRAM = Program(
     NAME,
     ".cline",
@@ -154,6 +167,7 @@ PROGRAM = Program(
     form="session",
     manifest=_manifest,
     unsent=("system",),
+    resent=_resent,
 )
 GEMINI = policy.only_metadata(SIGNATURE)
 MESSAGES: tuple[Pass, ...] = (

@@ -102,6 +102,16 @@ def test_tools_that_the_program_calls_by_another_name_are_told(tmp_path: Path) -
     assert b"note: Claude Code sends calls of Task as calls of Agent" in done.stderr
 
 
+def test_long_results_that_cline_cuts_are_told(tmp_path: Path) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "tool_calls": [call]}]
+    source = tmp_path / "chat.json"
+    result = {"role": "tool", "tool_call_id": "c1", "content": "x" * 8_001}
+    source.write_text(json.dumps({"messages": [*turns, result]}))
+    done = run("resume", source, "--in", "cline", "--home", tmp_path, "--cwd", tmp_path)
+    assert b"Cline sends results of more than 8,000 characters without their middle (1 " in done.stderr
+
+
 def test_arguments_that_pi_does_not_send_are_told(tmp_path: Path) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{bad"}}
     turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "tool_calls": [call]}]
