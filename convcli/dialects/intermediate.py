@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.objects import Keys, Native, carried_by, omit
 from convcli.model.dialect import RARE, Clue, Dialect, Options
 from convcli.model.transcript import (
     MEDIA_KINDS,
@@ -149,7 +149,7 @@ def _native(record: Any) -> Native:
 def _finished(native: Native, record: Any) -> Native:
     """The object in the order of the format, with its extras and with what it had beside the fields."""
     carried = carried_by(record.extras, NAME)
-    extras = {name: value for name, value in (record.extras or {}).items() if name != NAME}
+    extras = omit(record.extras or {}, NAME)
     return KEYS[type(record)].put(native | ({"extras": extras} if extras else {}), carried, sort=True)
 
 

@@ -25,6 +25,7 @@ from convcli.kit.fitting import bare_system, bare_text
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import ResultTexts
+from convcli.kit.values import paths
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
@@ -258,11 +259,8 @@ DIALECT = Dialect(
         "tool_call.rawArguments": "the input of a call is an object",
         "tool_result.isError": "a result has no field for a failure",
     },
-    places={
-        "tool_result.value": ("content",),
-        "tool_call.arguments": ("input",),
-        "tool_result.toolCallId": ("tool_use_id",),
-        "tool_result.name": ("tool_name",),
-        "tool.parameters": ("input_schema",),
-    },
+    places=paths(
+        "tool_result.value=content tool_call.arguments=input tool_result.toolCallId=tool_use_id "
+        "tool_result.name=tool_name tool.parameters=input_schema"
+    ),
 )

@@ -27,7 +27,8 @@ from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.multi_llm import AUTHORS, CONVENTION, RESULTS, lift_entries, write_entries
 from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.fitting import bare_system, bare_text
-from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.objects import Keys, Native, carried_by, without_nulls
+from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Transcript
@@ -151,7 +152,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _stated(native: Native) -> Native:
-    return {key: value for key, value in native.items() if value is not None}
+    return without_nulls(native)
 
 
 def _results_name_calls(survey: Survey) -> Iterator[Breach]:
@@ -200,12 +201,9 @@ DIALECT = Dialect(
         "tool_call.rawArguments": "arguments are an object here",
         "tool_result.isError": "a result has no field for a failure",
     },
-    places={
-        "title": ("display_name",),
-        "createdAt": ("metadata", "created_at"),
-        "updatedAt": ("metadata", "updated_at"),
-        "text.text": ("content",),
-        "tool_result.toolCallId": ("tool_call_id",),
-    },
+    places=paths(
+        "title=display_name createdAt=metadata/created_at updatedAt=metadata/updated_at text.text=content "
+        "tool_result.toolCallId=tool_call_id"
+    ),
     envelope=frozenset(("user_id", "metadata", "type")),
 )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from convcli.model.transcript import Extras
 
 Native = dict[str, Any]
 """An object as the vendor wrote it."""
+Value = TypeVar("Value")
 
 
 class Keys:
@@ -65,14 +66,30 @@ class Keys:
             native = {key: native[key] for key in self.sorted(native)}
         return native
 
+    def write(self, native: Native, carried: Native | None = None) -> Native:
+        """The same, without the keys of `native` whose value is null: what it does not say."""
+        return self.put(without_nulls(native), carried, sort=True)
+
+
+def omit(native: Mapping[str, Value], *keys: str) -> dict[str, Value]:
+    """The object without these keys."""
+    return {key: value for key, value in native.items() if key not in keys}
+
+
+def without_nulls(native: Mapping[str, Any]) -> Native:
+    """The object without the keys whose value is null."""
+    return {key: value for key, value in native.items() if value is not None}
+
 
 def says_something(value: Any) -> bool:
     """False for null and for an empty string, list or object."""
     return bool(value) or isinstance(value, (bool, int, float))
 
 
-def extras_of(dialect: str, carried: Native | None) -> Extras | None:
-    """`carried` as extras of `dialect`."""
+def extras_of(dialect: str, carried: Native | None, **inside: Native | None) -> Extras | None:
+    """`carried` as extras of `dialect`, and under their keys what is carried of objects inside."""
+    if inside:
+        carried = {**(carried or {}), **{key: value for key, value in inside.items() if value}}
     return {dialect: carried} if carried else None
 
 
@@ -86,8 +103,7 @@ def without_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | No
     carried = carried_by(extras, dialect)
     if carried.keys().isdisjoint(keys):
         return extras
-    kept = {key: value for key, value in carried.items() if key not in keys}
-    others = {name: value for name, value in (extras or {}).items() if name != dialect}
+    kept, others = omit(carried, *keys), omit(extras or {}, dialect)
     return {**others, dialect: kept} if kept else others or None
 
 

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native
+from convcli.kit.objects import Keys, Native, omit
 from convcli.kit.passes import on_each_message, on_messages, shared
 from convcli.kit.renaming import call_ids
 from convcli.kit.results import results_first
@@ -69,7 +69,7 @@ class Envelope:
 
     def write(self, record: Transcript | Message, carried: Native | None = None, **content: Any) -> Native:
         """The object, in the order of the vendor; what was carried of a field only where it still says the same."""
-        native: Native = {key: value for key, value in (carried or {}).items() if key not in self._fields}
+        native: Native = omit(carried or {}, *self._fields)
         for key, field in self._fields.items():
             value = getattr(record, field.name)
             same = carried is not None and key in carried and exact_json.exact(field.lift(carried[key]), value)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from convcli.kit.objects import Native, says_something
+from convcli.kit.objects import Native, omit, says_something
 from convcli.model.transcript import Transcript
 from convcli.wire import exact_json
 
@@ -37,14 +37,14 @@ def off_as_effort(settings: dict[str, Any]) -> dict[str, Any]:
     """Reasoning without a single token is the effort `none`, where no other is asked for."""
     if settings.get(BUDGET) != 0 or EFFORT in settings:
         return settings
-    return {**{name: value for name, value in settings.items() if name != BUDGET}, EFFORT: OFF}
+    return {**omit(settings, BUDGET), EFFORT: OFF}
 
 
 def off_as_budget(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The inverse, for services that switch reasoning off by its budget."""
     if settings.get(EFFORT) != OFF or BUDGET in settings:
         return dict(settings)
-    return {**{name: value for name, value in settings.items() if name != EFFORT}, BUDGET: 0}
+    return {**omit(settings, EFFORT), BUDGET: 0}
 
 
 class Settings:

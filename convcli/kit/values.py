@@ -22,6 +22,11 @@ def paths(table: str) -> dict[str, Path]:
     return {name: tuple(path.split("/")) for name, path in pairs(table).items()}
 
 
+def counts(table: str) -> dict[tuple[str, ...], str]:
+    """A table of paths and names, whose steps are written as `step/step=name`."""
+    return {tuple(path.split("/")): name for path, name in pairs(table).items()}
+
+
 def read_arguments(text: str) -> tuple[dict[str, Any], str | None]:
     """Arguments that a vendor writes as JSON in a string: the object, and the text where that cannot stand for it.
 

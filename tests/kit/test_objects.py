@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from convcli.kit.objects import Keys, carried_by, extras_of, merge, messages_in, says_something
+from convcli.kit.objects import Keys, carried_by, extras_of, merge, messages_in, omit, says_something, without_nulls
 from tests import strategies
 
 KEYS = Keys("id role content cost", carried="cost")
@@ -35,6 +35,13 @@ def test_what_was_carried_is_put_into_the_vendors_order_with_unknown_keys_last()
     assert list(KEYS.put({"content": "x", "role": "user"}, None, sort=True)) == ["role", "content"]
 
 
+def test_what_is_null_is_not_written_and_the_rest_in_the_vendors_order() -> None:
+    written = KEYS.write({"content": None, "role": "user", "id": 0}, {"cost": None})
+    assert list(written.items()) == [("id", 0), ("role", "user"), ("cost", None)]
+    assert without_nulls({"a": None, "b": 0, "c": ""}) == {"b": 0, "c": ""}
+    assert omit({"a": 1, "b": None, "c": 2}, "a", "d") == {"b": None, "c": 2}
+
+
 def test_a_carried_key_needs_a_place_in_the_order() -> None:
     with pytest.raises(ValueError, match="place in the order"):
         Keys("id", carried="cost")
@@ -42,7 +49,8 @@ def test_a_carried_key_needs_a_place_in_the_order() -> None:
 
 def test_extras_stand_under_the_name_of_their_owner() -> None:
     assert extras_of("x", {"a": 1}) == {"x": {"a": 1}}
-    assert extras_of("x", {}) is extras_of("x", None) is None
+    assert extras_of("x", {}) is extras_of("x", None) is extras_of("x", None, inner={}, other=None) is None
+    assert extras_of("x", {"a": 1}, inner={"b": 2}, other=None) == {"x": {"a": 1, "inner": {"b": 2}}}
     assert carried_by({"x": {"a": 1}}, "x") == {"a": 1}
     assert carried_by({"x": {"a": 1}}, "y") == carried_by(None, "y") == {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from convcli.kit.values import pairs, paths, put_counts, read_arguments, take_counts, write_arguments
+from convcli.kit.values import counts, pairs, paths, put_counts, read_arguments, take_counts, write_arguments
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,4 @@ def test_counts_are_whole_numbers_however_they_are_written_and_the_rest_stands_i
 def test_a_table_is_written_as_pairs_and_its_paths_as_steps() -> None:
     assert pairs("a=b c=d=e") == {"a": "b", "c": "d=e"}
     assert paths("a=b/c d=../e") == {"a": ("b", "c"), "d": ("..", "e")}
+    assert counts("b/c=a d=e") == {("b", "c"): "a", ("d",): "e"}

@@ -29,7 +29,7 @@ from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, last_answer, roles, without
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_plain
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls, without_plain
 from convcli.kit.passes import fused
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
@@ -183,7 +183,7 @@ def _write_request(transcript: Transcript) -> Native:
         "tool_choice": common.write_choice(transcript, carried.pop("tool_choice", {})),
         "messages": TURNS.write(messages),
     }
-    native = {key: value for key, value in native.items() if value is not None}
+    native = without_nulls(native)
     return REQUEST.put(native, common.SETTINGS.rest(carried), sort=True)
 
 

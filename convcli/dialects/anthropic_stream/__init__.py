@@ -30,7 +30,7 @@ from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import lacking, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import without
-from convcli.kit.objects import Native, carried_by, extras_of, without_keys
+from convcli.kit.objects import Native, carried_by, extras_of, omit, without_keys
 from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
@@ -138,7 +138,7 @@ LATE_COUNTS = ("output_tokens", "output_tokens_details")
 
 def _start(response: Native, usage: Native, so_far: Native) -> Native:
     """The message as it begins: empty, without what only its end can tell; the counts are those of `so_far`."""
-    native = {key: value for key, value in response.items() if key not in (*LATE, "usage")}
+    native = omit(response, *LATE, "usage")
     late = LATE_COUNTS if so_far else ()
     counts = {key: so_far.get(key, usage[key]) for key in usage if key in so_far or key not in late}
     native |= {"content": [], "stop_reason": None, "stop_sequence": None}
@@ -163,7 +163,7 @@ def _block_events(block: Native, raw: str | None, index: int, size: int) -> Iter
 
 
 def _text(block: Native, _: str | None, size: int) -> tuple[Native, list[Native]]:
-    begin = {**{key: value for key, value in block.items() if key != "citations"}, "text": ""}
+    begin = {**omit(block, "citations"), "text": ""}
     deltas: list[Native] = [{"type": "text_delta", "text": piece} for piece in fragments(block["text"], size)]
     return begin, deltas + [{"type": "citations_delta", "citation": one} for one in block.get("citations") or ()]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from convcli.kit import streams
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, omit, without_nulls
 from convcli.kit.streams import Growing, Pieces, Slots
-from convcli.kit.values import read_arguments
+from convcli.kit.values import paths, read_arguments
 from convcli.model.transcript import Path
 
 GROWS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
@@ -18,16 +18,11 @@ HOMES = {
 }
 """By the kind of a delta, the key of the block that it is about, and the key under which it says so."""
 
-EVENT_KEYS = {
-    "message_start": ("type", "message"),
-    "content_block_start": ("type", "index", "content_block"),
-    "content_block_delta": ("type", "index", "delta"),
-    "content_block_stop": ("type", "index"),
-    "message_delta": ("type", "delta", "usage"),
-    "message_stop": ("type",),
-    "error": ("type", "error", "request_id"),
-    "ping": ("type",),
-}
+EVENT_KEYS = paths(
+    "message_start=type/message content_block_start=type/index/content_block content_block_delta=type/index/delta "
+    "content_block_stop=type/index message_delta=type/delta/usage message_stop=type error=type/error/request_id "
+    "ping=type"
+)
 """The keys of the events that are known."""
 
 
@@ -70,7 +65,7 @@ class Answer:
         elif kind == "content_block_delta":
             self._delta(event["index"], event["delta"], at)
         elif kind == "message_delta":
-            facts = {key: value for key, value in event["delta"].items() if value is not None}
+            facts = without_nulls(event["delta"])
             self._end(facts, event.get("usage"), (at, "delta"), (at, "usage"))
         elif kind == "message_stop":
             self.is_done = True
@@ -89,13 +84,13 @@ class Answer:
         for j, block in enumerate(native.get("content") or ()):
             self._block(j, block, (at, "message", "content", j))
         outside = ("content", "usage")
-        stated = {key: value for key, value in native.items() if key not in outside}
+        stated = omit(native, *outside)
         facts = {**stated, "role": native.get("role") or "assistant"}
         self._end(facts, native.get("usage"), home, (*home, "usage"))
 
     def _end(self, facts: Native, usage: Native | None, place: Path, counts: Path) -> None:
         self.response |= facts
-        known = {key: value for key, value in (usage or {}).items() if value is not None}
+        known = without_nulls(usage or {})
         self.usage |= known
         self.routes |= {(key,): (*place, key) for key, value in facts.items() if value is not None}
         self.routes |= {("usage", key): (*counts, key) for key in known}
@@ -127,7 +122,7 @@ class Answer:
         else:
             streams.extend(block, "deltas", [delta])
             return
-        self._keep({name: delta[name] for name in delta if name not in ("type", member)}, slot, (at, "delta"))
+        self._keep(omit(delta, "type", member), slot, (at, "delta"))
 
     def raw(self) -> list[str | None]:
         """By block, the text of an input that is no JSON object."""

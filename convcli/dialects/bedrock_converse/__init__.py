@@ -33,7 +33,7 @@ from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import answers_only, is_response, last_answer, roles, some_tools, without
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.passes import fused
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Pass
@@ -161,7 +161,7 @@ def _write_request(transcript: Transcript) -> Native:
         "toolConfig": common.write_tools(transcript, carried.get("toolConfig", {})),
         **common.write_settings(transcript, carried),
     }
-    native = {key: value for key, value in native.items() if value is not None}
+    native = without_nulls(native)
     return REQUEST.put(native, common.SETTINGS.rest(_beside(carried, IN_REQUESTS)), sort=True)
 
 
@@ -178,7 +178,7 @@ def _write_response(transcript: Transcript) -> Native:
 
 
 def _beside(carried: Native, inside: tuple[str, ...]) -> Native:
-    return {key: value for key, value in carried.items() if key not in inside}
+    return omit(carried, *inside)
 
 
 REQUESTED: tuple[Pass, ...] = (

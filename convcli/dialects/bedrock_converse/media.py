@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.values import pairs
 from convcli.model.transcript import Media, MediaKind, Part, ToolDefinition
 
@@ -53,7 +53,7 @@ def kind_of(union: Native) -> str:
 def beside(part: Part | ToolDefinition) -> Native:
     """The carried keys that stand in the block itself."""
     carried = carried_by(part.extras, NAME)
-    return {key: value for key, value in carried.items() if key != "cachePoint"}
+    return omit(carried, "cachePoint")
 
 
 # ---------------------------------------------------------------- lift

@@ -8,7 +8,7 @@ from typing import Any
 from convcli.dialects.bedrock_converse.blocks import cache_after, mark_cache
 from convcli.dialects.bedrock_converse.media import NAME, beside, kind_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, extras_of
+from convcli.kit.objects import Keys, Native, extras_of, omit, without_nulls
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.settings import Setting, Settings
 from convcli.model.errors import ContentError
@@ -60,7 +60,7 @@ def write_tools(transcript: Transcript, carried: Native) -> Native | None:
     if choice is not None and (native is None or _lift_choice(native) != choice):
         native = _write_choice(choice)
     config |= {} if native is None else {"toolChoice": native}
-    return CONFIG.put(config, {key: value for key, value in carried.items() if key != "toolChoice"})
+    return CONFIG.put(config, omit(carried, "toolChoice"))
 
 
 def _lift_tool(native: Native) -> ToolDefinition:
@@ -91,8 +91,8 @@ def _write_tool(tool: ToolDefinition) -> Native:
         return whole
     schema = SCHEMA.put({"json": tool.parameters}, carried.pop("inputSchema", None))
     fields = {"name": tool.name, "description": tool.description, "inputSchema": schema, "strict": tool.strict}
-    native = {key: value for key, value in fields.items() if value is not None}
-    return {"toolSpec": TOOL_SPEC.put(native, {key: value for key, value in carried.items() if key != "tool"})}
+    native = without_nulls(fields)
+    return {"toolSpec": TOOL_SPEC.put(native, omit(carried, "tool"))}
 
 
 def _lift_choice(native: Native) -> ToolChoice | None:

@@ -28,6 +28,7 @@ from convcli.families.responses.parts import RESULTS
 from convcli.kit.lacking import FUNCTION_ONLY, MESSAGE, fields
 from convcli.kit.objects import Native
 from convcli.kit.sessions import UUID
+from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
@@ -167,14 +168,10 @@ DIALECT = Dialect(
     },
     places={
         **OF_ITEMS,
-        "id": ("#", "@", "id"),
-        "createdAt": ("#", "@", "timestamp"),
-        "cwd": ("#", "@", "cwd"),
-        "extras.header": ("#", "@"),
-        "extras.headerRow": ("#",),
-        "extras.messageRow": ("..", "..", ".."),
-        "extras.row": ("..",),
-        "message.createdAt": ("..", "timestamp"),
+        **paths(
+            "id=#/@/id createdAt=#/@/timestamp cwd=#/@/cwd extras.header=#/@ extras.headerRow=# "
+            "extras.messageRow=../../.. extras.row=.. message.createdAt=../timestamp"
+        ),
         **{f"message.usage.{ours}": ("usage", *theirs) for theirs, ours in USAGE.items()},
         "tool.parameters": ("inputSchema",),
     },

@@ -9,7 +9,7 @@ from convcli.dialects.codex.rows import NAME, Row
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.turns import ItemReader
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.sessions import Envelope, add_event
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolDefinition, Transcript
 from convcli.wire import exact_json
@@ -161,7 +161,7 @@ class _Reader:
         """What the model sees from here on: the items of the row, or the summary where they are none that it sees."""
         self.items.close()
         start, natives = len(self.context.messages), row.payload.get("replacement_history")
-        facts = {key: value for key, value in row.payload.items() if value is not None}
+        facts = without_nulls(row.payload)
         if natives and all(map(rows.is_known, natives)):
             del facts["replacement_history"]
             for k, native in enumerate(natives):
@@ -206,7 +206,7 @@ def _readable(item: Native) -> Native:
     """The item as the API has it: other programs write arguments as an object and the name where chat has it."""
     kind = kind_of(item)
     if kind == "local_shell_call":
-        call = {key: value for key, value in item.items() if key != "action"}
+        call = omit(item, "action")
         return {**call, "type": "function_call", "name": SHELL, "arguments": exact_json.write_text(item["action"])}
     if kind not in ("function_call", "custom_tool_call"):
         return item

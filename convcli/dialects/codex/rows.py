@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from convcli.families.responses.items import CALLS, OUTPUTS, kind_of
-from convcli.kit.objects import Native, carried_by
+from convcli.kit.objects import Native, carried_by, omit
 from convcli.kit.sessions import Envelope, Repeats
-from convcli.kit.values import take_counts
+from convcli.kit.values import counts, take_counts
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Message, Opaque, Path, ToolResult
 from convcli.wire import exact_json
@@ -32,14 +32,10 @@ WHOLE = frozenset(("agent_message", "compaction", "compaction_summary", "context
 KNOWN = ANSWER | WHOLE | OUTPUTS
 CONTEXT = ("<environment_context>", "<user_instructions>", "# AGENTS.md")
 """How messages begin that the program puts before the words of the user."""
-USAGE: dict[tuple[str, ...], str] = {
-    ("input_tokens",): "inputTokens",
-    ("cached_input_tokens",): "cacheReadTokens",
-    ("cache_write_input_tokens",): "cacheWriteTokens",
-    ("output_tokens",): "outputTokens",
-    ("reasoning_output_tokens",): "reasoningTokens",
-    ("total_tokens",): "totalTokens",
-}
+USAGE: dict[tuple[str, ...], str] = counts(
+    "input_tokens=inputTokens cached_input_tokens=cacheReadTokens cache_write_input_tokens=cacheWriteTokens "
+    "output_tokens=outputTokens reasoning_output_tokens=reasoningTokens total_tokens=totalTokens"
+)
 
 
 class Row(NamedTuple):
@@ -64,7 +60,7 @@ def rows_of(document: Any) -> list[Row]:
     """The rows of a rollout of either generation, or of a session with its items."""
     if isinstance(document, list):
         return [_row(i, native) for i, native in enumerate(document)]
-    beside = {key: value for key, value in document.items() if key not in ("session", "items")}
+    beside = omit(document, "session", "items")
     header = Row(("session",), META, document["session"], {**beside, "payload": document["session"]})
     return [header, *(Row(("items", i), ITEM, item, item) for i, item in enumerate(document["items"]))]
 
@@ -72,7 +68,7 @@ def rows_of(document: Any) -> list[Row]:
 def _row(i: int, native: Native) -> Row:
     """An ordinal that counts the rows says nothing."""
     if native.get("ordinal") == i and type(native["ordinal"]) is int:
-        native = {key: value for key, value in native.items() if key != "ordinal"}
+        native = omit(native, "ordinal")
     if "payload" in native:
         return Row((i, "payload"), native["type"], native["payload"], native)
     is_item = native.get("type") is not None or {"role", "content"} <= native.keys()

@@ -13,7 +13,7 @@ from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import AUTO
 from convcli.families.responses.turns import ItemWriter
-from convcli.kit.objects import Keys, Native, carried_by, without_keys
+from convcli.kit.objects import Keys, Native, carried_by, omit, without_keys
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Part, ToolCall, ToolDefinition, ToolResult, Transcript
 
@@ -155,7 +155,7 @@ def _as_codex(item: Native, part: Part | None) -> Native:
     """The item as Codex writes it."""
     is_shell = isinstance(part, ToolCall) and carried_by(part.extras, NAME).get("type") == "local_shell_call"
     if is_shell and part.name == SHELL and part.raw_arguments is None:  # type: ignore[union-attr]
-        call = {key: value for key, value in item.items() if key not in ("name", "arguments")}
+        call = omit(item, "name", "arguments")
         status = item.get("status", "completed")
         return {**call, "type": "local_shell_call", "status": status, "action": part.arguments}  # type: ignore[union-attr]
     for key in ("content", "output"):
@@ -166,4 +166,4 @@ def _as_codex(item: Native, part: Part | None) -> Native:
 
 def _without_detail(part: Native) -> Native:
     says_nothing = part.get("detail") == AUTO and "image_url" in part
-    return {key: value for key, value in part.items() if key != "detail"} if says_nothing else part
+    return omit(part, "detail") if says_nothing else part

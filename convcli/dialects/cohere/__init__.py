@@ -201,12 +201,10 @@ def _lift_tools(native: Native, context: LiftContext) -> tuple[list[ToolDefiniti
     for tool in tools or ():
         if tool.strict is not None:  # a key of the function that means nothing here
             carried = carried_by(tool.extras, NAME)
-            tool.extras = extras_of(
-                NAME, {**carried, "function": {**carried.get("function", {}), "strict": tool.strict}}
-            )
-            tool.strict = None
+            inner = {**carried.get("function", {}), "strict": tool.strict}
+            tool.strict, tool.extras = None, extras_of(NAME, carried, function=inner)
     strict = native.get("strict_tools")
-    if not strict or not tools:
+    if not (strict and tools):
         return tools, {"strict_tools": strict} if strict else {}
     for tool in tools:
         tool.strict = strict
@@ -293,30 +291,28 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
-    carried = carried_by(transcript.extras, NAME)
-    native: Native = {} if transcript.model is None else {"model": transcript.model}
-    native["messages"] = messages
-    native |= common.write_tools(transcript, NAME, strict=False)
-    strict = {tool.strict for tool in transcript.tools or ()} - {None}
-    if strict:
-        native["strict_tools"] = strict.pop()
-    if transcript.tool_choice is not None:
-        native["tool_choice"] = "NONE" if transcript.tool_choice == "none" else "REQUIRED"
-    native |= SETTINGS.write(transcript.settings or {}, carried)
-    return REQUEST.put(native, SETTINGS.rest(carried), sort=True)
+    carried, choice = carried_by(transcript.extras, NAME), transcript.tool_choice
+    native = {
+        "model": transcript.model,
+        "messages": messages,
+        **common.write_tools(transcript, NAME, strict=False),
+        "strict_tools": next((tool.strict for tool in transcript.tools or () if tool.strict is not None), None),
+        "tool_choice": choice and ("NONE" if choice == "none" else "REQUIRED"),
+        **SETTINGS.write(transcript.settings or {}, carried),
+    }
+    return REQUEST.write(native, SETTINGS.rest(carried))
 
 
 def _write_response(transcript: Transcript) -> Native:
     message = transcript.messages[0]
     carried = dict(carried_by(transcript.extras, NAME))
-    native: Native = {} if transcript.id is None else {"id": transcript.id}
-    if message.stop_reason is not None:
-        native["finish_reason"] = FINISH_OF.get(message.stop_reason, message.stop_reason)
-    native["message"] = write_message(message, listed=True)
-    usage = put_counts(message.usage or {}, carried.pop("usage", {}), COUNTS)
-    if usage:
-        native["usage"] = usage
-    return RESPONSE.put(native, carried)
+    native = {
+        "id": transcript.id,
+        "finish_reason": message.stop_reason and FINISH_OF.get(message.stop_reason, message.stop_reason),
+        "message": write_message(message, listed=True),
+        "usage": put_counts(message.usage or {}, carried.pop("usage", {}), COUNTS) or None,
+    }
+    return RESPONSE.write(native, carried)
 
 
 RULES = (

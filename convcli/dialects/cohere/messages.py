@@ -14,7 +14,7 @@ from convcli.families.openai.calls import (
     write_parts,
 )
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.values import read_arguments
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Spots, Text, ToolResult
 from convcli.wire import exact_json
@@ -103,7 +103,7 @@ def write_image(media: Media) -> Native | None:
         return None
     carried = carried_by(media.extras, NAME)
     body = {"url": url} if media.detail is None else {"url": url, "detail": media.detail}
-    outer = {key: value for key, value in carried.items() if key != "image_url"}
+    outer = omit(carried, "image_url")
     image = {"type": "image_url", "image_url": IMAGE.put(body, carried.get("image_url"))}
     return PARTS["image_url"].put(image, outer)
 
@@ -134,7 +134,7 @@ def _lift_value(content: Any) -> tuple[Any, Any, Native]:
     if not isinstance(content, list):
         return "text", content or "", {}
     if content and all(map(_is_document, content)):
-        beside = [{key: value for key, value in part["document"].items() if key != "data"} for part in content]
+        beside = [omit(part["document"], "data") for part in content]
         return "data", _read_documents(content), {"documents": beside} if any(beside) else {}
     pieces = [_lift_piece(part) for part in content]
     parts = [part for part in pieces if isinstance(part, Text)]

@@ -29,7 +29,7 @@ from convcli.families.google.contents import adopt
 from convcli.families.google.keys import words
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit
 from convcli.kit.sessions import Envelope, event_of
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.document import Rows
@@ -105,7 +105,7 @@ def _lift_document(document: Native, reading: Reading) -> Native:
     records = document.get(key) or []
     for k, record in enumerate(records):
         lift_record(record, (key, k), (records[behind] for behind in range(k + 1, len(records))), reading)
-    return {name: value for name, value in document.items() if name != key}
+    return omit(document, key)
 
 
 def _lift_log(rows: list[Any], reading: Reading) -> Native:

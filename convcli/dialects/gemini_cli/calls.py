@@ -8,7 +8,7 @@ from convcli.families.google.keys import Service, Writer, names
 from convcli.families.google.parts import lift_part, read_part
 from convcli.families.google.results import lift_result, write_result
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, says_something
+from convcli.kit.objects import Keys, Native, carried_by, says_something, without_nulls
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -173,7 +173,7 @@ def write_entry(call: ToolCall, answer: Message | None, later: ToolResult | None
     native["timestamp"] = (
         (stamp if isinstance(stamp, str) else None) or (answer.created_at if answer is not None else None) or time
     )
-    return ENTRY.put({key: value for key, value in native.items() if value is not None}, carried)
+    return ENTRY.put(without_nulls(native), carried)
 
 
 def _state(carried: Any, result: ToolResult | None) -> str:

@@ -7,17 +7,14 @@ from typing import Any
 
 from convcli.dialects.gemini_cli.calls import NAME, carry
 from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Reasoning
 
 THOUGHT = Keys("subject description timestamp", carried="timestamp")
 SUBJECT = re.compile(r"\*\*([^*\n]+)\*\*(?: (.+))?", re.DOTALL)
-TOKENS = {
-    "input": "inputTokens",
-    "output": "outputTokens",
-    "cached": "cacheReadTokens",
-    "thoughts": "reasoningTokens",
-    "total": "totalTokens",
-}
+TOKENS = pairs(
+    "input=inputTokens output=outputTokens cached=cacheReadTokens thoughts=reasoningTokens total=totalTokens"
+)
 
 
 def lift_thought(native: Native, time: Any) -> Reasoning:

@@ -10,7 +10,7 @@ from convcli.dialects.gemini_cli.calls import NAME, WRITER, write_answer, write_
 from convcli.dialects.gemini_cli.records import EVENT, RECORDS
 from convcli.dialects.gemini_cli.thoughts import write_thought, write_tokens
 from convcli.families.google.parts import write_part
-from convcli.kit.objects import Native, carried_by
+from convcli.kit.objects import Native, carried_by, omit
 from convcli.kit.sessions import row_of_event
 from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -44,7 +44,7 @@ def _write_row(group: list[Message], behind: dict[str, ToolResult]) -> Any:
     if role == "assistant":
         content |= _write_model(first, group[1:], behind)
     outside = {*content, "tokens"} if role == "assistant" else content
-    carried = {key: value for key, value in carried_by(first.extras, NAME).items() if key not in outside}
+    carried = omit(carried_by(first.extras, NAME), *outside)
     return RECORDS[role].write(first, carried, **content)
 
 

@@ -28,7 +28,7 @@ from convcli.kit.results import has_failed, has_media, in_words, separate_result
 from convcli.kit.runs import Run, add_parts
 from convcli.kit.sessions import active_branch, results_between_events
 from convcli.kit.sessions import events as session_events
-from convcli.kit.values import take_counts
+from convcli.kit.values import paths, take_counts
 from convcli.model.dialect import Clue, Convention, Dialect
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
@@ -278,19 +278,15 @@ DIALECT = Dialect(
         "tool_result.status": "a result is a success or an error",
     },
     places={
-        "id": ("init", "session_id"),
-        "model": ("init", "model"),
-        "createdAt": ("init", "timestamp"),
-        "updatedAt": ("result", "timestamp"),
-        "message.usage": ("stats",),
+        **paths(
+            "id=init/session_id model=init/model createdAt=init/timestamp updatedAt=result/timestamp "
+            "message.usage=stats"
+        ),
         **{f"message.usage.{ours}": ("stats", *theirs) for theirs, ours in STATS.items()},
-        "message.error": ("error", "message"),
-        "message.createdAt": ("timestamp",),
-        "tool_call.id": ("tool_id",),
-        "tool_call.name": ("tool_name",),
-        "tool_call.arguments": ("parameters",),
-        "tool_result.toolCallId": ("tool_id",),
-        "tool_result.value": ("output",),
+        **paths(
+            "message.error=error/message message.createdAt=timestamp tool_call.id=tool_id tool_call.name=tool_name "
+            "tool_call.arguments=parameters tool_result.toolCallId=tool_id tool_result.value=output"
+        ),
     },
     envelope=frozenset(("init", "result")),
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.kit.objects import Native, carried_by
+from convcli.kit.objects import Native, carried_by, omit, without_nulls
 from convcli.kit.streams import fragments
-from convcli.kit.values import put_counts
+from convcli.kit.values import counts, put_counts
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
@@ -15,12 +15,9 @@ from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult
 NAME = "gemini-cli-stream"
 FAILURE = "Error"
 """The type of an error that has none."""
-STATS: dict[tuple[str, ...], str] = {
-    ("total_tokens",): "totalTokens",
-    ("input_tokens",): "inputTokens",
-    ("output_tokens",): "outputTokens",
-    ("cached",): "cacheReadTokens",
-}
+STATS: dict[tuple[str, ...], str] = counts(
+    "total_tokens=totalTokens input_tokens=inputTokens output_tokens=outputTokens cached=cacheReadTokens"
+)
 
 
 def only_turn(messages: list[Message]) -> Message | None:
@@ -45,7 +42,7 @@ def write(transcript: Transcript, options: Options) -> Rows:
 
 def _event(kind: str, time: str | None, **members: Any) -> Native:
     native = {"type": kind, "timestamp": time, **members}
-    return {key: value for key, value in native.items() if value is not None}
+    return without_nulls(native)
 
 
 def _write_init(transcript: Transcript) -> Native:
@@ -69,7 +66,7 @@ class _Cut:
             self.events += [part.value for part in message.parts if isinstance(part, Opaque)]
             return
         time = message.created_at
-        carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key != "error"}
+        carried = omit(carried_by(message.extras, NAME), "error")
         begins = True
         for part in message.parts:
             if isinstance(part, ToolResult):

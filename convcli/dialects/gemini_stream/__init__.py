@@ -30,7 +30,7 @@ from convcli.families.google.config import COUNTS
 from convcli.families.google.fitting import answer
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, Shape, names, owned, snake
 from convcli.kit import lacking, streams
-from convcli.kit.objects import Native, carried_by
+from convcli.kit.objects import Native, carried_by, omit
 from convcli.kit.passes import on_each_message
 from convcli.kit.streams import fragments
 from convcli.model.dialect import Clue, Dialect, Options
@@ -96,7 +96,7 @@ def _lift_end(answer: GrowingResponse, messages: list[Message]) -> None:
         message.stop_reason = "error"
     if answer.error is not None:
         message = (broken or messages)[0]
-        beside = {key: value for key, value in answer.error.items() if key != "message"}
+        beside = omit(answer.error, "message")
         message.error = answer.error.get("message")
         if beside:
             message.extras = owned(SERVICE.owner, carried_by(message.extras, SERVICE.owner), {"error": beside})
@@ -173,7 +173,7 @@ def _pieces(candidate: Native, message: Message, size: int) -> Iterator[Native]:
     parts = [piece for part in content.pop("parts") for piece in _cut(part, size)]
     for part in parts[:-1]:
         yield {"content": {**content, "parts": [part]}, **index}
-    end = {key: value for key, value in candidate.items() if key not in ("content", "index", "finishReason")}
+    end = omit(candidate, "content", "index", "finishReason")
     if message.stop_reason != "error":
         end = {"finishReason": candidate["finishReason"], **end}
     yield {"content": {**content, "parts": parts[-1:]}, **index, **end}

@@ -30,6 +30,7 @@ from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.pairing import Pairing
 from convcli.kit.results import ResultTexts
 from convcli.kit.settings import Settings
+from convcli.kit.values import pairs
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
@@ -44,16 +45,10 @@ REQUEST = Keys("model messages stream format options", carried="format")
 MESSAGE = Keys("role content")
 RESULT = Keys("name result")
 OPTIONS = Settings(
-    {
-        "temperature": "temperature",
-        "top_p": "topP",
-        "top_k": "topK",
-        "num_predict": "maxOutputTokens",
-        "seed": "seed",
-        "stop": "stop",
-        "presence_penalty": "presencePenalty",
-        "frequency_penalty": "frequencyPenalty",
-    }
+    pairs(
+        "temperature=temperature top_p=topP top_k=topK num_predict=maxOutputTokens seed=seed stop=stop "
+        "presence_penalty=presencePenalty frequency_penalty=frequencyPenalty"
+    )
 )
 OPTION_KEYS = Keys(" ".join(place[0] for place in OPTIONS.places().values()))
 RESULTS = ResultTexts(FAILURE, data=True)

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.passes import shared
 from convcli.kit.values import kind_of_type
 from convcli.model.errors import ContentError
@@ -271,4 +271,4 @@ def _beside(part: Part) -> Native:
     carried = carried_by(part.extras, NAME)
     if isinstance(part, (ToolCall, ToolResult)):
         return carried
-    return {key: value for key, value in carried.items() if key not in INSIDE}
+    return omit(carried, *INSIDE)

@@ -6,16 +6,12 @@ from typing import Any
 
 from convcli.dialects.mcp.sampling import FINISH
 from convcli.kit.objects import Native
+from convcli.kit.values import pairs
 from convcli.model.dialect import Clue
 
-BLOCK_MARKS = {
-    "tool_use": "input",
-    "tool_result": "toolUseId",
-    "image": "mimeType",
-    "audio": "mimeType",
-    "resource_link": "uri",
-    "resource": "resource",
-}
+BLOCK_MARKS = pairs(
+    "tool_use=input tool_result=toolUseId image=mimeType audio=mimeType resource_link=uri resource=resource"
+)
 """The kinds of block that are not bare text, each with a key that it has."""
 
 

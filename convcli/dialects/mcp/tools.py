@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.mcp.blocks import NAME
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
 from convcli.kit.passes import on_tools
 from convcli.model.transcript import Path, ToolDefinition, Transcript
 
@@ -33,7 +33,7 @@ def _lift_tool(native: Native) -> ToolDefinition:
         native["inputSchema"],
         title=native.get("title") or None,
         output_schema=native.get("outputSchema"),
-        annotations={key: hint for key, hint in (native.get("annotations") or {}).items() if hint is not None} or None,
+        annotations=without_nulls(native.get("annotations") or {}) or None,
         extras=extras_of(NAME, TOOL.carried(native)),
     )
 
@@ -73,5 +73,5 @@ def _write_tool(tool: ToolDefinition) -> Native:
         "outputSchema": tool.output_schema,
         "annotations": tool.annotations,
     }
-    stated = {key: value for key, value in fields.items() if value is not None}
+    stated = without_nulls(fields)
     return TOOL.put(stated, carried_by(tool.extras, NAME))

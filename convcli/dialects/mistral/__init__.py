@@ -50,7 +50,7 @@ from convcli.kit.fitting import (
 )
 from convcli.kit.lacking import MEDIA as MEDIA_FIELDS
 from convcli.kit.lacking import TOOLS, fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in, omit, without_nulls
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, renaming
 from convcli.kit.settings import Settings, in_snake_case
@@ -190,7 +190,7 @@ def _known_effort(transcript: Transcript) -> Transcript:
     settings = transcript.settings or {}
     if settings.get("reasoningEffort", "none") in EFFORTS:
         return transcript
-    return replace(transcript, settings={key: settings[key] for key in settings if key != "reasoningEffort"} or None)
+    return replace(transcript, settings=omit(settings, "reasoningEffort") or None)
 
 
 def _as_written(media: Media) -> Media:
@@ -252,12 +252,14 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     carried = carried_by(transcript.extras, NAME)
-    native: Native = {} if transcript.model is None else {"model": transcript.model}
-    native["messages"] = messages
-    native |= common.write_tools(transcript, NAME)
-    native |= _write_choices(transcript.tool_choice, carried)
-    native |= SETTINGS.write(transcript.settings or {}, carried)
-    return REQUEST.put(native, {key: value for key, value in SETTINGS.rest(carried).items() if key != "tool_choice"})
+    native = {
+        "model": transcript.model,
+        "messages": messages,
+        **common.write_tools(transcript, NAME),
+        **_write_choices(transcript.tool_choice, carried),
+        **SETTINGS.write(transcript.settings or {}, carried),
+    }
+    return REQUEST.put(without_nulls(native), omit(SETTINGS.rest(carried), "tool_choice"))
 
 
 def _write_choices(choice: ToolChoice | None, carried: Native) -> Native:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.families.openai import request as common
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.model.transcript import Media, Opaque, Part, Path, Reasoning, Text
 
 NAME = "mistral"
@@ -56,7 +56,7 @@ def write_chunk(part: Part) -> Native | None:
     if native is None:
         return None
     kind = native["type"]
-    return CHUNKS[kind].put(native, {key: carried[key] for key in carried if key != kind})
+    return CHUNKS[kind].put(native, omit(carried, kind))
 
 
 def write_media(media: Media) -> Native | None:

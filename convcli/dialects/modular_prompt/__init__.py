@@ -53,7 +53,7 @@ from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_pa
 from convcli.kit.renaming import identifiers, renaming
 from convcli.kit.results import expressed, single_results
 from convcli.kit.settings import Settings
-from convcli.kit.values import put_counts, take_counts
+from convcli.kit.values import counts, pairs, put_counts, take_counts
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import (
     Message,
@@ -80,22 +80,15 @@ RESULT = Keys(
 )
 TOOL = Keys("name description parameters strict")
 SETTINGS = Settings(
-    {
-        "temperature": "temperature",
-        "maxTokens": "maxOutputTokens",
-        "topP": "topP",
-        "topK": "topK",
-        "stream": "stream",
-        "reasoningEffort": "reasoningEffort",
-    }
+    pairs(
+        "temperature=temperature maxTokens=maxOutputTokens topP=topP topK=topK stream=stream "
+        "reasoningEffort=reasoningEffort"
+    )
 )
-USAGE: dict[tuple[str, ...], str] = {
-    ("promptTokens",): "inputTokens",
-    ("completionTokens",): "outputTokens",
-    ("totalTokens",): "totalTokens",
-    ("cacheReadTokens",): "cacheReadTokens",
-    ("cacheWriteTokens",): "cacheWriteTokens",
-}
+USAGE: dict[tuple[str, ...], str] = counts(
+    "promptTokens=inputTokens completionTokens=outputTokens totalTokens=totalTokens cacheReadTokens=cacheReadTokens "
+    "cacheWriteTokens=cacheWriteTokens"
+)
 NAMES = identifiers(64)
 FINISH_OF = {reason: reason for reason in ("stop", "length", "error", "tool_calls")} | {
     "content_filter": "error",
@@ -189,8 +182,7 @@ def _lift_answer(native: Native, context: LiftContext) -> Transcript:
     reason = native.get("finishReason") or None
     message = Message("assistant", [part for part, _ in lifted], stop_reason=reason, usage=usage or None)
     context.add(message, (), [spot for _, spot in lifted])
-    carried = {**(RESULT.carried(native) or {}), **({"usage": rest} if rest else {})}
-    return context.transcript(extras=extras_of(NAME, carried))
+    return context.transcript(extras=extras_of(NAME, RESULT.carried(native), usage=rest))
 
 
 def _lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinition:
@@ -264,34 +256,29 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
-    native: Native = {"messages": messages}
     carried = dict(carried_by(transcript.extras, NAME))
     choice = carried.pop("toolChoice", None)
-    if transcript.tools is not None:
-        native["tools"] = [_write_tool(tool) for tool in transcript.tools]
-    if transcript.tool_choice is not None:
-        still_says = choice is not None and _lift_choice(choice) == transcript.tool_choice
-        native["toolChoice"] = choice if still_says else transcript.tool_choice
-    native |= SETTINGS.write(transcript.settings or {}, {})
-    return REQUEST.put(native, carried)
+    still_says = choice is not None and _lift_choice(choice) == transcript.tool_choice
+    native = {
+        "messages": messages,
+        "tools": None if transcript.tools is None else [_write_tool(tool) for tool in transcript.tools],
+        "toolChoice": choice if still_says else transcript.tool_choice,
+        **SETTINGS.write(transcript.settings or {}, {}),
+    }
+    return REQUEST.write(native, carried)
 
 
 def _write_answer(transcript: Transcript) -> Native:
     message = transcript.messages[0]
     carried = dict(carried_by(transcript.extras, NAME))
-    native: Native = {"content": "".join(part.text for part in message.parts if isinstance(part, Text))}
-    thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
-    if thoughts:
-        native["thinkingContent"] = thoughts[0]
-    usage = put_counts(message.usage or {}, carried.pop("usage", {}), USAGE)
-    if usage:
-        native["usage"] = usage
-    calls = [write_tool_call(part) for part in message.parts if isinstance(part, ToolCall)]
-    if calls:
-        native["toolCalls"] = calls
-    if message.stop_reason is not None:
-        native["finishReason"] = message.stop_reason
-    return RESULT.put(native, carried)
+    native = {
+        "content": "".join(part.text for part in message.parts if isinstance(part, Text)),
+        "thinkingContent": next((part.text for part in message.parts if isinstance(part, Reasoning)), None),
+        "usage": put_counts(message.usage or {}, carried.pop("usage", {}), USAGE) or None,
+        "toolCalls": [write_tool_call(part) for part in message.parts if isinstance(part, ToolCall)] or None,
+        "finishReason": message.stop_reason,
+    }
+    return RESULT.write(native, carried)
 
 
 def _write_tool(tool: ToolDefinition) -> Native:
@@ -300,7 +287,7 @@ def _write_tool(tool: ToolDefinition) -> Native:
         whole: Native = carried["tool"]
         return whole
     native = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
-    return TOOL.put({key: value for key, value in native.items() if value is not None}, carried)
+    return TOOL.write(native, carried)
 
 
 RULES = (

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import content_of, lift_call
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.model.transcript import (
     Media,
     Message,
@@ -72,7 +72,7 @@ def lift_tool_call(native: Native, context: LiftContext) -> Part:
 def flat(carried: Native) -> Native:
     """What was carried of the older shape, whose function was an object inside."""
     inner = carried.get("function", {})
-    return {**{key: value for key, value in carried.items() if key != "function"}, **inner}
+    return {**omit(carried, "function"), **inner}
 
 
 def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
@@ -97,13 +97,12 @@ def _lift_attachment(native: Native) -> Part:
     kind = native["type"]
     if kind not in ATTACHMENT:
         return Opaque(NAME, native)
-    carried = ATTACHMENT[kind].carried(native) or {}
+    carried = ATTACHMENT[kind].carried(native)
     if kind == "text":
         return Text(native["text"], extras=extras_of(NAME, carried))
     body = native[kind]
-    inner = INNER[kind].carried(body)
     part = _lift_file(body) if kind == "file" else common.media_of_url("image", body["url"])
-    part.extras = extras_of(NAME, {**carried, **({kind: inner} if inner else {})})
+    part.extras = extras_of(NAME, carried, **{kind: INNER[kind].carried(body)})
     return part
 
 
@@ -123,13 +122,14 @@ def write_message(message: Message) -> Native:
     """A message with its type, as an element of a prompt has it."""
     if message.role == "tool":
         return _write_result(message)
-    native: Native = {"type": "message", "role": message.role, "content": _content(message)}
-    if message.name is not None:
-        native["name"] = message.name
-    calls = [write_tool_call(part) for part in message.parts if isinstance(part, ToolCall)]
-    if calls:
-        native["toolCalls"] = calls
-    return MESSAGE.put(native, carried_by(message.extras, NAME))
+    native = {
+        "type": "message",
+        "role": message.role,
+        "content": _content(message),
+        "name": message.name,
+        "toolCalls": [write_tool_call(part) for part in message.parts if isinstance(part, ToolCall)] or None,
+    }
+    return MESSAGE.write(native, carried_by(message.extras, NAME))
 
 
 def _content(message: Message) -> Any:
@@ -139,10 +139,8 @@ def _content(message: Message) -> Any:
 
 def write_tool_call(call: ToolCall) -> Native:
     """A call with its arguments as an object."""
-    native: Native = {"id": call.id, "name": call.name, "arguments": call.arguments}
-    if call.metadata is not None:
-        native["metadata"] = call.metadata
-    return CALL.put(native, carried_by(call.extras, NAME))
+    native = {"id": call.id, "name": call.name, "arguments": call.arguments, "metadata": call.metadata}
+    return CALL.write(native, carried_by(call.extras, NAME))
 
 
 def _write_result(message: Message) -> Native:

@@ -234,24 +234,27 @@ def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     settings = transcript.settings or {}
     carried_options = carried.pop("options", {})
     options = OPTION_KEYS.put(OPTIONS.write(settings, carried_options), OPTIONS.rest(carried_options))
-    native: Native = {} if transcript.model is None else {"model": transcript.model}
-    native["messages"] = messages
-    native |= common.write_tools(transcript, NAME)
-    native |= SETTINGS.write(settings, carried)
-    native |= {"options": options} if options else {}
-    return REQUEST.put(native, SETTINGS.rest(carried), sort=True)
+    native = {
+        "model": transcript.model,
+        "messages": messages,
+        **common.write_tools(transcript, NAME),
+        **SETTINGS.write(settings, carried),
+        "options": options or None,
+    }
+    return REQUEST.write(native, SETTINGS.rest(carried))
 
 
 def _write_response(transcript: Transcript) -> Native:
     message = transcript.messages[0]
-    native: Native = {"model": transcript.model, "created_at": transcript.created_at}
-    native = {key: value for key, value in native.items() if value is not None}
-    native |= {"message": write_message(message), "done": True}
-    if message.stop_reason is not None:
-        native["done_reason"] = message.stop_reason
-    usage = message.usage or {}
-    native |= {key: usage[ours] for key, ours in COUNTS.items() if ours in usage}
-    return RESPONSE.put(native, carried_by(transcript.extras, NAME), sort=True)
+    native = {
+        "model": transcript.model,
+        "created_at": transcript.created_at,
+        "message": write_message(message),
+        "done": True,
+        "done_reason": message.stop_reason,
+        **{key: (message.usage or {}).get(ours) for key, ours in COUNTS.items()},
+    }
+    return RESPONSE.write(native, carried_by(transcript.extras, NAME))
 
 
 RULES = (

@@ -65,7 +65,7 @@ def _lift_call(native: Native, index: int, context: LiftContext) -> ToolCall:
     if native.get("type") not in (None, "function"):
         carried = {"type": native["type"], **carried}
     id_ = context.pairing.call(native.get("id") or None, function["name"])
-    extras = extras_of(NAME, {**carried, **({"function": inner} if inner else {})})
+    extras = extras_of(NAME, carried, function=inner)
     return ToolCall(id_, function["name"], function.get("arguments") or {}, extras=extras)
 
 
@@ -94,14 +94,14 @@ def write_message(message: Message) -> Native:
         return _write_result(message)
     texts = [part.text for part in message.parts if isinstance(part, Text)]
     thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
-    calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
-    native: Native = {"role": message.role, "content": JOINT.join(texts)}
-    if thoughts:
-        native["thinking"] = JOINT.join(thoughts)
-    native |= _write_images(message.parts)
-    if calls:
-        native["tool_calls"] = calls
-    return MESSAGE.put(native, carried_by(message.extras, NAME))
+    native = {
+        "role": message.role,
+        "content": JOINT.join(texts),
+        "thinking": JOINT.join(thoughts) if thoughts else None,
+        **_write_images(message.parts),
+        "tool_calls": [_write_call(part) for part in message.parts if isinstance(part, ToolCall)] or None,
+    }
+    return MESSAGE.write(native, carried_by(message.extras, NAME))
 
 
 def _write_images(parts: list[Part]) -> Native:

@@ -36,7 +36,7 @@ from convcli.kit.fitting import (
     some_tools,
 )
 from convcli.kit.lacking import fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in, without_plain
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in, omit, without_nulls, without_plain
 from convcli.kit.passes import fused
 from convcli.kit.renaming import renaming
 from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
@@ -175,13 +175,15 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     carried = carried_by(transcript.extras, NAME)
-    native: Native = {} if transcript.model is None else {"model": transcript.model}
-    native["messages"] = messages
-    native |= common.write_tools(transcript, NAME, free=True)
-    native |= common.write_choices(transcript.tool_choice, carried, custom.names_of(transcript))
-    native |= common.REQUEST_SETTINGS.write(transcript.settings or {}, carried)
-    beside = {key: value for key, value in common.REQUEST_SETTINGS.rest(carried).items() if key not in common.CHOICES}
-    return REQUEST.put(native, beside)
+    native = {
+        "model": transcript.model,
+        "messages": messages,
+        **common.write_tools(transcript, NAME, free=True),
+        **common.write_choices(transcript.tool_choice, carried, custom.names_of(transcript)),
+        **common.REQUEST_SETTINGS.write(transcript.settings or {}, carried),
+    }
+    beside = omit(common.REQUEST_SETTINGS.rest(carried), *common.CHOICES)
+    return REQUEST.put(without_nulls(native), beside)
 
 
 RESPONSE, COMPATIBLE = "response", "compatible"

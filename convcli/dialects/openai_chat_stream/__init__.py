@@ -39,7 +39,7 @@ from convcli.kit import custom, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, ordered_parts, parts_in_roles, without
 from convcli.kit.lacking import PARTS, TOOLS, fields
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
 from convcli.kit.streams import Growing, Slots, fragments
 from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
@@ -130,7 +130,7 @@ def _whole_call(call: Native) -> Native:
     body = dict(call.get(kind) or {})
     body["name"] = body.get("name") or ""
     body[BODIES[kind]] = body.get(BODIES[kind]) or ""
-    return {**{key: value for key, value in call.items() if key != "index"}, kind: body}
+    return {**omit(call, "index"), kind: body}
 
 
 class _Answer:
@@ -166,12 +166,12 @@ class _Answer:
     def _choice(self, native: Native, place: Path) -> None:
         index = native.get("index") or 0
         choice = self.choices.setdefault(index, _Choice())
-        streams.merge(choice.rest, {key: value for key, value in native.items() if key != "delta"}, ONCE)
+        streams.merge(choice.rest, omit(native, "delta"), ONCE)
         self._say(("choices", index), place, native)
         delta = native.get("delta") or {}
         home, place = ("choices", index, "message"), (*place, "delta")
         self.first.setdefault(home, place)
-        rest = {key: value for key, value in delta.items() if key not in ("role", "tool_calls")}
+        rest = omit(delta, "role", "tool_calls")
         self._say(home, place, rest)
         streams.merge(choice.message, rest, ONCE)
         for j, call in enumerate(delta.get("tool_calls") or ()):
@@ -331,11 +331,11 @@ ANSWERS = Answers(SIBLING, lift_message, _write_message, common.FINISH, common.F
 
 
 def _chunks(response: Native, messages: list[Message], size: int) -> Iterator[Any]:
-    head = {key: value for key, value in response.items() if key not in ("choices", "usage")}
+    head = omit(response, "choices", "usage")
     if head.get("object") == WHOLE:
         head["object"] = CHUNK
     for choice, message in zip(response["choices"], messages, strict=True):
-        rest = {key: value for key, value in choice.items() if key not in ("index", "message", "finish_reason")}
+        rest = omit(choice, "index", "message", "finish_reason")
         for delta in _deltas(choice["message"], size):
             yield _chunk(head, choice, delta, None)
         if message.stop_reason != "error":

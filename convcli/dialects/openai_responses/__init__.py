@@ -30,7 +30,7 @@ from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
 from convcli.kit.lacking import fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
 from convcli.model.transcript import Message, Text, Transcript
 
@@ -161,7 +161,7 @@ def _write_request(transcript: Transcript, writer: ItemWriter) -> Native:
     native |= request.write_tools(transcript, NAME)
     native |= request.write_choice(transcript, carried)
     native |= request.SETTINGS.write(transcript.settings or {}, carried)
-    beside = {key: value for key, value in request.SETTINGS.rest(carried).items() if key != "tool_choice"}
+    beside = omit(request.SETTINGS.rest(carried), "tool_choice")
     return REQUEST.put(native, beside)
 
 

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from convcli.families.openai import request as common
 from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys, without_nulls
 from convcli.kit.settings import Setting, Settings
+from convcli.kit.values import pairs
 from convcli.model.dialect import Pass
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 
@@ -126,7 +127,7 @@ def _lift_format(native: Native) -> Native | None:
     """`{"type": "text" | "json" | "json_schema"}`, for the last with `name`, `description`, `schema`, `strict`."""
     kind = native.get("type")
     if kind == "json_schema":
-        return {key: value for key, value in native.items() if value is not None}
+        return without_nulls(native)
     return {"type": "json" if kind == "json_object" else kind} if kind in ("text", "json_object") else None
 
 
@@ -140,12 +141,10 @@ LOGPROBS = "message.output_text.logprobs"
 
 SETTINGS = Settings(
     {
-        "parallel_tool_calls": "parallelToolCalls",
-        "temperature": "temperature",
-        "top_p": "topP",
-        "max_output_tokens": "maxOutputTokens",
-        "stream": "stream",
-        "reasoning/effort": "reasoningEffort",
+        **pairs(
+            "parallel_tool_calls=parallelToolCalls temperature=temperature top_p=topP "
+            "max_output_tokens=maxOutputTokens stream=stream reasoning/effort=reasoningEffort"
+        ),
         "text/format": Setting("responseFormat", _lift_format, _write_format, partial=True),
         "text/verbosity": "verbosity",
         "include": Setting(

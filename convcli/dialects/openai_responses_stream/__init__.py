@@ -31,7 +31,7 @@ from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.response import last_answer, lift_response, write_response
 from convcli.kit import lacking, streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, omit
 from convcli.kit.streams import fragments
 from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
 from convcli.model.document import Rows
@@ -106,7 +106,7 @@ def _numbered(events: Iterable[Native]) -> list[Native]:
 
 
 def _events(response: Native, broken: bool, size: int) -> Iterator[Native]:
-    begun = dict(response) if broken else {key: value for key, value in response.items() if key != "usage"}
+    begun = dict(response) if broken else omit(response, "usage")
     begun |= {key: None for key in ("error", "incomplete_details", "completed_at") if key in begun}
     begun |= {"output": [], "status": "in_progress"}
     yield {"type": "response.created", "response": begun}

@@ -8,7 +8,7 @@ from convcli.families.responses.fitting import PREFIXES
 from convcli.families.responses.items import kind_of
 from convcli.kit import streams
 from convcli.kit.lacking import fields
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, omit
 from convcli.kit.streams import Growing, Slots
 from convcli.model.transcript import Path
 
@@ -51,14 +51,14 @@ def name_of_place(item: Native, index: int) -> str:
 def _unnamed(item: Native, index: int) -> Native:
     """The item without a name that only says where it stands."""
     is_place = item.get("id") == name_of_place(item, index)
-    return {key: value for key, value in item.items() if key != "id"} if is_place else item
+    return omit(item, "id") if is_place else item
 
 
 def _said_last(before: Any, after: Any) -> Any:
     """What is said of a thing in the end, and what was said of it before under other keys."""
     if isinstance(before, dict) and isinstance(after, dict):
         merged = {key: _said_last(before.get(key), value) for key, value in after.items()}
-        return merged | {key: value for key, value in before.items() if key not in after}
+        return merged | omit(before, *after)
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         return [_said_last(one, other) for one, other in zip(before, after, strict=True)]
     return after
@@ -67,7 +67,7 @@ def _said_last(before: Any, after: Any) -> Any:
 def _beside_texts(parts: Any) -> Any:
     """What the events of parts said beside their texts, which are in the item in the end."""
     texts = ("type", "text", "refusal")
-    return [{key: value for key, value in part.items() if key not in texts} for part in parts or ()]
+    return [omit(part, *texts) for part in parts or ()]
 
 
 class _Item:
@@ -164,7 +164,7 @@ class Answer:
 
     def _response(self, kind: str, native: Native, at: int) -> None:
         self.response.pop("status", None)
-        self.response |= {key: value for key, value in native.items() if key != "output"}
+        self.response |= omit(native, "output")
         self.routes |= {(key,): (at, "response", key) for key in native if native[key] is not None or not at}
         for index, item in enumerate(native.get("output") or ()):
             self._item(index, item, (at, "response", "output", index), kind in ENDS.values())

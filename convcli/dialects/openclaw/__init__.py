@@ -31,8 +31,9 @@ from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
 from convcli.families.openai import request as common
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit
 from convcli.kit.sessions import Envelope
+from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Part, Path, ToolCall, Transcript
@@ -144,7 +145,7 @@ def _write_request(transcript: Transcript) -> Native:
         **common.write_choices(transcript.tool_choice, carried),
         **common.COMPATIBLE_SETTINGS.write(transcript.settings or {}, carried),
     }
-    return REQUESTS.write(transcript, {key: rest[key] for key in rest if key not in common.CHOICES}, **content)
+    return REQUESTS.write(transcript, omit(rest, *common.CHOICES), **content)
 
 
 def _results_beside_content(survey: Survey) -> Iterator[Breach]:
@@ -269,15 +270,11 @@ DIALECT = Dialect(
         "cwd": (ROOT, "_workspaceDir"),
         "model": (ROOT, "modelId"),
         "extras.header": (ROOT,),
-        "message.id": ("..", "id"),
-        "message.parentId": ("..", "parentId"),
-        "message.createdAt": ("..", "timestamp"),
-        "message.usage": ("usage",),
-        "message.error": ("errorMessage",),
-        "extras.row": ("..",),
-        "reasoning.metadata": ("thinkingSignature",),
-        "tool_result.value": ("content",),
-        "tool_result.name": ("toolName",),
+        **paths(
+            "message.id=../id message.parentId=../parentId message.createdAt=../timestamp message.usage=usage "
+            "message.error=errorMessage extras.row=.. reasoning.metadata=thinkingSignature tool_result.value=content "
+            "tool_result.name=toolName"
+        ),
     },
     envelope=frozenset(("api", "provider", "timestamp", "row", "_openclawSessionKey")),
 )

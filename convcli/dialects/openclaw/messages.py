@@ -23,24 +23,20 @@ from convcli.dialects.openclaw.blocks import (
     write_result,
 )
 from convcli.dialects.openclaw.injected import lift_injected
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
-from convcli.kit.values import milliseconds_of_time
+from convcli.kit.values import milliseconds_of_time, pairs
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolDefinition, ToolResult
 
 STOP_OF = {"tool_calls": "toolUse"} | {word: word for word in ("stop", "length", "error", "aborted", "deferred")}
 STOP_REASON = Setting(
     "stop_reason", lambda stop: "tool_calls" if stop == "toolUse" else stop, lambda stop: STOP_OF.get(stop, stop)
 )
-USAGE = {
-    "input": "inputTokens",
-    "output": "outputTokens",
-    "cacheRead": "cacheReadTokens",
-    "cacheWrite": "cacheWriteTokens",
-    "reasoning": "reasoningTokens",
-    "totalTokens": "totalTokens",
-}
+USAGE = pairs(
+    "input=inputTokens output=outputTokens cacheRead=cacheReadTokens cacheWrite=cacheWriteTokens "
+    "reasoning=reasoningTokens totalTokens=totalTokens"
+)
 COST = ("input", "output", "cacheRead", "cacheWrite", "total")
 
 
@@ -86,7 +82,7 @@ def counted(message: Message, zeros: Native) -> Message:
     same = usage.keys() == (message.usage or {}).keys() and rest == beside
     if same:
         return message
-    others = {key: value for key, value in carried.items() if key != "usage"}
+    others = omit(carried, "usage")
     extras = {**(message.extras or {}), NAME: {**others, **({"usage": rest} if rest else {})}}
     return replace(message, usage=usage or None, extras=extras)
 
@@ -223,7 +219,7 @@ def write_message(message: Message, form: str) -> Native:
     time: Native = {} if clock is None else {"timestamp": clock}
     first = message.parts[0] if message.parts else None
     if isinstance(first, ToolResult):
-        carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key != "row"}
+        carried = omit(carried_by(message.extras, NAME), "row")
         result = write_result(first, form)
         if form == REQUEST:
             return {"role": "tool", "content": [result], **carried}
@@ -239,10 +235,10 @@ def is_bash(part: Part) -> bool:
 
 
 def _write_turn(message: Message, time: Native, form: str) -> Native:
-    carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key != "row"}
+    carried = omit(carried_by(message.extras, NAME), "row")
     inserted = carried.pop("role", None) if message.role == "user" else None
     role = inserted if inserted in INSERTED else message.role
-    parts, content = message.parts, {"role": role, **{key: time[key] for key in time if key not in carried}}
+    parts, content = message.parts, {"role": role, **omit(time, *carried)}
     if role == "system":
         parts, sections = _split_sections(parts, carried.pop("sections", None))
         content |= {"sections": sections} if sections else {}

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
 from convcli.dialects.openclaw.messages import ROLES, lift_message, lift_tool, write_message, write_tool
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit
 from convcli.kit.sessions import Envelope, event_of, head_of, row_of_event
 from convcli.kit.values import milliseconds_of_time
 from convcli.model.document import Rows
@@ -81,7 +81,7 @@ def _lift_row(row: Native, i: int, reader: Reader) -> Message:
         _lift_envelope(lifted[0][0], row, {})
     elif is_inline(row):
         place = (i, "summary" if kind == "branch_summary" else "content")
-        inner = {key: value for key, value in row.items() if key not in ENVELOPE}
+        inner = omit(row, *ENVELOPE)
         lifted = lift_message({"role": INLINE[row["type"]], **inner}, place, reader)
         _lift_envelope(lifted[0][0], {key: row[key] for key in row if key in ENVELOPE}, {"type": kind})
     else:
@@ -99,7 +99,7 @@ def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
     own = carried_by(message.extras, NAME)
     clock = milliseconds_of_time(message.created_at)
     if clock is not None and type(own.get("timestamp")) is int and own["timestamp"] == clock:
-        own = {key: value for key, value in own.items() if key != "timestamp"}
+        own = omit(own, "timestamp")
     message.extras = extras_of(NAME, {**own, **({"row": outer} if outer else {})})
 
 
@@ -189,7 +189,7 @@ def write_row(message: Message) -> Native:
     outer = dict(carried_by(message.extras, NAME).get("row") or {})
     kind = outer.pop("type", "message")
     if INLINE.get(kind) == native["role"]:
-        inner = {key: value for key, value in native.items() if key not in ("role", "timestamp")}
+        inner = omit(native, "role", "timestamp")
         return ROW.write(message, outer, type=kind, **links, **inner)
     return ROW.write(message, outer, type="message", **links, message=native)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.model.transcript import Extras, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -90,7 +90,7 @@ class Blocks(NamedTuple):
 
         def read(kind: str) -> ReadBlock:
             def lift(blocks: Blocks, native: Native, context: LiftContext) -> Part | None:
-                block = {other: value for other, value in native.items() if other != key}
+                block = omit(native, key)
                 part = self.readers[kind](blocks, block, context)
                 if part is not None and native.get(key):
                     part.metadata = {name: native[key]}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from convcli.families.anthropic.blocks import Blocks, is_bare
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, extras_of
+from convcli.kit.objects import Keys, Native, extras_of, without_nulls
 from convcli.kit.sessions import add_event, row_of_event
 from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Part, Path, Spots, Text
@@ -49,7 +49,7 @@ def write_facts(message: Message, carried: Native) -> Native:
     usage = write_usage(message.usage or {}, counts) if message.usage or counts else None
     reason = message.stop_reason and FINISH_OF.get(message.stop_reason, message.stop_reason)
     facts = {"id": message.id, "model": message.model, "stop_reason": reason, "usage": usage}
-    return {key: value for key, value in facts.items() if value is not None}
+    return without_nulls(facts)
 
 
 _facts, NO_FACTS = attrgetter("id", "model", "stop_reason", "usage"), (None,) * 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from convcli.families.anthropic.messages import Turns
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native
+from convcli.kit.objects import Keys, Native, without_nulls
 from convcli.kit.renaming import identifiers
 from convcli.model.transcript import Transcript
 
@@ -31,7 +31,7 @@ def write_response(transcript: Transcript, turns: Turns) -> Native:
     """The response that holds the last turn."""
     natives = _of_responses(turns).write(transcript.messages) or [{"role": "assistant", "content": []}]
     whole = {"id": transcript.id, "type": "message", "model": transcript.model, **natives[-1]}
-    return RESPONSE.put({key: value for key, value in whole.items() if value is not None}, None, sort=True)
+    return RESPONSE.put(without_nulls(whole), None, sort=True)
 
 
 def _of_responses(turns: Turns) -> Turns:

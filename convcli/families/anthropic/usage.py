@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from convcli.kit.objects import Native
-from convcli.kit.values import put_counts, take_counts
+from convcli.kit.objects import Native, omit
+from convcli.kit.values import counts, put_counts, take_counts
 
 Counts = Mapping[tuple[str, ...], str]
 """Our names of counts by their path in the vendor's object."""
 
-USAGE: Counts = {
-    ("input_tokens",): "inputTokens",
-    ("cache_creation_input_tokens",): "cacheWriteTokens",
-    ("cache_read_input_tokens",): "cacheReadTokens",
-    ("output_tokens",): "outputTokens",
-    ("output_tokens_details", "thinking_tokens"): "reasoningTokens",
-}
+USAGE: Counts = counts(
+    "input_tokens=inputTokens cache_creation_input_tokens=cacheWriteTokens cache_read_input_tokens=cacheReadTokens "
+    "output_tokens=outputTokens output_tokens_details/thinking_tokens=reasoningTokens"
+)
 
 
 def lift_usage(native: Native, table: Counts = USAGE) -> tuple[dict[str, int], Native]:
@@ -32,7 +29,7 @@ def write_usage(usage: dict[str, int], carried: Native, table: Counts = USAGE) -
     if "inputTokens" in usage:
         usage = {**usage, "inputTokens": usage["inputTokens"] - _cached(usage)}
     native = put_counts(usage, carried, table)
-    return {**{key: native[key] for key in native if key not in carried}, **{key: native[key] for key in carried}}
+    return {**omit(native, *carried), **{key: native[key] for key in carried}}
 
 
 def taken_usage(usage: dict[str, int], table: Counts = USAGE) -> dict[str, int] | None:

@@ -17,7 +17,7 @@ from convcli.families.google.parts import BLOB, CALL, FILE, PART
 from convcli.families.google.results import RESPONSE as ANSWER
 from convcli.families.google.schema import PARAMETERS
 from convcli.families.google.schema import RESPONSE as OUTPUT
-from convcli.kit.objects import Native, carried_by, without_keys
+from convcli.kit.objects import Native, carried_by, omit, without_keys
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefinition, ToolResult
@@ -77,7 +77,7 @@ def _known(record: Any, carried: Carried, service: Service) -> Any:
     known = carried.filtered(mine, service)
     candidate = known.get("candidate", {})
     if f"finishReason.{candidate.get('finishReason')}" in service.lacks:
-        known["candidate"] = {key: value for key, value in candidate.items() if key != "finishReason"}
+        known["candidate"] = omit(candidate, "finishReason")
     return record if known == mine else replace(record, extras=with_extras(record.extras, service.owner, known))
 
 
@@ -112,7 +112,7 @@ def _with_one_schema(tool: ToolDefinition, owner: str) -> ToolDefinition:
 
 def with_extras(extras: Extras | None, owner: str, carried: Native) -> Extras | None:
     """The extras with these of the owner, as far as they say something."""
-    others = {name: value for name, value in (extras or {}).items() if name != owner}
+    others = omit(extras or {}, owner)
     mine = {key: value for key, value in carried.items() if value is not None and value != {}}
     return ({**others, owner: mine} if mine else others) or None
 

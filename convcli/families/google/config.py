@@ -10,9 +10,9 @@ from typing import Any
 from convcli.families.google.keys import Shape, Writer, listed, owned, snake
 from convcli.families.google.schema import PARAMETERS, RESPONSE, lift_schema, read_subset, write_schema
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, merge
+from convcli.kit.objects import Native, carried_by, merge, omit, without_nulls
 from convcli.kit.settings import BUDGET, EFFORT, Settings, off_as_budget, off_as_effort
-from convcli.kit.values import pairs, put_counts, take_counts
+from convcli.kit.values import counts, pairs, put_counts, take_counts
 from convcli.model.transcript import Origin, Path, ToolChoice, ToolDefinition, Transcript
 
 BUILTIN = (
@@ -144,25 +144,17 @@ def write_choice(transcript: Transcript, writer: Writer) -> Native:
     native = {} if choice is None else {"functionCallingConfig": _write_calling(choice)}
     calling = carried.get("functionCallingConfig")
     if native and calling and nearest_choice(calling) != choice:
-        carried = {key: value for key, value in carried.items() if key != "functionCallingConfig"}
+        carried = omit(carried, "functionCallingConfig")
     return TOOL_CONFIG.ordered({**native, **carried})
 
 
 # ---------------------------------------------------------------- settings
 
-SETTINGS = {
-    "temperature": "temperature",
-    "topP": "topP",
-    "topK": "topK",
-    "maxOutputTokens": "maxOutputTokens",
-    "stopSequences": "stop",
-    "presencePenalty": "presencePenalty",
-    "frequencyPenalty": "frequencyPenalty",
-    "seed": "seed",
-    "candidateCount": "candidateCount",
-    "responseLogprobs": "logprobs",
-    "logprobs": "topLogprobs",
-}
+SETTINGS = pairs(
+    "temperature=temperature topP=topP topK=topK maxOutputTokens=maxOutputTokens stopSequences=stop "
+    "presencePenalty=presencePenalty frequencyPenalty=frequencyPenalty seed=seed candidateCount=candidateCount "
+    "responseLogprobs=logprobs logprobs=topLogprobs"
+)
 """Settings whose value is the same on both sides, in Google's order."""
 SAME = Settings(SETTINGS)
 
@@ -197,7 +189,7 @@ def lift_settings(value: Native, origin: Origin) -> tuple[Native, Native]:
         settings["modalities"] = kinds
         used = (*used, "responseModalities")
     thinking = _lift_thinking(beside.pop("thinkingConfig", {}), settings)
-    beside = {key: inner for key, inner in beside.items() if key not in used}
+    beside = omit(beside, *used)
     return off_as_effort(settings), GENERATION.ordered({**beside, "thinkingConfig": thinking} if thinking else beside)
 
 
@@ -212,7 +204,7 @@ def _lift_thinking(value: Native, settings: Native) -> Native:
     if budget is not None:
         settings[BUDGET] = budget
         said.append("thinkingBudget")
-    return {key: inner for key, inner in thinking.items() if key not in said}
+    return omit(thinking, *said)
 
 
 def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
@@ -234,7 +226,7 @@ def write_settings(transcript: Transcript, writer: Writer) -> Native:
     native = SAME.write(settings, {})
     level = settings[EFFORT].upper() if EFFORT in settings else None
     thinking = {"thinkingLevel": level, "thinkingBudget": settings.get(BUDGET)}
-    thinking = {key: value for key, value in thinking.items() if value is not None}
+    thinking = without_nulls(thinking)
     native |= {"thinkingConfig": thinking} if thinking else {}
     if "modalities" in settings:
         native["responseModalities"] = [kind.upper() for kind in settings["modalities"]]
@@ -250,13 +242,10 @@ def _write_format(format_: Native) -> Native:
 
 # ---------------------------------------------------------------- usage
 
-COUNTS: dict[tuple[str, ...], str] = {
-    ("promptTokenCount",): "inputTokens",
-    ("cachedContentTokenCount",): "cacheReadTokens",
-    ("candidatesTokenCount",): "outputTokens",
-    ("thoughtsTokenCount",): "reasoningTokens",
-    ("totalTokenCount",): "totalTokens",
-}
+COUNTS: dict[tuple[str, ...], str] = counts(
+    "promptTokenCount=inputTokens cachedContentTokenCount=cacheReadTokens candidatesTokenCount=outputTokens "
+    "thoughtsTokenCount=reasoningTokens totalTokenCount=totalTokens"
+)
 """Counts by their key. What was read from a cache is part of the prompt; thoughts are not part of the candidates."""
 
 USAGE = Shape(

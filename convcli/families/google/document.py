@@ -16,7 +16,8 @@ from convcli.families.google.contents import (
 from convcli.families.google.keys import CHOICE, Service, Shape, Writer, owned, words
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, carried_by
+from convcli.kit.objects import Native, carried_by, omit
+from convcli.kit.values import pairs
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Transcript
 from convcli.wire import exact_json
@@ -52,13 +53,7 @@ REASONS = FILTERED | words(
     "FINISH_REASON_UNSPECIFIED OTHER MALFORMED_FUNCTION_CALL IMAGE_OTHER NO_IMAGE UNEXPECTED_TOOL_CALL "
     "TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE ESCALATION PUP_LIMITED_DISABLED CONTINUATION"
 )
-REASON_OF = {
-    "stop": "STOP",
-    "tool_calls": "STOP",
-    "length": "MAX_TOKENS",
-    "content_filter": "SAFETY",
-    "refusal": "SAFETY",
-}
+REASON_OF = pairs("stop=STOP tool_calls=STOP length=MAX_TOKENS content_filter=SAFETY refusal=SAFETY")
 
 
 # ---------------------------------------------------------------- lift
@@ -211,7 +206,7 @@ def _write_request(transcript: Transcript, writer: Writer) -> Native:
         native[TIER] = config.TIER_OF[(transcript.settings or {})["serviceTier"]]
     outside = ("toolConfig", "generationConfig", "response")
     carried = writer.carried(transcript.extras)
-    return REQUEST.put(native, {key: value for key, value in carried.items() if key not in outside})
+    return REQUEST.put(native, omit(carried, *outside))
 
 
 def _write_response(transcript: Transcript, writer: Writer) -> Native:
@@ -239,5 +234,5 @@ def _write_candidate(message: Message, index: int, count: int, writer: Writer) -
         native["index"] = index
     carried = writer.carried(message.extras, "candidate")
     if "finishReason" in carried and read_reason(carried["finishReason"], message) != message.stop_reason:
-        carried = {key: value for key, value in carried.items() if key != "finishReason"}
+        carried = omit(carried, "finishReason")
     return CANDIDATE.put(native, carried)

@@ -25,7 +25,7 @@ from convcli.families.google.keys import Service
 from convcli.families.google.parts import SIGNATURE, kind_of
 from convcli.families.google.results import read_response, with_media, write_response
 from convcli.kit.fitting import answers_only, is_foreign_builtin, linear, roles, without
-from convcli.kit.objects import Native, carried_by, says_something
+from convcli.kit.objects import Native, carried_by, omit, says_something, without_nulls
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
 from convcli.kit.renaming import renaming
 from convcli.kit.results import results_behind_calls, separate_results
@@ -163,7 +163,7 @@ def _without_calling(transcript: Transcript, owner: str) -> Transcript:
     choice = carried.get("toolConfig", {})
     if config.nearest_choice(choice.get("functionCallingConfig") or {}) is None:
         return transcript
-    others = {key: value for key, value in choice.items() if key != "functionCallingConfig"}
+    others = omit(choice, "functionCallingConfig")
     return replace(transcript, extras=with_extras(transcript.extras, owner, {**carried, "toolConfig": others}))
 
 
@@ -184,7 +184,7 @@ def _fitted_settings(service: Service) -> Pass:
 
     def fitted(transcript: Transcript) -> Transcript:
         fit = {name: _setting(name, value, service) for name, value in (transcript.settings or {}).items()}
-        settings = {name: value for name, value in fit.items() if value is not None}
+        settings = without_nulls(fit)
         if settings.get(EFFORT) == OFF and BUDGET in settings:
             del settings[EFFORT]
         return (

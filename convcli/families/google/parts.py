@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from convcli.families.google.keys import Shape, Writer, owned
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, omit, without_nulls
 from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Refusal, Text, ToolCall
 
 DATA = (
@@ -137,7 +137,7 @@ def finish(part: Part, native: Native, writer: Writer) -> Native:
     if isinstance(signature, str):
         native[SIGNATURE] = signature
     carried = writer.carried(part.extras)
-    return PART.put(native, {key: value for key, value in carried.items() if key not in DATA})
+    return PART.put(native, omit(carried, *DATA))
 
 
 def _write_call(call: ToolCall, writer: Writer) -> Native:
@@ -154,5 +154,5 @@ def media_body(media: Media, writer: Writer) -> Native | None:
         return None
     unknown = "" if shape is BLOB else None  # of data the service wants the key
     native = {"mimeType": media.media_type or unknown, **place, "displayName": media.name}
-    native = {key: value for key, value in native.items() if value is not None}
+    native = without_nulls(native)
     return {shape.name: shape.put(native, writer.carried(media.extras, shape.name))}

@@ -6,6 +6,7 @@ from convcli.families.google import config
 from convcli.families.google.keys import words
 from convcli.families.google.results import express
 from convcli.kit.lacking import settings_but
+from convcli.kit.values import paths
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Path
 
@@ -81,16 +82,13 @@ USAGE = ("..", "..", "..", "usageMetadata")
 FORMAT = ("generationConfig", "responseMimeType")
 
 PLACES: dict[str, Path] = {
-    "id": ("responseId",),
-    "createdAt": ("createTime",),
-    "toolChoice": ("toolConfig", "functionCallingConfig"),
-    "settings": ("generationConfig",),
+    **paths("id=responseId createdAt=createTime toolChoice=toolConfig/functionCallingConfig settings=generationConfig"),
     **{f"settings.{ours}": ("generationConfig", *theirs.split("/")) for ours, theirs in SETTING_KEYS.items()},
-    "settings.serviceTier": ("serviceTier",),
-    "settings.responseFormat.schema": ("generationConfig", "responseSchema"),
     **{f"settings.responseFormat.{key}": FORMAT for key in ("type", "name", "description", "strict")},
-    "message.stopReason": ("..", "finishReason"),
-    "message.error": ("error", "message"),
+    **paths(
+        "settings.serviceTier=serviceTier settings.responseFormat.schema=generationConfig/responseSchema "
+        "message.stopReason=../finishReason message.error=error/message"
+    ),
     "message.usage": USAGE,
     **{f"message.usage.{ours}": (*USAGE, *theirs) for theirs, ours in config.COUNTS.items()},
     "extras.content": (),
@@ -98,15 +96,12 @@ PLACES: dict[str, Path] = {
     "extras.candidate": ("..",),
     "extras.usageMetadata": USAGE,
     "extras.tool": (),
-    "tool_call.id": ("functionCall", "id"),
-    "tool_call.name": ("functionCall", "name"),
-    "tool_call.arguments": ("functionCall", "args"),
-    "tool_result.toolCallId": ("functionResponse", "id"),
-    "tool_result.name": ("functionResponse", "name"),
-    "tool_result.kind": ("functionResponse", "response"),
-    "tool_result.value": ("functionResponse", "response"),
-    "tool_result.isError": ("functionResponse", "response"),
-    "tool.outputSchema": ("response",),
+    **paths(
+        "tool_call.id=functionCall/id tool_call.name=functionCall/name tool_call.arguments=functionCall/args "
+        "tool_result.toolCallId=functionResponse/id tool_result.name=functionResponse/name "
+        "tool_result.kind=functionResponse/response tool_result.value=functionResponse/response "
+        "tool_result.isError=functionResponse/response tool.outputSchema=response"
+    ),
 }
 
 ENVELOPE = words("response candidate usageMetadata")

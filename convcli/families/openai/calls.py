@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of, lift_input
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.dialect import LossKind
 from convcli.model.transcript import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
@@ -31,10 +31,9 @@ def lift_call(native: Native, context: LiftContext) -> Part:
     if kind not in BODY or not isinstance(body, dict):
         return Opaque(context.dialect, {"type": kind, **native} if "type" not in native else native)
     call = (_read_custom if kind == "custom" else read_call)(body, native.get("id") or None, context)
-    inner = BODY[kind].carried(body)
     carried = {key: native[key] for key in BODY if key != kind and native.get(key)}
     carried |= CALL.carried(native) or {}
-    call.extras = extras_of(context.dialect, {**carried, **({kind: inner} if inner else {})})
+    call.extras = extras_of(context.dialect, carried, **{kind: BODY[kind].carried(body)})
     return call
 
 
@@ -71,12 +70,9 @@ def write_call(call: ToolCall, dialect: str, *, free: bool = False) -> Native:
     carried = carried_by(call.extras, dialect)
     text = input_of(call) if free else None
     kind = "function" if text is None else "custom"
-    if text is not None:
-        body = CUSTOM.put({"name": call.name, "input": text}, carried.get("custom"))
-    else:
-        body = write_function(call, dialect)
-    outer = {key: value for key, value in carried.items() if key != kind}
-    return CALL.put({"id": call.id, "type": kind, kind: body}, outer)
+    custom = CUSTOM.put({"name": call.name, "input": text}, carried.get("custom"))
+    body = write_function(call, dialect) if text is None else custom
+    return CALL.put({"id": call.id, "type": kind, kind: body}, omit(carried, kind))
 
 
 def write_parts(
@@ -123,7 +119,7 @@ def of_message(carried: Native) -> Native:
 
 
 def _others(carried: Native) -> Native:
-    return {key: carried[key] for key in carried if key not in AROUND_MESSAGE}
+    return omit(carried, *AROUND_MESSAGE)
 
 
 def is_bare_text(part: Part) -> bool:

@@ -251,11 +251,9 @@ def write_message(message: Message, dialect: str) -> Native:
     draft = Draft(message.role, dialect)
     for part in message.parts:
         draft.add(part)
-    native = draft.native()
-    if message.name is not None:
-        native["name"] = message.name
-    carried = carried_by(message.extras, dialect)
-    return MESSAGE.put(native, of_message(carried), sort=message.name is not None)
+    named = {} if message.name is None else {"name": message.name}
+    carried = of_message(carried_by(message.extras, dialect))
+    return MESSAGE.put({**draft.native(), **named}, carried, sort=bool(named))
 
 
 def _write_result(message: Message, dialect: str) -> Native:

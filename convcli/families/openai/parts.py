@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.openai import request as common
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.renaming import Alphabet, identifiers
 from convcli.model.transcript import Extras, Media, Opaque, Part, Refusal, Text
 
@@ -24,9 +24,8 @@ def lift_part(native: Native, dialect: str) -> Part:
     body: Any = native.get(kind) if kind in LIFT_PART else None
     if not isinstance(body, dict if kind in BODY_KEYS else str):
         return Opaque(dialect, native)
-    carried = PART_KEYS[kind].carried(native) or {}
     inner = BODY_KEYS[kind].carried(native[kind]) if kind in BODY_KEYS else None
-    part = LIFT_PART[kind](body, extras_of(dialect, {**carried, **({kind: inner} if inner else {})}))
+    part = LIFT_PART[kind](body, extras_of(dialect, PART_KEYS[kind].carried(native), **{kind: inner}))
     return Opaque(dialect, native) if part is None else part
 
 
@@ -94,15 +93,13 @@ def write_media(media: Media, dialect: str) -> Native | None:
         return None
     kind, body = written
     carried = carried_by(media.extras, dialect)
-    outer = {key: value for key, value in carried.items() if key != kind}
-    return PART_KEYS[kind].put({"type": kind, kind: BODY_KEYS[kind].put(body, carried.get(kind))}, outer)
+    native = {"type": kind, kind: BODY_KEYS[kind].put(body, carried.get(kind))}
+    return PART_KEYS[kind].put(native, omit(carried, kind))
 
 
 def _write_image(media: Media) -> tuple[str, Native] | None:
     url = common.url_of_media(media)
-    if url is None:
-        return None
-    return "image_url", {"url": url} if media.detail is None else {"url": url, "detail": media.detail}
+    return None if url is None else ("image_url", without_nulls({"url": url, "detail": media.detail}))
 
 
 def _write_audio(media: Media) -> tuple[str, Native] | None:

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_foreign_builtin
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.settings import Setting, Settings, in_snake_case
-from convcli.kit.values import DATA_URL, put_counts, split_data_url, take_counts
+from convcli.kit.values import DATA_URL, counts, put_counts, split_data_url, take_counts
 from convcli.model.transcript import Media, Message, Path, ToolChoice, ToolDefinition, Transcript
 
 FINISH = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter"}
@@ -37,14 +37,12 @@ def lift_tool(native: Native, context: LiftContext, path: Path, *, free: bool = 
     function = native.get("function")
     if (native.get("type") or "function") != "function" or not isinstance(function, dict) or "name" not in function:
         return _lift_builtin(native, context.dialect)
-    inner = FUNCTION.carried(function)
-    carried = {**(TOOL.carried(native) or {}), **({"function": inner} if inner else {})}
     return ToolDefinition(
         function["name"],
         function.get("description") or None,
         function.get("parameters"),
         function.get("strict"),
-        extras=extras_of(context.dialect, carried),
+        extras=extras_of(context.dialect, TOOL.carried(native), function=FUNCTION.carried(function)),
     )
 
 
@@ -62,21 +60,19 @@ def _lift_custom(native: Native, body: Native, dialect: str) -> ToolDefinition:
     """A tool that takes a free text; a grammar stands beside its type, as Responses has it."""
     format_: Native = body.get("format") or custom.TEXT
     grammar: Native = format_.get("grammar") or {}
-    flat = {**{key: value for key, value in format_.items() if key != "grammar"}, **grammar}
-    inner = CUSTOM.carried(body)
-    outer = {key: value for key, value in (TOOL.carried(native) or {}).items() if key != "custom"}
-    extras = extras_of(dialect, {**outer, **({"custom": inner} if inner else {})})
+    flat = {**omit(format_, "grammar"), **grammar}
+    extras = extras_of(dialect, omit(TOOL.carried(native) or {}, "custom"), custom=CUSTOM.carried(body))
     description = body.get("description") or None
     return ToolDefinition(body["name"], description, custom.PARAMETERS, custom=flat, extras=extras)
 
 
 def _write_custom(tool: ToolDefinition, carried: Native) -> Native:
     format_ = tool.custom or custom.TEXT
-    grammar = {key: value for key, value in format_.items() if key != "type"}
+    grammar = omit(format_, "type")
     written = {"type": format_.get("type"), **({"grammar": grammar} if grammar else {})}
     native = {"name": tool.name, "description": tool.description, "format": written}
     native = {key: value for key, value in native.items() if value not in (None, custom.TEXT)}
-    outer = {key: value for key, value in carried.items() if key != "custom"}
+    outer = omit(carried, "custom")
     return {"type": "custom", "custom": CUSTOM.put(native, carried.get("custom")), **outer}
 
 
@@ -98,12 +94,10 @@ def write_tool(tool: ToolDefinition, dialect: str, *, strict: bool = True, free:
         return None
     if tool.custom is not None and free:
         return _write_custom(tool, carried)
-    native: Native = {"name": tool.name}
-    for key, value in (("description", tool.description), ("parameters", tool.parameters), ("strict", tool.strict)):
-        if value is not None and (strict or key != "strict"):
-            native[key] = value
-    outer = {key: value for key, value in carried.items() if key != "function"}
-    return TOOL.put({"type": "function", "function": FUNCTION.put(native, carried.get("function"))}, outer)
+    native: Native = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    native |= {"strict": tool.strict} if strict else {}
+    outer = omit(carried, "function")
+    return TOOL.put({"type": "function", "function": FUNCTION.write(native, carried.get("function"))}, outer)
 
 
 def lift_choice(native: Any) -> ToolChoice | None:
@@ -243,7 +237,7 @@ def write_format(format_: dict[str, Any]) -> Native:
     kind = format_.get("type")
     if kind != "json_schema":
         return {"type": "json_object" if kind == "json" else kind}
-    return {"type": "json_schema", "json_schema": {key: value for key, value in format_.items() if key != "type"}}
+    return {"type": "json_schema", "json_schema": omit(format_, "type")}
 
 
 def named_format(transcript: Transcript) -> Transcript:
@@ -314,14 +308,11 @@ REQUEST_SETTINGS = Settings(
 
 Counts: TypeAlias = Mapping[tuple[str, ...], str]
 
-USAGE: Counts = {
-    ("prompt_tokens",): "inputTokens",
-    ("completion_tokens",): "outputTokens",
-    ("total_tokens",): "totalTokens",
-    ("prompt_tokens_details", "cached_tokens"): "cacheReadTokens",
-    ("prompt_tokens_details", "cache_write_tokens"): "cacheWriteTokens",
-    ("completion_tokens_details", "reasoning_tokens"): "reasoningTokens",
-}
+USAGE: Counts = counts(
+    "prompt_tokens=inputTokens completion_tokens=outputTokens total_tokens=totalTokens "
+    "prompt_tokens_details/cached_tokens=cacheReadTokens prompt_tokens_details/cache_write_tokens=cacheWriteTokens "
+    "completion_tokens_details/reasoning_tokens=reasoningTokens"
+)
 """Counts by their path in `usage`. `inputTokens` includes what was read from or written to a cache."""
 
 

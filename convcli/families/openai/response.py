@@ -100,20 +100,18 @@ def _lift_choice(native: Native, index: int, context: LiftContext, answers: Answ
 
 def write_response(transcript: Transcript, answers: Answers) -> Native:
     """A response with one choice for each message."""
-    native: Native = {} if transcript.id is None else {"id": transcript.id}
-    native["object"] = OBJECT
-    created = None if transcript.created_at is None else epoch_of_time(transcript.created_at)
-    if created is not None:
-        native["created"] = created
-    if transcript.model is not None:
-        native["model"] = transcript.model
-    native["choices"] = [_write_choice(message, i, answers) for i, message in enumerate(transcript.messages)]
     counted = next((message for message in transcript.messages if _has_usage(message, answers)), None)
-    if counted is not None:
-        native["usage"] = common.write_usage(counted, answers.dialect, answers.usage)
+    native = {
+        "id": transcript.id,
+        "object": OBJECT,
+        "created": None if transcript.created_at is None else epoch_of_time(transcript.created_at),
+        "model": transcript.model,
+        "choices": [_write_choice(message, i, answers) for i, message in enumerate(transcript.messages)],
+        "usage": None if counted is None else common.write_usage(counted, answers.dialect, answers.usage),
+    }
     carried = dict(carried_by(transcript.extras, answers.dialect))
     carried |= carried.pop(WITHOUT_ANSWER, {})
-    return RESPONSE.put(native, carried)
+    return RESPONSE.write(native, carried)
 
 
 def _has_usage(message: Message, answers: Answers) -> bool:
@@ -121,10 +119,9 @@ def _has_usage(message: Message, answers: Answers) -> bool:
 
 
 def _write_choice(message: Message, index: int, answers: Answers) -> Native:
-    native: Native = {"index": index, "message": answers.write_message(message, answers.dialect)}
-    if message.stop_reason is not None:
-        native["finish_reason"] = answers.finish_of.get(message.stop_reason, message.stop_reason)
-    return CHOICE.put(native, carried_by(message.extras, answers.dialect).get("choice"))
+    reason = message.stop_reason and answers.finish_of.get(message.stop_reason, message.stop_reason)
+    native = {"index": index, "message": answers.write_message(message, answers.dialect), "finish_reason": reason}
+    return CHOICE.write(native, carried_by(message.extras, answers.dialect).get("choice"))
 
 
 # ---------------------------------------------------------------- fit

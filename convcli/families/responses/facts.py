@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from convcli.families.responses.response import USAGE
 from convcli.kit.lacking import MESSAGE, SESSION, TOOLS, fields
+from convcli.kit.values import paths
 from convcli.model.transcript import Path
 
-OF_ITEMS: dict[str, Path] = {
-    "extras.item": ("..", ".."),
-    "text.metadata.itemId": ("..", "..", "id"),
-    "refusal.metadata.itemId": ("..", "..", "id"),
-    "reasoning.metadata.itemId": ("id",),
-    "reasoning.text": ("content",),
-    "tool_call.metadata.itemId": ("id",),
-    "tool_call.id": ("call_id",),
-    "tool_call.rawArguments": ("arguments",),
-    "tool_result.metadata.itemId": ("id",),
-    "tool_result.toolCallId": ("call_id",),
-    "tool_result.value": ("output",),
-}
+OF_ITEMS: dict[str, Path] = paths(
+    "extras.item=../.. text.metadata.itemId=../../id refusal.metadata.itemId=../../id reasoning.metadata.itemId=id "
+    "reasoning.text=content tool_call.metadata.itemId=id tool_call.id=call_id tool_call.rawArguments=arguments "
+    "tool_result.metadata.itemId=id tool_result.toolCallId=call_id tool_result.value=output"
+)
 """Where facts of parts stand, in whatever holds items."""
 PLACES: dict[str, Path] = {
     **OF_ITEMS,

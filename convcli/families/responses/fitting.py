@@ -20,7 +20,7 @@ from convcli.families.responses.parts import AUTO, RESULTS, object_in
 from convcli.families.responses.turns import is_content
 from convcli.kit import custom
 from convcli.kit.fitting import functions_only, without
-from convcli.kit.objects import Keys, carried_by, extras_of
+from convcli.kit.objects import Keys, carried_by, extras_of, omit, without_nulls
 from convcli.kit.passes import MEDIA, PartPass, on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
 from convcli.kit.results import expressed, separate_results
@@ -174,7 +174,7 @@ class _OwnItems:
 
 def _with_metadata(part: Part, **known: str | None) -> Part:
     """The part with only this metadata: items have no place for other."""
-    metadata = {key: value for key, value in known.items() if value is not None} or None
+    metadata = without_nulls(known) or None
     return part if metadata == part.metadata else replace(part, metadata=metadata)
 
 
@@ -277,7 +277,7 @@ def echoed(owner: str) -> Pass:
         repeated = {key: value for key, value in carried.items() if key in response.ECHO and key != "request"}
         if not repeated:
             return transcript
-        beside = {key: value for key, value in carried.items() if key not in repeated}
+        beside = omit(carried, *repeated)
         request = {**object_in(carried, "request"), **repeated}
         beside["request"] = {key: request[key] for key in Keys(response.ORDER).sorted(request)}
         return replace(transcript, extras={**(transcript.extras or {}), owner: beside})

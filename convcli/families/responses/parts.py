@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import text_of_result
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.values import DATA_URL
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Media, Opaque, Part, Refusal, Text, ToolResult
@@ -154,7 +154,7 @@ def write_part(part: Part, role: str, dialect: str) -> Native | None:
     """A content part of a message of this role, or of an output; None for what is no content."""
     if isinstance(part, Opaque):
         return part.value if part.dialect == dialect else None
-    carried = {key: value for key, value in carried_by(part.extras, dialect).items() if key not in PLACEMENT}
+    carried = omit(carried_by(part.extras, dialect), *PLACEMENT)
     if isinstance(part, Text):
         type_ = "output_text" if role == "assistant" else "input_text"
         return TEXT.put({"type": type_, "text": part.text}, carried)
@@ -177,7 +177,7 @@ def _write_file(media: Media, carried: Native) -> Native | None:
     if source is None:
         return None
     beside = {"filename": media.name, "detail": media.detail}
-    native = {"type": "input_file", **source, **{key: value for key, value in beside.items() if value is not None}}
+    native = {"type": "input_file", **source, **without_nulls(beside)}
     return FILE.put(native, carried)
 
 

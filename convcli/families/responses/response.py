@@ -13,10 +13,10 @@ from convcli.families.responses.parts import object_in
 from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
 from convcli.kit.lacking import fields
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
-from convcli.kit.values import epoch_of_time, time_of_epoch
+from convcli.kit.values import counts, epoch_of_time, time_of_epoch
 from convcli.model.transcript import Message, Part, ToolCall, Transcript
 from convcli.wire import exact_json
 
@@ -104,7 +104,7 @@ def write_response(transcript: Transcript, dialect: str) -> Native:
     native |= {key: carried[key] for key in END if key in carried} if answer is None else end_of(answer, carried)
     if answer is not None and (answer.usage or carried_by(answer.extras, dialect).get("usage")):
         native["usage"] = common.write_usage(answer, dialect, USAGE)
-    beside = {key: value for key, value in carried.items() if key not in ("request", *END)}
+    beside = omit(carried, "request", *END)
     return RESPONSE.write(transcript, {**native, **object_in(carried, "request"), **beside})
 
 
@@ -141,7 +141,7 @@ def end_of(answer: Message, carried: Native) -> Native:
         exact |= {"error": native.get("error")}
     if read_stop_reason(exact, answer.parts) != answer.stop_reason:
         exact |= {"status": native.get("status"), "incomplete_details": native.get("incomplete_details")}
-    return {key: value for key, value in exact.items() if value is not None}
+    return without_nulls(exact)
 
 
 STOPPED = {"failed": "error", "cancelled": "aborted"}
@@ -153,11 +153,8 @@ STATUS = {
 REASON = {"length": "max_output_tokens"}
 """`incomplete_details.reason` by the stop reason; what is not here is the same word on both sides."""
 
-USAGE = {
-    ("input_tokens",): "inputTokens",
-    ("input_tokens_details", "cached_tokens"): "cacheReadTokens",
-    ("input_tokens_details", "cache_write_tokens"): "cacheWriteTokens",
-    ("output_tokens",): "outputTokens",
-    ("output_tokens_details", "reasoning_tokens"): "reasoningTokens",
-    ("total_tokens",): "totalTokens",
-}
+USAGE = counts(
+    "input_tokens=inputTokens input_tokens_details/cached_tokens=cacheReadTokens "
+    "input_tokens_details/cache_write_tokens=cacheWriteTokens output_tokens=outputTokens "
+    "output_tokens_details/reasoning_tokens=reasoningTokens total_tokens=totalTokens"
+)
