@@ -47,22 +47,26 @@ LiftOne: TypeAlias = Callable[[Native, LiftContext], tuple[Message, Spots]]
 """Lifts one item of a list of messages: the message, and where its parts stand relative to it."""
 
 
+LiftWhole: TypeAlias = Callable[[Native, LiftContext], Transcript]
+"""Lifts what stands around the messages of a request, or a whole answer."""
+
+
 def lift_forms(
-    document: Any,
-    context: LiftContext,
-    lift_one: LiftOne,
-    lift_request: Callable[[Native, LiftContext], Transcript],
-    lift_answer: Callable[[Native, LiftContext], Transcript],
-    *,
-    is_answer: bool,
-) -> Transcript:
-    """A bare list of messages, a request with `messages`, or what a service answered."""
-    if isinstance(document, list):
-        context.origin.form = "list"
-        context.each(document, (), lift_one)
-        return context.transcript()
-    if is_answer:
-        return lift_answer(document, context)
-    context.origin.form = "request"
-    context.each(document["messages"], ("messages",), lift_one)
-    return lift_request(document, context)
+    name: str, lift_one: LiftOne, request: LiftWhole, answer: LiftWhole, *, answers: str = ""
+) -> Callable[[Any], Transcript]:
+    """The lift of a dialect whose documents are bare lists of messages, requests with `messages`, or what a service
+    answered: those with the key `answers`, or without `messages`."""
+
+    def lift(document: Any) -> Transcript:
+        context = LiftContext(name, document)
+        if isinstance(document, list):
+            context.origin.form = "list"
+            context.each(document, (), lift_one)
+            return context.transcript()
+        if answers in document if answers else "messages" not in document:
+            return answer(document, context)
+        context.origin.form = "request"
+        context.each(document["messages"], ("messages",), lift_one)
+        return request(document, context)
+
+    return lift

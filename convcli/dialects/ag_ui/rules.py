@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from convcli.kit.objects import Native
@@ -11,15 +10,6 @@ from convcli.validation.rules import arguments, events, links
 ENDS = ("RUN_FINISHED", "RUN_ERROR")
 KEYS = {"TEXT_MESSAGE": "messageId", "REASONING_MESSAGE": "messageId", "TOOL_CALL": "toolCallId"}
 """By what grows, the key of its id."""
-
-
-def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
-    """The events that stand outside a run, or that go on with what has not begun."""
-    run = _Run()
-    for at, row in enumerate(rows):
-        objection = run.objection(row) if isinstance(row, dict) else ""
-        if objection:
-            yield at, objection
 
 
 class _Run:
@@ -49,7 +39,7 @@ class _Run:
 
 RULES = (
     events.ended(),
-    events.in_order(_out_of_order),
+    events.in_order(lambda: _Run().objection),
     links.paired(links.PairingRules(where="later", missing=None)),
     arguments.readable(),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from convcli.kit.lacking import fields
@@ -10,15 +9,6 @@ from convcli.kit.objects import Native
 from convcli.kit.values import pairs
 from convcli.validation.rules import arguments, events
 from convcli.validation.survey import for_outputs
-
-
-def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
-    """The events that cannot stand where they do: `message_start`, blocks that begin, grow and end, the end."""
-    message = _Message()
-    for at, row in enumerate(rows):
-        problem = message.objection(row) if isinstance(row, dict) else ""
-        if problem:
-            yield at, problem
 
 
 class _Message:
@@ -79,7 +69,7 @@ def _begun(event: Native) -> Any:
 RULES = (
     events.ended(),
     events.with_role(_begun),
-    events.in_order(_out_of_order),
+    events.in_order(lambda: _Message().objection),
     arguments.readable(),
     for_outputs(events.complete("message.id message.model message.usage")),
 )

@@ -32,7 +32,7 @@ from convcli.families.anthropic.places import LACKS, REASONS
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import answers_only, is_response, last_answer, roles, some_tools, without
+from convcli.kit.fitting import answers_only, last_answer, response_if_answered, roles, some_tools, without
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.passes import fused
 from convcli.kit.values import paths
@@ -139,11 +139,6 @@ def _lift_response(native: Native, context: LiftContext) -> Transcript:
     return context.transcript(extras=extras_of(NAME, carried))
 
 
-def form_of(transcript: Transcript) -> str:
-    """A response when the transcript holds only what a model answered, else a request."""
-    return "response" if is_response(transcript) else "request"
-
-
 def write(transcript: Transcript, options: Options) -> Any:
     """A request, a response or a list of messages."""
     if options.form == "list":
@@ -221,7 +216,7 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},
-    form_of=form_of,
+    form_of=response_if_answered(),
     rules=RULES,
     repeats=frozenset(("/usage/inputTokens",)),  # cached tokens are added to it
     conventions=(policy.RESULTS,),

@@ -26,20 +26,8 @@ from convcli.families.openai import request as common
 from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.fitting import of_conversations
 from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
+from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.fitting import (
-    functions_only,
-    known_detail,
-    known_finish,
-    last_answer,
-    only_own_opaque,
-    ordered_parts,
-    parts_in_roles,
-    response_if_answered,
-    roles,
-    some_tools,
-    with_parameters,
-)
 from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
@@ -152,13 +140,6 @@ def _has_document(message: Native) -> bool:
 # ---------------------------------------------------------------- document
 
 
-def lift(document: Any) -> Transcript:
-    """The transcript of a request, a response or a list of messages."""
-    context = LiftContext(NAME, document)
-    is_answer = "messages" not in document
-    return lift_forms(document, context, lift_message, _lift_request, _lift_response, is_answer=is_answer)
-
-
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     settings, carried = SETTINGS.lift(native)
     tools, carried_strict = _lift_tools(native, context)
@@ -211,6 +192,9 @@ def _lift_tools(native: Native, context: LiftContext) -> tuple[list[ToolDefiniti
     return tools, {}
 
 
+lift = lift_forms(NAME, lift_message, _lift_request, _lift_response)
+
+
 # ---------------------------------------------------------------- fit
 
 
@@ -225,8 +209,12 @@ def _shown(part: Part, message: Message) -> Part | None:
     """Only users show images, by URL."""
     if not isinstance(part, Media):
         return part
-    is_shown = message.role == "user" and write_image(part) is not None
-    return known_detail(part, turns.DETAILS) if is_shown else None
+    is_shown = message.role == "user" and _is_shown(part)
+    return fitting.known_detail(part, turns.DETAILS) if is_shown else None
+
+
+def _is_shown(media: Media) -> bool:
+    return write_image(media) is not None
 
 
 def _not_empty(message: Message) -> Message | None:
@@ -251,30 +239,32 @@ def _required_or_none(transcript: Transcript) -> Transcript:
 
 
 PARTS = (
-    parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     on_parts(_shown, *MEDIA),
     on_parts(_words, "text", "reasoning", "refusal"),
-    only_own_opaque(NAME),
-    ordered_parts("text reasoning image opaque", "tool_call", kind=kind_in_turn),
+    fitting.only_own_opaque(NAME),
+    fitting.ordered_parts("text reasoning image opaque", "tool_call", kind=kind_in_turn),
 )
 MESSAGES = fused(
     renaming(NAMES),
-    *of_conversations(NAME, RESULTS, lambda media: write_image(media) is not None, roles({"developer": "system"})),
+    *of_conversations(
+        NAME, RESULTS, lambda media: write_image(media) is not None, fitting.roles({"developer": "system"})
+    ),
     *PARTS,
     on_each_message(_not_empty),
-    functions_only(NAME),
-    with_parameters(typed=True),
-    some_tools,
+    fitting.functions_only(NAME),
+    fitting.with_parameters(typed=True),
+    fitting.some_tools,
     _strict_together,
     _required_or_none,
     SETTINGS.fits,
 )
 ANSWER = fused(
     renaming(NAMES),
-    last_answer,
-    parts_in_roles({"tool_result": ()}),
+    fitting.last_answer,
+    fitting.parts_in_roles({"tool_result": ()}),
     *PARTS,
-    known_finish(FINISH, FINISH_OF, "COMPLETE"),
+    fitting.known_finish(FINISH, FINISH_OF, "COMPLETE"),
 )
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 
@@ -357,7 +347,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    form_of=response_if_answered(single=True),
+    form_of=fitting.response_if_answered(single=True),
     rules=RULES,
     conventions=(RESULTS,),
     lacks=LACKS,

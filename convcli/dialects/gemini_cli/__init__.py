@@ -26,9 +26,9 @@ from convcli.dialects.gemini_cli.thoughts import TOKENS
 from convcli.dialects.gemini_cli.writing import write_rows
 from convcli.families.google import places
 from convcli.families.google.contents import adopt
-from convcli.families.google.keys import words
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Native, carried_by, extras_of, omit
 from convcli.kit.sessions import Envelope, event_of
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
@@ -182,11 +182,11 @@ RULES = (
     for_outputs(Rule(("unread-row",), _is_sent)),
 )
 
-LACKS = lacking.METADATA | words(
+LACKS = lacking.METADATA | fields(
     "cwd message.parentId message.name message.stopReason message.error reasoning.summary tool_call.rawArguments "
     "refusal.metadata"
 )
-REPEATED = words("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated /*/tokens/output /messages/*/tokens/output")
+REPEATED = fields("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated /*/tokens/output /messages/*/tokens/output")
 """Metadata that a later row says again, of which the last one counts, and what is said in a sum."""
 
 

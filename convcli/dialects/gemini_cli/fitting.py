@@ -15,21 +15,12 @@ from convcli.dialects.gemini_cli.writing import groups, needs_content, with_resu
 from convcli.families.google.carried import Carried, known
 from convcli.families.google.fitting import expressible_parts, with_signature, without_blanks
 from convcli.families.google.turns import user_without_result
+from convcli.kit import sessions
 from convcli.kit.fitting import without
 from convcli.kit.objects import carried_by, without_keys
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import renaming
 from convcli.kit.results import result_of, separate_results
-from convcli.kit.sessions import (
-    EPOCH,
-    active_branch,
-    events,
-    results_between_events,
-    row_of_event,
-    with_models,
-    with_rows,
-    with_session_id,
-)
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Extras, Message, Part, ToolCall, ToolResult, Transcript
 
@@ -40,7 +31,7 @@ def _row(message: Message) -> Message:
     """Of a row that is no record of what the program showed, nothing counts: it has no id and no time of its own."""
     if message.role != "event" or message.id is message.created_at is None:
         return message
-    row = row_of_event(message, NAME)
+    row = sessions.row_of_event(message, NAME)
     counts = message.id is not None and kind_of(row) == "record" and role_of(row) is None
     return message if counts else replace(message, id=None, parent_id=None, created_at=None)
 
@@ -55,7 +46,7 @@ def _rows_that_count(transcript: Transcript) -> Transcript:
     if all(message.id is not None for message in messages if message.role == "event"):
         return transcript
     firsts = [group[0] for group in groups(messages)]
-    done = replay([row_of_event(one, NAME) if one.id is None else {"id": one.id} for one in firsts])
+    done = replay([sessions.row_of_event(one, NAME) if one.id is None else {"id": one.id} for one in firsts])
     if [row["id"] for _, row in done.live] == [one.id for one in firsts if one.id is not None]:
         return transcript
     return replace(transcript, messages=_without_dead(messages))
@@ -100,7 +91,7 @@ class _Frames:
         self.used: set[str] = set()
         self.count = 0
         times = (message.created_at for message in messages if message.created_at is not None)
-        self.time = transcript.created_at or next(times, EPOCH)
+        self.time = transcript.created_at or next(times, sessions.EPOCH)
         self.twice = _twice_answered(messages)
         self.calls: set[str] = set()
         self.before: Message | None = None
@@ -255,7 +246,7 @@ def _states(messages: list[Message]) -> list[Message]:
 def _session(transcript: Transcript) -> Transcript:
     """A session has the hash of its directory, and the times of its first and last record."""
     times = [one.created_at for one in transcript.messages if one.created_at is not None and one.id is not None]
-    start = transcript.created_at or next(iter(times), EPOCH)
+    start = transcript.created_at or next(iter(times), sessions.EPOCH)
     end = transcript.updated_at or max([start, *times])
     carried = carried_by(transcript.extras, NAME)
     if isinstance(carried.get("projectHash"), str):
@@ -277,13 +268,13 @@ def _header(transcript: Transcript) -> Transcript:
 RECORDS: tuple[Pass, ...] = (
     without_blanks,
     renaming(SERVICE.names),
-    active_branch,
-    events(lambda message: row_of_event(message, NAME) is not None),
+    sessions.active_branch,
+    sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
     on_each_message(_row),
     separate_results,
     on_each_message(user_without_result),
-    results_between_events,
-    with_models,
+    sessions.results_between_events,
+    sessions.with_models,
     known(SERVICE, Carried(None), Carried(None)),
     _own,
     on_each_message(_own),
@@ -294,12 +285,12 @@ RECORDS: tuple[Pass, ...] = (
     _framed,
     on_each_message(lambda message: None if message.role in INSTRUCTIONS else message),
     on_messages(_whole),
-    with_rows(lambda message: row_of_event(message, NAME, None if message.id is None else EVENT)),
+    sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, None if message.id is None else EVENT)),
     on_messages(_entries),
     on_messages(_states),
     without("tools", "tool_choice", "settings"),
 )
-SESSION: tuple[Pass, ...] = (_session, with_session_id(lambda transcript: write_rows(transcript.messages)))
+SESSION: tuple[Pass, ...] = (_session, sessions.with_session_id(lambda transcript: write_rows(transcript.messages)))
 FIT = {
     "log": (*RECORDS, _rows_that_count, _header, *SESSION),
     "json": (*RECORDS, on_messages(_without_dead), *SESSION),

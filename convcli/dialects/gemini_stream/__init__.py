@@ -17,7 +17,7 @@ Quirks
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -63,14 +63,16 @@ def _id_of(row: Native) -> Any:
     return row.get("responseId", row.get("response_id"))
 
 
-def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
-    """The events of another response than the first: all of one stream have its id, if any has one."""
-    known = None
-    for at, row in enumerate(rows):
-        id_ = _id_of(row) if isinstance(row, dict) else None
-        known = known or id_
-        if id_ and id_ != known:
-            yield at, "this event is of another response than those before it"
+class _OneResponse:
+    """The id of the first event that has one: all events of one stream are of the same response."""
+
+    id: Any = None
+
+    def objection(self, event: Native) -> str:
+        """Why the event cannot come now; nothing if it can."""
+        id_ = _id_of(event)
+        self.id = self.id or id_
+        return "this event is of another response than those before it" if id_ and id_ != self.id else ""
 
 
 # ---------------------------------------------------------------- lift
@@ -202,7 +204,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    rules=(events.ended(), events.in_order(_out_of_order)),
+    rules=(events.ended(), events.in_order(lambda: _OneResponse().objection)),
     lacks=tables.LACKS_BY_FORM["response"] - {"message.error"},
     reasons={
         **tables.LOSSES,

@@ -36,18 +36,8 @@ from convcli.families.openai.fitting import of_answers, of_conversations
 from convcli.families.openai.messages import without_empty_text
 from convcli.families.openai.response import Answers, lift_response, write_response
 from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
+from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.fitting import (
-    functions_only,
-    known_detail,
-    one_choice,
-    only_own_opaque,
-    ordered_parts,
-    parts_in_roles,
-    response_if_answered,
-    roles,
-    with_parameters,
-)
 from convcli.kit.lacking import MEDIA as MEDIA_FIELDS
 from convcli.kit.lacking import TOOLS, fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in, omit, without_nulls
@@ -150,17 +140,6 @@ def _is_own_chunk(chunk: Native) -> bool:
 # ---------------------------------------------------------------- document
 
 
-def lift(document: Any) -> Transcript:
-    """The transcript of a request, a response or a list of messages."""
-    context = LiftContext(NAME, document)
-    is_answer = "choices" in document
-    return lift_forms(document, context, lift_any, _lift_request, _lift_response, is_answer=is_answer)
-
-
-def _lift_response(native: Native, context: LiftContext) -> Transcript:
-    return lift_response(native, context, ANSWERS)
-
-
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     if rows.is_row(native):
         context.origin.form = rows.FORM
@@ -181,6 +160,15 @@ def _lift_choice(native: Any) -> ToolChoice:
     if isinstance(native, str):
         return "required" if native == "any" else native
     return {"name": native["function"]["name"]}
+
+
+lift = lift_forms(
+    NAME,
+    lift_any,
+    _lift_request,
+    lambda native, context: lift_response(native, context, ANSWERS),
+    answers="choices",
+)
 
 
 # ---------------------------------------------------------------- fit
@@ -205,16 +193,16 @@ def _spoken_or_shown(part: Part, message: Message) -> Part | None:
         return Text(part.text, extras=part.extras)
     if isinstance(part, Media):
         is_shown = message.role == "user" and write_media(part) is not None
-        return known_detail(_as_written(part), turns.DETAILS) if is_shown else None
+        return fitting.known_detail(_as_written(part), turns.DETAILS) if is_shown else None
     return part
 
 
 PARTS = (
-    parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     on_parts(_spoken_or_shown, "refusal", *MEDIA),
-    only_own_opaque(NAME),
+    fitting.only_own_opaque(NAME),
     without_empty_text(NAME),
-    ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
+    fitting.ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
 )
 MESSAGES = fused(
     renaming(NAMES, IDS),
@@ -222,16 +210,16 @@ MESSAGES = fused(
         NAME,
         RESULTS,
         lambda media: write_media(media) is not None,
-        roles({"developer": "system"}),
+        fitting.roles({"developer": "system"}),
         on_messages(instructions_of_user),
     ),
     *PARTS,
-    functions_only(NAME),
-    with_parameters(),
+    fitting.functions_only(NAME),
+    fitting.with_parameters(),
     common.named_format,
     SETTINGS.fits,
     _known_effort,
-    one_choice,
+    fitting.one_choice,
 )
 ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *PARTS))
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER, rows.FORM: (*MESSAGES, *rows.FIT)}
@@ -325,7 +313,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    form_of=response_if_answered(),
+    form_of=fitting.response_if_answered(),
     rules=RULES,
     conventions=(RESULTS,),
     lacks={**LACKS, rows.FORM: OF_ROWS},

@@ -35,18 +35,8 @@ from convcli.dialects.modular_prompt.messages import (
 from convcli.families.openai import request as common
 from convcli.families.openai.messages import without_empty_text
 from convcli.families.openai.tables import LACKING, lacks
+from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.fitting import (
-    functions_only,
-    known_finish,
-    linear,
-    named,
-    one_choice,
-    only_own_opaque,
-    ordered_parts,
-    response_if_answered,
-    roles,
-)
 from convcli.kit.lacking import SESSION, fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
@@ -142,13 +132,6 @@ def _has_attachments(content: Any) -> bool:
 # ---------------------------------------------------------------- document
 
 
-def lift(document: Any) -> Transcript:
-    """The transcript of messages, alone or with the options of a query, or of what a query returned."""
-    context = LiftContext(NAME, document)
-    is_answer = "messages" not in document
-    return lift_forms(document, context, lift_message, _lift_request, _lift_answer, is_answer=is_answer)
-
-
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     tools, choice = native.get("tools"), native.get("toolChoice")
     settings, _ = SETTINGS.lift(native)
@@ -164,8 +147,8 @@ def _carried_choice(choice: Any) -> Native:
     """A choice that says more than the name of a tool."""
     if not isinstance(choice, dict):
         return {}
-    named = choice.get("function", choice)
-    says_more = (choice.keys() | named.keys()) - {"type", "name", "function"}
+    inner = choice.get("function", choice)
+    says_more = (choice.keys() | inner.keys()) - {"type", "name", "function"}
     return {"toolChoice": choice} if says_more else {}
 
 
@@ -205,6 +188,9 @@ def _lift_choice(native: Any) -> ToolChoice:
     return native if isinstance(native, str) else {"name": native.get("function", native)["name"]}
 
 
+lift = lift_forms(NAME, lift_message, _lift_request, _lift_answer)
+
+
 # ---------------------------------------------------------------- fit
 
 
@@ -226,21 +212,21 @@ def _joined(message: Message) -> Message:
 
 MESSAGES = fused(
     renaming(NAMES),
-    linear,
+    fitting.linear,
     on_messages(single_results),
-    on_each_message(named),
-    roles({"developer": "system"}),
+    on_each_message(fitting.named),
+    fitting.roles({"developer": "system"}),
     expressed(RESULTS),
     on_results(attached),
     on_parts(as_attachment, "refusal", "reasoning", *MEDIA),
-    only_own_opaque(NAME),
-    ordered_parts("text image audio video document opaque", "tool_call", of=("system", "user", "assistant")),
+    fitting.only_own_opaque(NAME),
+    fitting.ordered_parts("text image audio video document opaque", "tool_call", of=("system", "user", "assistant")),
     without_empty_text(NAME),
-    functions_only(NAME),
-    one_choice,
+    fitting.functions_only(NAME),
+    fitting.one_choice,
     SETTINGS.fits,
 )
-ANSWER = fused(renaming(NAMES), linear, _one_answer, known_finish({}, FINISH_OF, "stop"))
+ANSWER = fused(renaming(NAMES), fitting.linear, _one_answer, fitting.known_finish({}, FINISH_OF, "stop"))
 FIT = {"request": MESSAGES, "list": MESSAGES, "result": ANSWER}
 
 
@@ -323,7 +309,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    form_of=response_if_answered("result", single=True),
+    form_of=fitting.response_if_answered("result", single=True),
     rules=RULES,
     conventions=(RESULTS,),
     lacks=LACKS,

@@ -33,18 +33,8 @@ from convcli.dialects.ollama.messages import (
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import AS_TEXT
 from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
+from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.fitting import (
-    functions_only,
-    known_finish,
-    last_answer,
-    linear,
-    ordered_parts,
-    parts_in_roles,
-    response_if_answered,
-    roles,
-    with_parameters,
-)
 from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
@@ -155,13 +145,6 @@ def _is_own_call(call: Any) -> bool:
 # ---------------------------------------------------------------- document
 
 
-def lift(document: Any) -> Transcript:
-    """The transcript of a request, a response or a list of messages."""
-    context = LiftContext(NAME, document)
-    is_answer = "messages" not in document
-    return lift_forms(document, context, lift_message, _lift_request, _lift_response, is_answer=is_answer)
-
-
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     settings, carried = SETTINGS.lift(native)
     options = native.get("options") or {}
@@ -188,6 +171,9 @@ def _lift_response(native: Native, context: LiftContext) -> Transcript:
     )
 
 
+lift = lift_forms(NAME, lift_message, _lift_request, _lift_response)
+
+
 # ---------------------------------------------------------------- fit
 
 
@@ -198,23 +184,25 @@ def _without_strict(tool: ToolDefinition) -> ToolDefinition:
 TURNS = (
     on_messages(single_results),
     on_results(read_again),
-    parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",), "opaque": ()}),
+    fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",), "opaque": ()}),
     on_parts(as_pictures, "refusal", *MEDIA),
     on_messages(one_text),
     on_each_message(one_thought),
-    ordered_parts("reasoning", "text", "image", "tool_call", of=("system", "user", "assistant")),
+    fitting.ordered_parts("reasoning", "text", "image", "tool_call", of=("system", "user", "assistant")),
 )
 MESSAGES = fused(
-    with_parameters(),
-    linear,
+    fitting.with_parameters(),
+    fitting.linear,
     on_messages(results_first),
-    roles({"developer": "system"}),
+    fitting.roles({"developer": "system"}),
     *TURNS,
-    functions_only(NAME),
+    fitting.functions_only(NAME),
     on_tools(_without_strict),
     lambda transcript: OPTIONS.fits(transcript, SETTINGS),
 )
-ANSWER = fused(last_answer, parts_in_roles({"tool_result": ()}), *TURNS, known_finish({}, FINISH, "stop"))
+ANSWER = fused(
+    fitting.last_answer, fitting.parts_in_roles({"tool_result": ()}), *TURNS, fitting.known_finish({}, FINISH, "stop")
+)
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 
 
@@ -289,7 +277,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    form_of=response_if_answered(single=True),
+    form_of=fitting.response_if_answered(single=True),
     rules=RULES,
     conventions=(RESULTS,),
     lacks=LACKS,

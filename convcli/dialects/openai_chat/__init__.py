@@ -28,13 +28,8 @@ from convcli.families.openai.messages import (
 from convcli.families.openai.parts import IDS, NAMES
 from convcli.families.openai.response import Answers, lift_response, write_response
 from convcli.families.openai.tables import LACKING, PLACES, REASONS, lacks
-from convcli.kit import custom
+from convcli.kit import custom, fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.fitting import (
-    functions_only,
-    response_if_answered,
-    some_tools,
-)
 from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in, omit, without_nulls, without_plain
 from convcli.kit.passes import fused
@@ -131,17 +126,6 @@ def _plain(content: Any) -> bool:
 # ---------------------------------------------------------------- document
 
 
-def lift(document: Any) -> Transcript:
-    """The transcript of a request, a response or a list of messages."""
-    context = LiftContext(NAME, document)
-    is_answer = "choices" in document
-    return lift_forms(document, context, lift_any, _lift_request, _lift_response, is_answer=is_answer)
-
-
-def _lift_response(native: Native, context: LiftContext) -> Transcript:
-    return lift_response(native, context, ANSWERS)
-
-
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     settings, carried = common.REQUEST_SETTINGS.lift(native)
     if native.get("max_completion_tokens") is None:
@@ -156,6 +140,15 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
         settings=settings or None,
         extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried, **carried_choice}),
     )
+
+
+lift = lift_forms(
+    NAME,
+    lift_any,
+    _lift_request,
+    lambda native, context: lift_response(native, context, ANSWERS),
+    answers="choices",
+)
 
 
 def without_plain_messages(document: Any) -> Any:
@@ -191,10 +184,10 @@ RESPONSE, COMPATIBLE = "response", "compatible"
 
 MESSAGES = fused(
     *of_requests(NAME),
-    functions_only(NAME),
+    fitting.functions_only(NAME),
     custom.calls,
     custom.tools,
-    some_tools,
+    fitting.some_tools,
     common.named_format,
     common.REQUEST_SETTINGS.fits,
 )
@@ -249,7 +242,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    form_of=response_if_answered(),
+    form_of=fitting.response_if_answered(),
     rules=RULES,
     plain=without_plain_messages,
     conventions=(RESULTS,),

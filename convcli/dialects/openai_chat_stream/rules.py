@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
-
 from convcli.kit.objects import Native
 from convcli.validation.rules import arguments, events, links
 from convcli.validation.survey import for_outputs
 
 
-def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
-    """The chunks that go on with a choice that has ended, or with two calls under one index."""
-    choices: dict[int, _Choice] = {}
-    for at, row in enumerate(rows):
-        for native in (row.get("choices") or ()) if isinstance(row, dict) else ():
-            choice = choices.setdefault(native.get("index") or 0, _Choice())
-            said = choice.objection(native)
-            if said:
-                yield at, said
-                break
+class _Chunks:
+    """The choices so far: none goes on when it has ended, or with two calls under one index."""
+
+    def __init__(self) -> None:
+        self.choices: dict[int, _Choice] = {}
+
+    def objection(self, event: Native) -> str:
+        """Why the chunk cannot come now; nothing if it can."""
+        for native in event.get("choices") or ():
+            problem = self.choices.setdefault(native.get("index") or 0, _Choice()).objection(native)
+            if problem:
+                return problem
+        return ""
 
 
 class _Choice:
@@ -46,7 +46,7 @@ class _Choice:
 
 RULES = (
     events.ended(),
-    events.in_order(_out_of_order),
+    events.in_order(lambda: _Chunks().objection),
     links.identified(),
     arguments.readable(),
     for_outputs(events.complete("id created model")),

@@ -28,7 +28,7 @@ from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.response import lift_response, write_response
 from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import is_response
+from convcli.kit.fitting import response_if_answered
 from convcli.kit.lacking import fields, settings_but
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
@@ -136,11 +136,6 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     )
 
 
-def form_of(transcript: Transcript) -> str:
-    """A response when the transcript holds only what a model answered, else a request."""
-    return "response" if is_response(transcript) else "request"
-
-
 def write(transcript: Transcript, options: Options) -> Any:
     """A request, a response or a list of items."""
     if options.form == "response":
@@ -193,7 +188,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    form_of=form_of,
+    form_of=response_if_answered(),
     rules=RULES,
     conventions=(RESULTS,),
     lacks=LACKS,

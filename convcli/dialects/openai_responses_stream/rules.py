@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from convcli.families.responses.rules import NO_REFERENCES
@@ -11,15 +10,6 @@ from convcli.validation.rules import arguments, events
 from convcli.validation.survey import for_outputs
 
 ENDS = ("response.completed", "response.incomplete", "response.failed")
-
-
-def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
-    """The events whose number is not higher than the last, that go on with no item, or that stand behind the end."""
-    response = _Response()
-    for at, row in enumerate(rows):
-        objection = response.objection(row) if isinstance(row, dict) else ""
-        if objection:
-            yield at, objection
 
 
 class _Response:
@@ -50,7 +40,7 @@ class _Response:
 
 RULES = (
     events.ended(),
-    events.in_order(_out_of_order),
+    events.in_order(lambda: _Response().objection),
     arguments.readable(),
     NO_REFERENCES,
     for_outputs(

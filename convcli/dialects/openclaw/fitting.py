@@ -9,20 +9,11 @@ from msgspec.structs import replace
 from convcli.dialects.openclaw.blocks import NAME, REQUEST, RESULTS, SESSION, api_of, is_block
 from convcli.dialects.openclaw.messages import STOP_OF, ZEROS, counted, is_bash, read_usage, write_usage
 from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_event, write_session
+from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, last_definitions, linear, parts_in_roles, roles, without
 from convcli.kit.objects import carried_by, extras_of, without_keys
 from convcli.kit.passes import on_each_message, on_parts, shared
 from convcli.kit.results import expressed, results_behind_calls, separate_results
-from convcli.kit.sessions import (
-    chained,
-    events,
-    results_between_events,
-    timed_unless,
-    with_directory,
-    with_models,
-    with_rows,
-    with_session_id,
-)
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 
@@ -165,24 +156,24 @@ MESSAGES = (
 
 FIT: dict[str, tuple[Pass, ...]] = {
     SESSION: (
-        events(is_event),
+        sessions.events(is_event),
         functions_only(""),
         last_definitions,
         roles({"developer": "system"}),
         _system_for_tools,
         _title_as_event,
-        results_between_events,
+        sessions.results_between_events,
         *MESSAGES,
         _blocks(SESSION),
         without("message.name"),
         on_each_message(_with_result),
         _only_header,
         on_each_message(lambda message: counted(message, ZEROS)),
-        with_directory,
-        _unless_old(with_models, chained(new_id)),
-        timed_unless(_states_time),
-        with_rows(_own_row),
-        with_session_id(lambda transcript: write_session(transcript)[1:]),
+        sessions.with_directory,
+        _unless_old(sessions.with_models, sessions.chained(new_id)),
+        sessions.timed_unless(_states_time),
+        sessions.with_rows(_own_row),
+        sessions.with_session_id(lambda transcript: write_session(transcript)[1:]),
     ),
     REQUEST: (
         linear,

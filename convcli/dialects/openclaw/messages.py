@@ -6,22 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.openclaw.blocks import (
-    FLAGS,
-    IDS,
-    NAME,
-    NAMES,
-    REQUEST,
-    RESULT,
-    RESULT_TYPES,
-    SESSION,
-    Lifted,
-    Reader,
-    lift_block,
-    lift_result,
-    write_blocks,
-    write_result,
-)
+from convcli.dialects.openclaw import blocks
 from convcli.dialects.openclaw.injected import lift_injected
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.sessions import Envelope
@@ -61,7 +46,7 @@ def write_usage(message: Message) -> Native:
     native = {key: usage[name] for key, name in USAGE.items() if name in usage}
     if "input" in native:
         native["input"] = max(native["input"] - native.get("cacheRead", 0) - native.get("cacheWrite", 0), 0)
-    return COUNTS.put({**carried_by(message.extras, NAME).get("usage", {}), **native}, None, sort=True)
+    return COUNTS.put({**carried_by(message.extras, blocks.NAME).get("usage", {}), **native}, None, sort=True)
 
 
 ZEROS: Native = {**{key: 0 for key in USAGE if key != "reasoning"}, "cost": dict.fromkeys(COST, 0)}
@@ -72,7 +57,7 @@ def counted(message: Message, zeros: Native) -> Message:
     """An answer with a number for each count: the sum where that is the total, else one of the `zeros`."""
     if message.role != "assistant":
         return message
-    usage, carried = message.usage or {}, carried_by(message.extras, NAME)
+    usage, carried = message.usage or {}, carried_by(message.extras, blocks.NAME)
     beside = carried.get("usage", {})
     if zeros and usage.keys() >= {"inputTokens", "outputTokens"} and "totalTokens" not in {*usage, *beside}:
         usage = {**usage, "totalTokens": usage["inputTokens"] + usage["outputTokens"]}
@@ -83,7 +68,7 @@ def counted(message: Message, zeros: Native) -> Message:
     if same:
         return message
     others = omit(carried, "usage")
-    extras = {**(message.extras or {}), NAME: {**others, **({"usage": rest} if rest else {})}}
+    extras = {**(message.extras or {}), blocks.NAME: {**others, **({"usage": rest} if rest else {})}}
     return replace(message, usage=usage or None, extras=extras)
 
 
@@ -116,48 +101,48 @@ TOOL = Keys("name description parameters")
 # ---------------------------------------------------------------- lift
 
 
-def lift_message(native: Native, path: Path, reader: Reader) -> Lifted:
+def lift_message(native: Native, path: Path, reader: blocks.Reader) -> blocks.Lifted:
     """The messages of one native message: one, or one for each result that it holds and for what stands between."""
     content, role = native.get("content"), native["role"]
-    if isinstance(content, list) and any(block["type"] in RESULT_TYPES for block in content):
+    if isinstance(content, list) and any(block["type"] in blocks.RESULT_TYPES for block in content):
         return _lift_mixed(native, content, reader)
     if role in RESULT_ROLES:
-        return [(_result_message(lift_result(native, reader)), [()])]
+        return [(_result_message(blocks.lift_result(native, reader)), [()])]
     if role == BASH:
-        return [(Message("user", [Opaque(NAME, native)]), [()])]
+        return [(Message("user", [Opaque(blocks.NAME, native)]), [()])]
     message, spots = _lift_turn(native, reader)
     return [(message, spots), *lift_injected(native, message, spots, path, reader)]
 
 
 def _result_message(result: ToolResult) -> Message:
     """The time of a result belongs to its message."""
-    carried = dict(carried_by(result.extras, NAME))
+    carried = dict(carried_by(result.extras, blocks.NAME))
     clock = {"timestamp": carried.pop("timestamp")} if "timestamp" in carried else None
-    result.extras = extras_of(NAME, carried)
-    return Message("tool", [result], extras=extras_of(NAME, clock))
+    result.extras = extras_of(blocks.NAME, carried)
+    return Message("tool", [result], extras=extras_of(blocks.NAME, clock))
 
 
-def _lift_turn(native: Native, reader: Reader) -> tuple[Message, list[Path]]:
+def _lift_turn(native: Native, reader: blocks.Reader) -> tuple[Message, list[Path]]:
     role = native["role"]
     message = Message("user" if role in INSERTED else role, [])
     extras = ENVELOPES.get(role, _USER).lift(native, message) or {}
     extras |= {"role": role} if role in INSERTED else {}
     if role == "system":
         _lift_sections(native, message, extras)
-    spots: list[Path] = [("sections", carried_by(part.extras, NAME)["section"]) for part in message.parts]
+    spots: list[Path] = [("sections", carried_by(part.extras, blocks.NAME)["section"]) for part in message.parts]
     body = "summary" if role in SUMMARIES else "content"
     content = native.get(body) or []
     if isinstance(content, str):
         message.parts.append(Text(content))
         spots.append((body,))
     else:
-        message.parts += [lift_block(block, reader, native.get("api")) for block in content]
+        message.parts += [blocks.lift_block(block, reader, native.get("api")) for block in content]
         spots += [(body, i) for i in range(len(content))]
     if role == "assistant":
         usage, rest = read_usage(native.get("usage") or {})
         message.usage = usage or None
         extras |= {"usage": rest} if rest else {}
-    message.extras = extras_of(NAME, extras)
+    message.extras = extras_of(blocks.NAME, extras)
     return message, spots
 
 
@@ -165,40 +150,40 @@ def _lift_sections(native: Native, message: Message, extras: Native) -> None:
     """The named sections of a prompt are text that the model reads; null takes a section away."""
     sections = native.get("sections") or {}
     message.parts += [
-        Text(text, extras={NAME: {"section": name}}) for name, text in sections.items() if text is not None
+        Text(text, extras={blocks.NAME: {"section": name}}) for name, text in sections.items() if text is not None
     ]
     gone = {name: None for name, text in sections.items() if text is None}
     extras |= {"sections": gone} if gone else {}
 
 
-def _lift_mixed(native: Native, content: list[Native], reader: Reader) -> Lifted:
+def _lift_mixed(native: Native, content: list[Native], reader: blocks.Reader) -> blocks.Lifted:
     """Results among other blocks: a message for each result, and one for each run of blocks between them."""
     role = native["role"]
-    lifted: Lifted = []
+    lifted: blocks.Lifted = []
     for i, block in enumerate(content):
-        if block["type"] in RESULT_TYPES:
-            lifted.append((Message("tool", [lift_result(block, reader, native)]), [("content", i)]))
+        if block["type"] in blocks.RESULT_TYPES:
+            lifted.append((Message("tool", [blocks.lift_result(block, reader, native)]), [("content", i)]))
             continue
         if not lifted or lifted[-1][0].role == "tool":
             lifted.append((Message("user" if role in (*RESULT_ROLES, *INSERTED) else role, []), []))
-        lifted[-1][0].parts.append(lift_block(block, reader, native.get("api")))
+        lifted[-1][0].parts.append(blocks.lift_block(block, reader, native.get("api")))
         lifted[-1][1].append(("content", i))
-    lifted[0][0].extras = extras_of(NAME, _around(native, lifted))
+    lifted[0][0].extras = extras_of(blocks.NAME, _around(native, lifted))
     return lifted
 
 
-def _around(native: Native, lifted: Lifted) -> Native:
+def _around(native: Native, lifted: blocks.Lifted) -> Native:
     """What a message says beside its blocks, unless that is what its results say."""
     results = [part for message, _ in lifted for part in message.parts if isinstance(part, ToolResult)]
     said = {*(part.tool_call_id for part in results), *(part.name for part in results)}
-    known = {key for key in (*IDS, *NAMES) if native.get(key) in said}
-    return {k: v for k, v in native.items() if k not in ("role", "content", *FLAGS, *known) and v is not None}
+    known = {key for key in (*blocks.IDS, *blocks.NAMES) if native.get(key) in said}
+    return {k: v for k, v in native.items() if k not in ("role", "content", *blocks.FLAGS, *known) and v is not None}
 
 
 def lift_tool(native: Native) -> ToolDefinition:
     """A definition in a system message."""
     parameters = native.get("parameters")
-    extras = extras_of(NAME, TOOL.carried(native))
+    extras = extras_of(blocks.NAME, TOOL.carried(native))
     return ToolDefinition(native["name"], native.get("description") or None, parameters, extras=extras)
 
 
@@ -210,32 +195,32 @@ def write_tool(tool: ToolDefinition) -> Native:
     native: Native = {"name": tool.name, "description": tool.description or ""}
     if tool.parameters is not None:
         native["parameters"] = tool.parameters
-    return TOOL.put(native, carried_by(tool.extras, NAME), sort=True)
+    return TOOL.put(native, carried_by(tool.extras, blocks.NAME), sort=True)
 
 
 def write_message(message: Message, form: str) -> Native:
     """A result, a command that the user ran, or a turn; in a session with the time of its row."""
-    clock = milliseconds_of_time(message.created_at) if form == SESSION else None
+    clock = milliseconds_of_time(message.created_at) if form == blocks.SESSION else None
     time: Native = {} if clock is None else {"timestamp": clock}
     first = message.parts[0] if message.parts else None
     if isinstance(first, ToolResult):
-        carried = omit(carried_by(message.extras, NAME), "row")
-        result = write_result(first, form)
-        if form == REQUEST:
+        carried = omit(carried_by(message.extras, blocks.NAME), "row")
+        result = blocks.write_result(first, form)
+        if form == blocks.REQUEST:
             return {"role": "tool", "content": [result], **carried}
-        return RESULT.put({"role": "toolResult", **result, **time}, carried, sort=True)
+        return blocks.RESULT.put({"role": "toolResult", **result, **time}, carried, sort=True)
     if isinstance(first, Opaque) and is_bash(first):
         return dict(first.value)
     return _write_turn(message, time, form)
 
 
 def is_bash(part: Part) -> bool:
-    value = part.value if isinstance(part, Opaque) and part.dialect == NAME else None
+    value = part.value if isinstance(part, Opaque) and part.dialect == blocks.NAME else None
     return isinstance(value, dict) and value.get("role") == BASH and "type" not in value
 
 
 def _write_turn(message: Message, time: Native, form: str) -> Native:
-    carried = omit(carried_by(message.extras, NAME), "row")
+    carried = omit(carried_by(message.extras, blocks.NAME), "row")
     inserted = carried.pop("role", None) if message.role == "user" else None
     role = inserted if inserted in INSERTED else message.role
     parts, content = message.parts, {"role": role, **omit(time, *carried)}
@@ -251,7 +236,7 @@ def _write_turn(message: Message, time: Native, form: str) -> Native:
 
 def section_of(part: Part) -> str | None:
     """The section of the prompt that a text is."""
-    name = carried_by(part.extras, NAME).get("section") if isinstance(part, Text) else None
+    name = carried_by(part.extras, blocks.NAME).get("section") if isinstance(part, Text) else None
     return name if isinstance(name, str) else None
 
 
@@ -270,4 +255,4 @@ def _write_content(parts: list[Part], role: str, form: str, api: Any) -> Any:
     first = parts[0] if len(parts) == 1 else None
     if role in ("system", "developer") and isinstance(first, Text) and first.extras is None and first.text:
         return first.text
-    return "" if not parts and role == "system" else write_blocks(parts, role, form, api)
+    return "" if not parts and role == "system" else blocks.write_blocks(parts, role, form, api)

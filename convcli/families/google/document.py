@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.google import config
-from convcli.families.google.contents import (
-    adopt,
-    lift_contents,
-    lift_system,
-    lift_whole,
-    write_contents,
-    write_message,
-)
-from convcli.families.google.keys import CHOICE, Service, Shape, Writer, owned, words
+from convcli.families.google import config, contents
+from convcli.families.google.keys import CHOICE, Service, Shape, Writer, owned
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Native, carried_by, omit
 from convcli.kit.values import pairs
 from convcli.model.dialect import Options
@@ -44,12 +37,12 @@ CANDIDATE = Shape("candidates", f"content finishReason index {JUDGED}", carried=
 TIER = "serviceTier"
 
 FINISH = {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter"}
-FILTERED = words(
+FILTERED = fields(
     "RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION "
     "MODEL_ARMOR"
 )
 """Other reasons for which the service withholds an answer; which one it was is carried."""
-REASONS = FILTERED | words(
+REASONS = FILTERED | fields(
     "FINISH_REASON_UNSPECIFIED OTHER MALFORMED_FUNCTION_CALL IMAGE_OTHER NO_IMAGE UNEXPECTED_TOOL_CALL "
     "TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE ESCALATION PUP_LIMITED_DISABLED CONTINUATION"
 )
@@ -64,13 +57,13 @@ def lift(document: Any, service: Service) -> Transcript:
     context = LiftContext(service.name, document, owner=service.owner)
     if isinstance(document, list):
         context.origin.form = "list"
-        lift_contents(document, (), context)
+        contents.lift_contents(document, (), context)
         transcript = context.transcript()
     elif "contents" in document:
         transcript = _lift_request(document, service, context)
     else:
         transcript = _lift_response(document, context)
-    adopt(context)
+    contents.adopt(context)
     return transcript
 
 
@@ -79,8 +72,8 @@ def _lift_request(document: Native, service: Service, context: LiftContext) -> T
     context.origin.form = "request"
     if native.get("systemInstruction"):
         key = context.origin.renamed.get("systemInstruction", "systemInstruction")
-        lift_system(native["systemInstruction"], (key,), context)
-    lift_contents(native["contents"], ("contents",), context)
+        contents.lift_system(native["systemInstruction"], (key,), context)
+    contents.lift_contents(native["contents"], ("contents",), context)
     transcript = context.transcript(model=native.get("model"))
     if transcript.model is not None:
         transcript.model = _bare(transcript.model, service)
@@ -140,7 +133,7 @@ def _carry(message: Message, carried: Native, context: LiftContext) -> None:
 def _lift_candidate(document: Native, index: int, count: int, context: LiftContext) -> None:
     """One answer; several are alternatives: siblings of a tree of which the first is the head."""
     native, carried = CANDIDATE.read(document, context.origin)
-    message = lift_whole(native.get("content") or {}, "assistant", ("candidates", index, "content"), context)
+    message = contents.lift_whole(native.get("content") or {}, "assistant", ("candidates", index, "content"), context)
     finish = native.get("finishReason")
     if finish:
         message.stop_reason = read_reason(finish, message)
@@ -181,7 +174,7 @@ def write(transcript: Transcript, options: Options, service: Service) -> Any:
     if options.form == "response":
         return _write_response(transcript, writer)
     if options.form == "list":
-        return write_contents(transcript.messages, writer)
+        return contents.write_contents(transcript.messages, writer)
     return _write_request(transcript, writer)
 
 
@@ -192,8 +185,8 @@ def _write_request(transcript: Transcript, writer: Writer) -> Native:
         native["model"] = writer.service.models + model if model and "/" not in model else model
     system = [message for message in transcript.messages if message.role == "system"]
     if system:
-        native["systemInstruction"] = write_message(system[0], writer)
-    native["contents"] = write_contents([one for one in transcript.messages if one.role != "system"], writer)
+        native["systemInstruction"] = contents.write_message(system[0], writer)
+    native["contents"] = contents.write_contents([one for one in transcript.messages if one.role != "system"], writer)
     if transcript.tools is not None:
         native["tools"] = config.write_tools(transcript.tools, writer)
     for key, value in (
@@ -227,7 +220,7 @@ def _write_response(transcript: Transcript, writer: Writer) -> Native:
 
 
 def _write_candidate(message: Message, index: int, count: int, writer: Writer) -> Native:
-    native: Native = {"content": write_message(message, writer)}
+    native: Native = {"content": contents.write_message(message, writer)}
     if message.stop_reason is not None:
         native["finishReason"] = write_reason(message.stop_reason)
     if count > 1:

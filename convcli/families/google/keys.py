@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, NamedTuple
 
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.renaming import LETTERS, WORD, Alphabet
 from convcli.model.transcript import Extras, Origin, Transcript
@@ -20,11 +21,6 @@ CHOICE = "choice_"
 """How the ids begin that the candidates of one response get."""
 
 INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of a text, as a set."""
-    return frozenset(text.split())
 
 
 class Shape:
@@ -38,11 +34,11 @@ class Shape:
 
     def __init__(self, name: str, order: str, *, carried: str = "", partly: str = "") -> None:
         self.name = name
-        self._free = words(f"{carried} {partly}") or words(order)
+        self._free = fields(f"{carried} {partly}") or fields(order)
         self._keys = Keys(order, carried=carried)
-        self.known = words(order)
+        self.known = fields(order)
         self._camel = {snake(key): key for key in self.known if snake(key) != key}
-        said = self.known - words(carried)
+        said = self.known - fields(carried)
         self._says_all: Callable[[tuple[str, ...]], bool] = lru_cache(maxsize=1024)(said.issuperset)
         """By the keys of an object: has the intermediate format a field for each, and is it in camel case?"""
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from convcli.families.google import config
-from convcli.families.google.keys import words
 from convcli.families.google.results import express
-from convcli.kit.lacking import settings_but
+from convcli.kit.lacking import fields, settings_but
 from convcli.kit.values import paths
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Path
@@ -65,16 +64,16 @@ SETTING_KEYS = {
     "reasoningBudget": "thinkingConfig/thinkingBudget",
 }
 
-LACKS = words(
+LACKS = fields(
     "title cwd updatedAt message.id message.parentId message.createdAt message.name message.model message.error "
     "reasoning.summary tool_call.rawArguments tool_result.status tool.strict tool.title tool.annotations"
 )
 """What no form has a place for."""
 LACKS |= settings_but("serviceTier", *SETTING_KEYS)
 LACKS_BY_FORM = {
-    "request": LACKS | words("id createdAt message.usage message.stopReason"),
-    "response": LACKS | words("tools tool toolChoice settings head"),
-    "list": LACKS | words("id createdAt message.usage message.stopReason model tools tool toolChoice settings"),
+    "request": LACKS | fields("id createdAt message.usage message.stopReason"),
+    "response": LACKS | fields("tools tool toolChoice settings head"),
+    "list": LACKS | fields("id createdAt message.usage message.stopReason model tools tool toolChoice settings"),
 }
 
 USAGE = ("..", "..", "..", "usageMetadata")
@@ -104,7 +103,7 @@ PLACES: dict[str, Path] = {
     ),
 }
 
-ENVELOPE = words("response candidate usageMetadata")
+ENVELOPE = fields("response candidate usageMetadata")
 
 REPEATS = frozenset(("/candidates/*/index", "/usageMetadata/candidatesTokenCount"))
 """Values that say where they stand, or are said in a sum."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from convcli.families.google.keys import Service, Shape, words
+from convcli.families.google.keys import Service, Shape
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Native
 from convcli.model.transcript import Path
 from convcli.wire import exact_json
@@ -21,7 +22,7 @@ SUBSET = Shape(
     "minProperties maxProperties minLength maxLength pattern minimum maximum default example "
     "additionalProperties defs ref",
 )
-COUNTS = words("minItems maxItems minProperties maxProperties minLength maxLength")
+COUNTS = fields("minItems maxItems minProperties maxProperties minLength maxLength")
 """64-bit integers, which Google also writes as strings."""
 
 NAMED = ("properties", "defs")

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from convcli.families.openai import messages
 from convcli.families.openai.calls import AS_TEXT, kind_in_turn, media_behind_results
-from convcli.families.openai.messages import (
-    express,
-    one_reasoning,
-    texts_only,
-    without_empty_refusal,
-    without_empty_text,
-)
 from convcli.families.openai.parts import IDS, NAMES, usual_audio, write_answer_audio, write_media
 from convcli.families.openai.response import Answers, created_in_seconds, joined_text, known_finish, usage_of_response
 from convcli.kit.fitting import answers_only, linear, named, only_own_opaque, ordered_parts, parts_in_roles
@@ -22,7 +16,7 @@ from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import Media, Message, Part
 
 RESULTS = Convention(
-    express,
+    messages.express,
     {**AS_TEXT, "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message")},
 )
 """How a tool message holds results."""
@@ -41,7 +35,7 @@ def of_conversations(
         on_messages(single_results),
         *between,
         on_messages(media_behind_results(is_written)),
-        on_results(lambda result: texts_only(result, owner)),
+        on_results(lambda result: messages.texts_only(result, owner)),
         expressed(results),
     )
 
@@ -76,11 +70,11 @@ def parts_of_turns(owner: str) -> tuple[Pass, ...]:
     """What the turns of a request or a response of OpenAI hold, in its order."""
     return (
         parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ("assistant",)}),
-        on_each_message(one_reasoning),
+        on_each_message(messages.one_reasoning),
         on_parts(_spoken_or_shown(owner), *MEDIA),
         only_own_opaque(owner),
-        without_empty_refusal(owner),
-        without_empty_text(owner),
+        messages.without_empty_refusal(owner),
+        messages.without_empty_text(owner),
         ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -29,13 +29,17 @@ def ended() -> Rule:
     return Rule(codes, check, of_input=codes)
 
 
-def in_order(out_of_order: Callable[[list[Any]], Iterable[tuple[int, str]]]) -> Rule:
-    """Events come in the order of their service; `out_of_order` gives those that do not, each with what is wrong."""
+def in_order(begin: Callable[[], Callable[[dict[str, Any]], str]]) -> Rule:
+    """Events come in the order of their service. `begin` gives for one stream a function that is asked about one event
+    after the other, and says why it cannot come now: nothing if it can."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for at, problem in out_of_order(survey.document):
-            help_text = "what came is kept; were events lost, doubled, or mixed with those of another stream?"
-            yield Breach("stream-out-of-order", NodeRef(steps=(at,)), problem, "warning", help=help_text)
+        objection = begin()
+        for at, event in enumerate(survey.document):
+            problem = objection(event) if isinstance(event, dict) else ""
+            if problem:
+                help_text = "what came is kept; were events lost, doubled, or mixed with those of another stream?"
+                yield Breach("stream-out-of-order", NodeRef(steps=(at,)), problem, "warning", help=help_text)
 
     return Rule(("stream-out-of-order",), check, of_input=("stream-out-of-order",))
 
