@@ -158,11 +158,12 @@ def write(transcript: Transcript, options: Options) -> Any:
     if options.form == "list":
         return [_write_message(message) for message in messages]
     system = bare_text(messages[0]) if messages and messages[0].role == "system" else ""
-    native: Native = {"system": system} if system else {}
-    if transcript.tools is not None:
-        native["tools"] = [_write_tool(tool) for tool in transcript.tools]
-    native["messages"] = [_write_message(message) for message in messages[1 if system else 0 :]]
-    return DOCUMENT.put(native, carried_by(transcript.extras, NAME))
+    native = {
+        "system": system or None,
+        "tools": None if transcript.tools is None else [_write_tool(tool) for tool in transcript.tools],
+        "messages": [_write_message(message) for message in messages[1 if system else 0 :]],
+    }
+    return DOCUMENT.write(native, carried_by(transcript.extras, NAME))
 
 
 def _write_tool(tool: ToolDefinition) -> Native:

@@ -27,7 +27,7 @@ from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.multi_llm import AUTHORS, CONVENTION, RESULTS, lift_entries, write_entries
 from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.fitting import bare_system, bare_text
-from convcli.kit.objects import Keys, Native, carried_by, without_nulls
+from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
@@ -147,12 +147,8 @@ def write(transcript: Transcript, options: Options) -> Any:
         native["display_name"] = transcript.title
     else:
         native |= {"type": DRAFT, "schema_version": 1}
-    native["metadata"] = METADATA.put(_stated(metadata), carried.pop("metadata", None), sort=True)
-    return (SAVED if options.form == "saved" else AUTOSAVE).put(_stated(native), carried, sort=True)
-
-
-def _stated(native: Native) -> Native:
-    return without_nulls(native)
+    native["metadata"] = METADATA.write(metadata, carried.pop("metadata", None))
+    return (SAVED if options.form == "saved" else AUTOSAVE).write(native, carried)
 
 
 def _results_name_calls(survey: Survey) -> Iterator[Breach]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import Native
 from convcli.model.transcript import Message, Spots, Text, Transcript
@@ -51,17 +49,13 @@ def test_two_contexts_share_no_messages() -> None:
 
 
 def test_a_list_a_request_and_an_answer_are_told_apart() -> None:
-    def lift(document: Any) -> Transcript:
-        context = LiftContext("some-format", document)
-        is_answer = "answer" in document
-        return lift_forms(document, context, lift_one, lift_request, lift_answer, is_answer=is_answer)
-
     def lift_request(native: Native, context: LiftContext) -> Transcript:
         return context.transcript(model=native["model"])
 
     def lift_answer(native: Native, context: LiftContext) -> Transcript:
         return context.transcript(id=native["answer"])
 
+    lift = lift_forms("some-format", lift_one, lift_request, lift_answer, answers="answer")
     items = [{"text": "a"}]
     request = lift({"messages": items, "model": "m"})
     assert [(lifted.origin.form, lifted.origin.places[0][0]) for lifted in (request, lift(items)) if lifted.origin] == [

@@ -29,7 +29,7 @@ from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, last_answer, roles, without
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls, without_plain
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_plain
 from convcli.kit.passes import fused
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
@@ -146,7 +146,7 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     transcript = context.transcript(model=native.get("model"), tools=common.lift_tools(native, context))
     carried = {**(REQUEST.carried(native) or {}), **common.lift_settings(native, transcript)}
     choice = common.lift_choice(native["tool_choice"], transcript) if native.get("tool_choice") else None
-    transcript.extras = extras_of(NAME, {**carried, **({"tool_choice": choice} if choice else {})})
+    transcript.extras = extras_of(NAME, carried, tool_choice=choice)
     return transcript
 
 
@@ -183,8 +183,7 @@ def _write_request(transcript: Transcript) -> Native:
         "tool_choice": common.write_choice(transcript, carried.pop("tool_choice", {})),
         "messages": TURNS.write(messages),
     }
-    native = without_nulls(native)
-    return REQUEST.put(native, common.SETTINGS.rest(carried), sort=True)
+    return REQUEST.write(native, common.SETTINGS.rest(carried))
 
 
 MESSAGES = (*policy.paired_turns(), *policy.taken_parts(BLOCKS), policy.said_by_users)

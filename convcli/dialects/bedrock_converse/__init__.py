@@ -33,7 +33,7 @@ from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import answers_only, last_answer, response_if_answered, roles, some_tools, without
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.passes import fused
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Pass
@@ -149,27 +149,27 @@ def write(transcript: Transcript, options: Options) -> Any:
 def _write_request(transcript: Transcript) -> Native:
     carried, messages = carried_by(transcript.extras, NAME), transcript.messages
     leading = bool(messages) and messages[0].role == "system"
-    native: Native = {
+    native = {
         "modelId": transcript.model,
         "messages": write_messages(messages[leading:]),
         "system": write_blocks(messages[0].parts) if leading else None,
         "toolConfig": common.write_tools(transcript, carried.get("toolConfig", {})),
         **common.write_settings(transcript, carried),
     }
-    native = without_nulls(native)
-    return REQUEST.put(native, common.SETTINGS.rest(_beside(carried, IN_REQUESTS)), sort=True)
+    return REQUEST.write(native, common.SETTINGS.rest(_beside(carried, IN_REQUESTS)))
 
 
 def _write_response(transcript: Transcript) -> Native:
     carried = carried_by(transcript.extras, NAME)
     answer = transcript.messages[0] if transcript.messages else Message("assistant", [])
-    native: Native = {"output": OUTPUT.put({"message": write_messages([answer])[0]}, carried.get("output"))}
     reason, stated = answer.stop_reason, carried.get("stopReason")
-    if reason:
-        native["stopReason"] = stated if stated and FINISH.get(stated, stated) == reason else FINISH_OF[reason]
-    if answer.usage or "usage" in carried:
-        native["usage"] = write_usage(answer.usage or {}, carried.get("usage", {}), common.USAGE)
-    return RESPONSE.put(native, _beside(carried, IN_RESPONSES), sort=True)
+    is_stated = stated and FINISH.get(stated, stated) == reason
+    native = {
+        "output": OUTPUT.put({"message": write_messages([answer])[0]}, carried.get("output")),
+        "stopReason": stated if is_stated else reason and FINISH_OF[reason],
+        "usage": write_usage(answer.usage or {}, carried.get("usage", {}), common.USAGE) or None,
+    }
+    return RESPONSE.write(native, _beside(carried, IN_RESPONSES))
 
 
 def _beside(carried: Native, inside: tuple[str, ...]) -> Native:

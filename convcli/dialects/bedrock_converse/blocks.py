@@ -8,7 +8,8 @@ from typing import Any
 
 from convcli.dialects.bedrock_converse.media import MEDIA, NAME, beside, kind_of, lift_media, write_media
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
+from convcli.kit.results import has_failed
 from convcli.model.transcript import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult
 from convcli.wire import exact_json
 
@@ -161,10 +162,9 @@ def _write_call(call: ToolCall) -> Native:
 
 
 def _write_result(result: ToolResult) -> Native:
-    native: Native = {"toolUseId": result.tool_call_id, "content": _write_value(result)}
-    if result.kind == "error" or result.is_error:
-        native["status"] = "error"
-    return {"toolResult": TOOL_RESULT.put(native, beside(result))}
+    status = "error" if has_failed(result) else None
+    native = {"toolUseId": result.tool_call_id, "content": _write_value(result), "status": status}
+    return {"toolResult": TOOL_RESULT.put(without_nulls(native), beside(result))}
 
 
 def _write_value(result: ToolResult) -> list[Native]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.values import pairs
 from convcli.model.transcript import Media, MediaKind, Part, ToolDefinition
 
@@ -99,10 +99,8 @@ def write_media(media: Media) -> Native | None:
     if source is None:
         return None
     format_ = FORMATS[media.type].get(media.media_type or "") or carried.get("format")
-    native: Native = {"format": format_} if format_ else {}
-    if media.type == "document":
-        native["name"] = media.name or ""
-    native["source"] = source
+    name = media.name or "" if media.type == "document" else None
+    native = without_nulls({"format": format_ or None, "name": name, "source": source})
     return MEDIA[media.type].put({**carried, **native}, None, sort=True)
 
 

@@ -73,14 +73,12 @@ def _lift_tool(native: Native) -> ToolDefinition:
             name if isinstance(name, str) and name else kind or UNKNOWN, extras={NAME: {"tool": native}}
         )
     spec = native[kind]
-    rest = SCHEMA.carried(spec["inputSchema"])
-    carried = {**(TOOL_SPEC.carried(spec) or {}), **({"inputSchema": rest} if rest else {})}
     return ToolDefinition(
         spec["name"],
         spec.get("description") or None,
         spec["inputSchema"]["json"],
         spec.get("strict"),
-        extras=extras_of(NAME, carried),
+        extras=extras_of(NAME, TOOL_SPEC.carried(spec), inputSchema=SCHEMA.carried(spec["inputSchema"])),
     )
 
 
@@ -90,9 +88,8 @@ def _write_tool(tool: ToolDefinition) -> Native:
         whole: Native = carried["tool"]
         return whole
     schema = SCHEMA.put({"json": tool.parameters}, carried.pop("inputSchema", None))
-    fields = {"name": tool.name, "description": tool.description, "inputSchema": schema, "strict": tool.strict}
-    native = without_nulls(fields)
-    return {"toolSpec": TOOL_SPEC.put(native, omit(carried, "tool"))}
+    native = {"name": tool.name, "description": tool.description, "inputSchema": schema, "strict": tool.strict}
+    return {"toolSpec": TOOL_SPEC.put(without_nulls(native), omit(carried, "tool"))}
 
 
 def _lift_choice(native: Native) -> ToolChoice | None:

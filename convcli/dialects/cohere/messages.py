@@ -14,7 +14,7 @@ from convcli.families.openai.calls import (
     write_parts,
 )
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.values import read_arguments
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Spots, Text, ToolResult
 from convcli.wire import exact_json
@@ -56,12 +56,9 @@ def write_message(message: Message, *, listed: bool = False) -> Native:
     """A turn or a result; `listed` where content is a list even of one text, as in responses."""
     if message.role == "tool":
         return _write_result(message)
-    native: Native = {"role": message.role}
     content, calls = write_parts(message.parts, NAME, _write_part)
-    if content:
-        native["content"] = content if listed else content_of(content)
-    if calls:
-        native["tool_calls"] = calls
+    whole = content if listed or not content else content_of(content)
+    native = without_nulls({"role": message.role, "content": whole or None, "tool_calls": calls or None})
     return MESSAGE.put(native, carried_by(message.extras, NAME))
 
 

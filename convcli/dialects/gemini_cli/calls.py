@@ -9,6 +9,7 @@ from convcli.families.google.parts import lift_part, read_part
 from convcli.families.google.results import lift_result, write_result
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, says_something, without_nulls
+from convcli.kit.results import result_of
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -165,14 +166,16 @@ def write_entry(call: ToolCall, answer: Message | None, later: ToolResult | None
     """The entry of a call, with its result where that stands directly behind it, and not in a `later` record."""
     carried = dict(carried_by(call.extras, NAME))
     state, stamp = carried.pop("status", None), carried.pop("timestamp", None)
-    native: Native = {"id": call.id, "name": call.name, "args": call.arguments}
-    result = answer.parts[0] if answer is not None else None
-    if isinstance(result, ToolResult):
-        native["result"] = [write_answer(result)]
-    native["status"] = _state(state, result if isinstance(result, ToolResult) else later)
-    native["timestamp"] = (
-        (stamp if isinstance(stamp, str) else None) or (answer.created_at if answer is not None else None) or time
-    )
+    result = None if answer is None else result_of(answer)
+    own_time = (stamp if isinstance(stamp, str) else None) or (None if answer is None else answer.created_at)
+    native = {
+        "id": call.id,
+        "name": call.name,
+        "args": call.arguments,
+        "result": None if result is None else [write_answer(result)],
+        "status": _state(state, later if result is None else result),
+        "timestamp": own_time or time,
+    }
     return ENTRY.put(without_nulls(native), carried)
 
 

@@ -91,18 +91,14 @@ def _write_content(messages: list[Message]) -> Any:
 
 def _write_model(message: Message, answers: list[Message], later: dict[str, ToolResult]) -> Native:
     """The thoughts, counts and calls of a record of the model."""
-    native: Native = {}
-    inside = needs_content(message.parts)
-    thoughts = [part for part in message.parts if isinstance(part, Reasoning) and not inside]
-    if thoughts:
-        native["thoughts"] = [write_thought(part, message.created_at) for part in thoughts]
-    tokens = write_tokens(message)
-    if tokens:
-        native["tokens"] = tokens
+    inside, time = needs_content(message.parts), message.created_at
     calls = [part for part in message.parts if isinstance(part, ToolCall)]
-    if calls:
-        native["toolCalls"] = _write_entries(calls, answers, later, message.created_at)
-    return native
+    native = {
+        "thoughts": [write_thought(part, time) for part in message.parts if isinstance(part, Reasoning) and not inside],
+        "tokens": write_tokens(message),
+        "toolCalls": _write_entries(calls, answers, later, time),
+    }
+    return {key: value for key, value in native.items() if value}
 
 
 def _write_entries(

@@ -237,14 +237,13 @@ def write(transcript: Transcript, options: Options) -> Any:
     if options.form == "list":
         return messages
     carried, settings = dict(carried_by(transcript.extras, NAME)), transcript.settings or {}
-    native: Native = {} if transcript.model is None else {"model": transcript.model}
-    native["messages"] = messages
-    if "stream" in settings:
-        native["stream"] = settings["stream"]
-    chosen = OPTION_KEYS.put(OPTIONS.write(settings, {}), carried.pop("options", None))
-    if chosen:
-        native["options"] = chosen
-    return REQUEST.put(native, carried)
+    native = {
+        "model": transcript.model,
+        "messages": messages,
+        "stream": settings.get("stream"),
+        "options": OPTION_KEYS.put(OPTIONS.write(settings, {}), carried.pop("options", None)) or None,
+    }
+    return REQUEST.write(native, carried)
 
 
 def _write_message(message: Message) -> Native:

@@ -208,13 +208,14 @@ def _write_result(transcript: Transcript, _: Native) -> Native:
 def _write_request(transcript: Transcript, carried: Native) -> Native:
     messages = transcript.messages
     system = messages[0] if messages and messages[0].role == "system" else None
-    native: Native = {"messages": sampling.write_messages(messages if system is None else messages[1:])}
-    if system is not None:
-        native["systemPrompt"] = "\n\n".join(part.text for part in system.parts if isinstance(part, Text))
-    native |= sampling.write_request(transcript, carried)
-    if transcript.tools is not None:
-        native["tools"] = write_tools(transcript)
-    return REQUEST.put(native, carried, sort=True)
+    texts = [part.text for part in system.parts if isinstance(part, Text)] if system is not None else []
+    native = {
+        "messages": sampling.write_messages(messages if system is None else messages[1:]),
+        "systemPrompt": None if system is None else "\n\n".join(texts),
+        **sampling.write_request(transcript, carried),
+        "tools": None if transcript.tools is None else write_tools(transcript),
+    }
+    return REQUEST.write(native, carried)
 
 
 def _write_answer(transcript: Transcript, _: Native) -> Native:

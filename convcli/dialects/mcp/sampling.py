@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.mcp.blocks import NAME, TOOL_RESULT, lift_block, lift_result, write_block
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
 from convcli.kit.settings import Settings
 from convcli.model.transcript import STOP_REASONS, Message, Part, Path, Text, ToolChoice, Transcript
 from convcli.wire import exact_json
@@ -96,17 +96,13 @@ def lift_request(native: Native, transcript: Transcript) -> Native:
 
 def write_request(transcript: Transcript, carried: Native) -> Native:
     """Model, tool choice and settings; the model as the one that is preferred."""
-    native = SETTINGS.write(transcript.settings or {}, {})
     choice, preferences = carried.pop("toolChoice", None), carried.pop("modelPreferences", None)
-    if choice and _choice_of(choice) == transcript.tool_choice:
-        native["toolChoice"] = choice
-    elif transcript.tool_choice is not None:
-        native["toolChoice"] = {"mode": transcript.tool_choice}
-    if preferences and _model_of(preferences) == transcript.model:
-        native["modelPreferences"] = preferences
-    elif transcript.model:
-        native["modelPreferences"] = _preferences(transcript.model)
-    return native
+    if not choice or _choice_of(choice) != transcript.tool_choice:
+        choice = transcript.tool_choice and {"mode": transcript.tool_choice}
+    if not preferences or _model_of(preferences) != transcript.model:
+        preferences = _preferences(transcript.model) if transcript.model else None
+    native = {"toolChoice": choice, "modelPreferences": preferences}
+    return SETTINGS.write(transcript.settings or {}, {}) | without_nulls(native)
 
 
 def _choice_of(choice: Any) -> ToolChoice | None:

@@ -73,5 +73,4 @@ def _write_tool(tool: ToolDefinition) -> Native:
         "outputSchema": tool.output_schema,
         "annotations": tool.annotations,
     }
-    stated = without_nulls(fields)
-    return TOOL.put(stated, carried_by(tool.extras, NAME))
+    return TOOL.put(without_nulls(fields), carried_by(tool.extras, NAME))

@@ -30,7 +30,7 @@ from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import response_if_answered
 from convcli.kit.lacking import fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
 from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
 from convcli.model.transcript import Message, Text, Transcript
 
@@ -146,18 +146,17 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _write_request(transcript: Transcript, writer: ItemWriter) -> Native:
     carried = carried_by(transcript.extras, NAME)
-    native: Native = {} if transcript.model is None else {"model": transcript.model}
     messages = transcript.messages
     instructions = _instructions(messages[0]) if messages else None
-    if instructions is not None:
-        native["instructions"] = instructions
-        messages = messages[1:]
-    native["input"] = writer.all(messages)
-    native |= request.write_tools(transcript, NAME)
-    native |= request.write_choice(transcript, carried)
-    native |= request.SETTINGS.write(transcript.settings or {}, carried)
-    beside = omit(request.SETTINGS.rest(carried), "tool_choice")
-    return REQUEST.put(native, beside)
+    native = {
+        "model": transcript.model,
+        "instructions": instructions,
+        "input": writer.all(messages if instructions is None else messages[1:]),
+        **request.write_tools(transcript, NAME),
+        **request.write_choice(transcript, carried),
+        **request.SETTINGS.write(transcript.settings or {}, carried),
+    }
+    return REQUEST.put(without_nulls(native), omit(request.SETTINGS.rest(carried), "tool_choice"))
 
 
 def _instructions(message: Message) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.openclaw import blocks
+import convcli.dialects.openclaw.blocks as blocks
 from convcli.dialects.openclaw.injected import lift_injected
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.sessions import Envelope

@@ -192,9 +192,8 @@ def lift_media(blocks: Blocks, native: Native, _: LiftContext) -> Media | None:
     if fields is None:
         return None
     rest = source if form == "content" else SOURCE[form].carried(source)
-    carried = {**(MEDIA[kind].carried(native) or {}), **({"source": rest} if rest else {})}
     name = native.get("title") or None if kind == "document" else None
-    return Media(kind, **fields, name=name, extras=extras_of(blocks.owner, carried))
+    return Media(kind, **fields, name=name, extras=extras_of(blocks.owner, MEDIA[kind].carried(native), source=rest))
 
 
 def _source_fields(form: str, source: Native) -> Native | None:

@@ -48,8 +48,7 @@ def write_facts(message: Message, carried: Native) -> Native:
     counts = carried.pop("usage", {})
     usage = write_usage(message.usage or {}, counts) if message.usage or counts else None
     reason = message.stop_reason and FINISH_OF.get(message.stop_reason, message.stop_reason)
-    facts = {"id": message.id, "model": message.model, "stop_reason": reason, "usage": usage}
-    return without_nulls(facts)
+    return without_nulls({"id": message.id, "model": message.model, "stop_reason": reason, "usage": usage})
 
 
 _facts, NO_FACTS = attrgetter("id", "model", "stop_reason", "usage"), (None,) * 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
 from convcli.kit.settings import BUDGET, EFFORT, Setting, Settings
 from convcli.kit.values import pairs
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
@@ -98,13 +98,8 @@ def write_tool(tool: ToolDefinition, owner: str) -> Native:
     if tool.parameters is None and "tool" in carried:
         whole: Native = carried["tool"]
         return whole
-    native: Native = {"name": tool.name}
-    if tool.description is not None:
-        native["description"] = tool.description
-    native["input_schema"] = tool.parameters
-    if tool.strict is not None:
-        native["strict"] = tool.strict
-    return TOOL.put(native, carried)
+    native = without_nulls({"name": tool.name, "description": tool.description, "strict": tool.strict})
+    return TOOL.put({**native, "input_schema": tool.parameters}, carried, sort=True)
 
 
 # ---------------------------------------------------------------- tool choice

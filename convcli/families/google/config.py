@@ -94,12 +94,13 @@ def builtin_of(tool: ToolDefinition, owner: str) -> Native:
 
 def _write_declaration(tool: ToolDefinition, writer: Writer) -> Native:
     """The declaration of a function."""
-    native: Native = {"name": tool.name}
-    if tool.description is not None:
-        native["description"] = tool.description
-    native |= write_schema(tool.parameters, PARAMETERS, writer.service)
-    native |= write_schema(tool.output_schema, RESPONSE, writer.service)
-    return DECLARATION.put(native, writer.carried(tool.extras))
+    native = {
+        "name": tool.name,
+        "description": tool.description,
+        **write_schema(tool.parameters, PARAMETERS, writer.service),
+        **write_schema(tool.output_schema, RESPONSE, writer.service),
+    }
+    return DECLARATION.put(without_nulls(native), writer.carried(tool.extras))
 
 
 # ---------------------------------------------------------------- choice
@@ -225,8 +226,7 @@ def write_settings(transcript: Transcript, writer: Writer) -> Native:
     carried = writer.carried(transcript.extras, GENERATION.name)
     native = SAME.write(settings, {})
     level = settings[EFFORT].upper() if EFFORT in settings else None
-    thinking = {"thinkingLevel": level, "thinkingBudget": settings.get(BUDGET)}
-    thinking = without_nulls(thinking)
+    thinking = without_nulls({"thinkingLevel": level, "thinkingBudget": settings.get(BUDGET)})
     native |= {"thinkingConfig": thinking} if thinking else {}
     if "modalities" in settings:
         native["responseModalities"] = [kind.upper() for kind in settings["modalities"]]

@@ -9,7 +9,7 @@ from convcli.families.google.keys import CHOICE, Service, Shape, Writer, owned
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
 from convcli.kit.lacking import fields
-from convcli.kit.objects import Native, carried_by, omit
+from convcli.kit.objects import Native, carried_by, omit, without_nulls
 from convcli.kit.values import pairs
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Transcript
@@ -179,52 +179,39 @@ def write(transcript: Transcript, options: Options, service: Service) -> Any:
 
 
 def _write_request(transcript: Transcript, writer: Writer) -> Native:
-    native: Native = {}
-    model = transcript.model
-    if model is not None:
-        native["model"] = writer.service.models + model if model and "/" not in model else model
+    model, tools, tier = transcript.model, transcript.tools, (transcript.settings or {}).get("serviceTier")
     system = [message for message in transcript.messages if message.role == "system"]
-    if system:
-        native["systemInstruction"] = contents.write_message(system[0], writer)
-    native["contents"] = contents.write_contents([one for one in transcript.messages if one.role != "system"], writer)
-    if transcript.tools is not None:
-        native["tools"] = config.write_tools(transcript.tools, writer)
-    for key, value in (
-        ("toolConfig", config.write_choice(transcript, writer)),
-        ("generationConfig", config.write_settings(transcript, writer)),
-    ):
-        if value:
-            native[key] = value
-    if "serviceTier" in (transcript.settings or {}):
-        native[TIER] = config.TIER_OF[(transcript.settings or {})["serviceTier"]]
-    outside = ("toolConfig", "generationConfig", "response")
-    carried = writer.carried(transcript.extras)
-    return REQUEST.put(native, omit(carried, *outside))
+    native = {
+        "model": writer.service.models + model if model and "/" not in model else model,
+        "systemInstruction": contents.write_message(system[0], writer) if system else None,
+        "contents": contents.write_contents([one for one in transcript.messages if one.role != "system"], writer),
+        "tools": None if tools is None else config.write_tools(tools, writer),
+        "toolConfig": config.write_choice(transcript, writer) or None,
+        "generationConfig": config.write_settings(transcript, writer) or None,
+        TIER: None if tier is None else config.TIER_OF[tier],
+    }
+    carried = omit(writer.carried(transcript.extras), "toolConfig", "generationConfig", "response")
+    return REQUEST.put(without_nulls(native), carried)
 
 
 def _write_response(transcript: Transcript, writer: Writer) -> Native:
     messages = transcript.messages
-    native: Native = {"candidates": [_write_candidate(one, i, len(messages), writer) for i, one in enumerate(messages)]}
     beside = writer.carried(messages[0].extras, "usageMetadata") if messages else {}
     usage = messages[0].usage if messages else None
-    if usage or beside:
-        native["usageMetadata"] = config.write_usage(usage or {}, beside)
-    for key, value in (
-        ("modelVersion", transcript.model),
-        ("createTime", transcript.created_at),
-        ("responseId", transcript.id),
-    ):
-        if value is not None:
-            native[key] = value
-    return RESPONSE.put(native, writer.carried(transcript.extras, "response"))
+    native = {
+        "candidates": [_write_candidate(one, i, len(messages), writer) for i, one in enumerate(messages)],
+        "usageMetadata": config.write_usage(usage or {}, beside) or None,
+        "modelVersion": transcript.model,
+        "createTime": transcript.created_at,
+        "responseId": transcript.id,
+    }
+    return RESPONSE.put(without_nulls(native), writer.carried(transcript.extras, "response"))
 
 
 def _write_candidate(message: Message, index: int, count: int, writer: Writer) -> Native:
-    native: Native = {"content": contents.write_message(message, writer)}
-    if message.stop_reason is not None:
-        native["finishReason"] = write_reason(message.stop_reason)
-    if count > 1:
-        native["index"] = index
+    reason = None if message.stop_reason is None else write_reason(message.stop_reason)
+    content = contents.write_message(message, writer)
+    native = without_nulls({"content": content, "finishReason": reason, "index": index if count > 1 else None})
     carried = writer.carried(message.extras, "candidate")
     if "finishReason" in carried and read_reason(carried["finishReason"], message) != message.stop_reason:
         carried = omit(carried, "finishReason")

@@ -153,6 +153,5 @@ def media_body(media: Media, writer: Writer) -> Native | None:
     if None in place.values():
         return None
     unknown = "" if shape is BLOB else None  # of data the service wants the key
-    native = {"mimeType": media.media_type or unknown, **place, "displayName": media.name}
-    native = without_nulls(native)
+    native = without_nulls({"mimeType": media.media_type or unknown, **place, "displayName": media.name})
     return {shape.name: shape.put(native, writer.carried(media.extras, shape.name))}

@@ -11,7 +11,7 @@ from typing import Any
 from convcli.families.responses.parts import carried_beside, lift_output, write_output
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of, lift_input
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
 from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.transcript import Part, Reasoning, ToolCall, ToolResult
 from convcli.wire import exact_json
@@ -98,18 +98,19 @@ def lift_reasoning(native: Native, dialect: str) -> Reasoning:
 
 def write_reasoning(part: Reasoning, dialect: str) -> Native:
     """The item of reasoning; pieces that were carried, where they still say its text."""
-    native: Native = {"type": "reasoning", **_write_id(part), "summary": _pieces(PIECES["summary"], part.summary or [])}
-    if part.text:
-        native["content"] = _pieces(PIECES["content"], [part.text])
-    encrypted = (part.metadata or {}).get("encryptedContent")
-    if encrypted is not None:
-        native["encrypted_content"] = encrypted
+    native = {
+        "type": "reasoning",
+        **_write_id(part),
+        "summary": _pieces(PIECES["summary"], part.summary or []),
+        "content": _pieces(PIECES["content"], [part.text]) if part.text else None,
+        "encrypted_content": (part.metadata or {}).get("encryptedContent"),
+    }
     carried = dict(carried_by(part.extras, dialect))
     if "summary" in carried and _texts(carried["summary"]) != (part.summary or []):
         del carried["summary"]
     if "content" in carried and BETWEEN.join(_texts(carried["content"])) != part.text:
         del carried["content"]
-    return REASONING.put(native, carried)
+    return REASONING.put(without_nulls(native), carried)
 
 
 def _texts(pieces: Any) -> list[str]:

@@ -176,9 +176,8 @@ def _write_file(media: Media, carried: Native) -> Native | None:
     source = _source_of_file(media)
     if source is None:
         return None
-    beside = {"filename": media.name, "detail": media.detail}
-    native = {"type": "input_file", **source, **without_nulls(beside)}
-    return FILE.put(native, carried)
+    beside = without_nulls({"filename": media.name, "detail": media.detail})
+    return FILE.put({"type": "input_file", **source, **beside}, carried)
 
 
 def _source_of_file(media: Media) -> Native | None:
