@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from convcli.model.transcript import Extras
+from msgspec.structs import replace
+
+from convcli.model.transcript import Extras, Message, Part, ToolDefinition, Transcript
 
 Native = dict[str, Any]
 """An object as the vendor wrote it."""
 Value = TypeVar("Value")
+Record = TypeVar("Record", Transcript, Message, Part, ToolDefinition)
 
 
 class Keys:
@@ -105,6 +108,12 @@ def without_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | No
         return extras
     kept, others = omit(carried, *keys), omit(extras or {}, dialect)
     return {**others, dialect: kept} if kept else others or None
+
+
+def without_carried(record: Record, owner: str, *keys: str) -> Record:
+    """The record without these keys of what its extras carry for the owner; the same where it has none of them."""
+    extras = without_keys(record.extras, owner, *keys)
+    return record if extras is record.extras else replace(record, extras=extras)
 
 
 def merge(base: Native, more: Native) -> Native:

@@ -7,7 +7,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from convcli.kit.objects import Keys, carried_by, extras_of, merge, messages_in, omit, says_something, without_nulls
+from convcli.kit.objects import (
+    Keys,
+    carried_by,
+    extras_of,
+    merge,
+    messages_in,
+    omit,
+    says_something,
+    without_carried,
+    without_nulls,
+)
+from convcli.model.transcript import Message
 from tests import strategies
 
 KEYS = Keys("id role content cost", carried="cost")
@@ -53,6 +64,13 @@ def test_extras_stand_under_the_name_of_their_owner() -> None:
     assert extras_of("x", {"a": 1}, inner={"b": 2}, other=None) == {"x": {"a": 1, "inner": {"b": 2}}}
     assert carried_by({"x": {"a": 1}}, "x") == {"a": 1}
     assert carried_by({"x": {"a": 1}}, "y") == carried_by(None, "y") == {}
+
+
+def test_a_record_loses_keys_of_one_owner_and_is_shared_where_it_has_none_of_them() -> None:
+    message = Message("user", [], extras={"x": {"a": 1, "b": 2}, "y": {"a": 3}})
+    assert without_carried(message, "x", "a", "c").extras == {"x": {"b": 2}, "y": {"a": 3}}
+    assert without_carried(message, "y", "a").extras == {"x": {"a": 1, "b": 2}}
+    assert without_carried(message, "z", "a") is without_carried(message, "x", "c") is message
 
 
 @pytest.mark.parametrize("value", [0, 0.0, False, "x", [None], {"a": None}])

@@ -30,7 +30,7 @@ from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import lacking, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import without
-from convcli.kit.objects import Native, carried_by, extras_of, omit, without_keys
+from convcli.kit.objects import Native, carried_by, extras_of, omit, without_carried
 from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
@@ -212,8 +212,7 @@ def _cut(part: Part, _: Message) -> Part:
     """Marks for the cache are for requests, and an input of no text is that of no pieces."""
     if isinstance(part, ToolCall) and part.raw_arguments == "" and not part.arguments:
         part = replace(part, raw_arguments=None)
-    extras = without_keys(part.extras, SIBLING, "cache_control")
-    return part if extras is part.extras else replace(part, extras=extras)
+    return without_carried(part, SIBLING, "cache_control")
 
 
 FIT: tuple[Pass, ...] = (

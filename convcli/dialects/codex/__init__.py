@@ -22,16 +22,15 @@ from typing import Any
 from convcli.dialects.codex.fitting import FIT
 from convcli.dialects.codex.lifting import lift
 from convcli.dialects.codex.rows import EVENT, ITEM, META, NAME, TURN, USAGE, is_known, is_paginated, rows_of
-from convcli.dialects.codex.writing import write_session
+from convcli.dialects.codex.writing import write
 from convcli.families.responses.facts import OF_ITEMS, REASONS
 from convcli.families.responses.parts import RESULTS
 from convcli.kit.lacking import FUNCTION_ONLY, MESSAGE, fields
 from convcli.kit.objects import Native
 from convcli.kit.sessions import UUID
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.dialect import Clue, Dialect, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Transcript
 from convcli.validation.rules import arguments, links
 from convcli.validation.survey import Survey, for_requests
 
@@ -66,11 +65,6 @@ def _place(facts: SessionFacts) -> str:
 
 
 PROGRAM = Program("codex", ".codex", "sessions/**/rollout-*.jsonl*", "CODEX_HOME", _place, "codex resume {id}")
-
-
-def write(transcript: Transcript, _: Options) -> Any:
-    """A rollout of the newer generation."""
-    return write_session(transcript)
 
 
 # ---------------------------------------------------------------- what the program does not read

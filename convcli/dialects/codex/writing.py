@@ -13,15 +13,16 @@ from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import AUTO
 from convcli.families.responses.turns import ItemWriter
-from convcli.kit.objects import Keys, Native, carried_by, omit, without_keys
+from convcli.kit.objects import Keys, Native, carried_by, omit, without_carried
+from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Part, ToolCall, ToolDefinition, ToolResult, Transcript
 
 NUMBERED = Keys("timestamp ordinal")
 
 
-def write_session(transcript: Transcript) -> Rows:
-    """The rollout of a transcript."""
+def write(transcript: Transcript, _: Options) -> Rows:
+    """A rollout of the newer generation."""
     messages, carried = transcript.messages, carried_by(transcript.extras, NAME)
     header: Native = {**WRITER, **(carried.get("header") or {})}
     content: Native = {} if transcript.cwd is None else {"cwd": transcript.cwd}
@@ -130,20 +131,16 @@ class _Writer:
         part = message.parts[0] if len(message.parts) == 1 else None
         if isinstance(part, Opaque) and message.role == "user" and part.value.get("type") in rows.WHOLE:
             return [(part.value, part)]
-        bare = [_as_text(_without_row(part)) for part in message.parts]
+        bare = [_as_text(without_carried(part, NAME, *rows.BESIDE)) for part in message.parts]
         parts = {id(one): part for one, part in zip(bare, message.parts, strict=True)}
         start = len(self.items.items)
-        self.items.message(replace(_without_row(message), parts=bare))
+        self.items.message(replace(without_carried(message, NAME, *rows.BESIDE), parts=bare))
         pairs = zip(self.items.items[start:], self.items.firsts[start:], strict=True)
         return [(_as_codex(item, parts.get(id(first))), parts.get(id(first))) for item, first in pairs]
 
 
 def _goes_on(message: Message) -> bool:
     return message.replaces is None and rows.in_compaction(message)
-
-
-def _without_row(record: Any) -> Any:
-    return replace(record, extras=without_keys(record.extras, NAME, *rows.BESIDE))
 
 
 def _as_text(part: Any) -> Any:

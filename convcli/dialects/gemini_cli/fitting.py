@@ -17,7 +17,7 @@ from convcli.families.google.fitting import expressible_parts, with_signature, w
 from convcli.families.google.turns import user_without_result
 from convcli.kit import sessions
 from convcli.kit.fitting import without
-from convcli.kit.objects import carried_by, without_keys
+from convcli.kit.objects import carried_by, without_carried, without_keys
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import renaming
 from convcli.kit.results import result_of, separate_results
@@ -212,8 +212,7 @@ def _entry(row: list[Message], later: Mapping[str, ToolResult]) -> list[Message]
         answer = None if part.id in joined else later.get(part.id)
         differs = answer is not None and carried_by(part.extras, NAME).get("result") != [write_answer(answer)]
         gone = [key for key, goes in (("result", not differs), ("timestamp", part.id in joined)) if goes]
-        extras = without_keys(part.extras, NAME, *gone)
-        return part if extras is part.extras else replace(part, extras=extras)
+        return without_carried(part, NAME, *gone)
 
     parts = shared(first.parts, [fits(part) for part in first.parts])
     return row if parts is first.parts else [replace(first, parts=parts), *row[1:]]

@@ -11,7 +11,7 @@ from convcli.dialects.openclaw.messages import STOP_OF, ZEROS, counted, is_bash,
 from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_event, write_session
 from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, last_definitions, linear, parts_in_roles, roles, without
-from convcli.kit.objects import carried_by, extras_of, without_keys
+from convcli.kit.objects import carried_by, extras_of, without_carried, without_keys
 from convcli.kit.passes import on_each_message, on_parts, shared
 from convcli.kit.results import expressed, results_behind_calls, separate_results
 from convcli.model.dialect import Pass
@@ -76,7 +76,7 @@ def _system_for_tools(transcript: Transcript) -> Transcript:
     """The tools stand in a system message before all others; that there are none is told only where there is one."""
     first = next((message for message in transcript.messages if message.role != "event"), None)
     if transcript.tools is None:
-        return on_each_message(lambda message: _without(message, "toolsAdded"))(transcript)
+        return on_each_message(lambda message: without_carried(message, NAME, "toolsAdded"))(transcript)
     if first is not None and first.role == "system":
         return transcript
     if not transcript.tools:
@@ -134,14 +134,8 @@ def _own_row(message: Message) -> Any:
 # ---------------------------------------------------------------- what only one of the forms has
 
 
-def _without(record: Any, *keys: str) -> Any:
-    """A message or a transcript without these keys of ours."""
-    extras = without_keys(record.extras, NAME, *keys)
-    return record if extras is record.extras else replace(record, extras=extras)
-
-
-def _only_header(transcript: Transcript) -> Any:
-    return _without(transcript, *carried_by(transcript.extras, NAME).keys() - {"header"})
+def _only_header(transcript: Transcript) -> Transcript:
+    return without_carried(transcript, NAME, *carried_by(transcript.extras, NAME).keys() - {"header"})
 
 
 MESSAGES = (
@@ -180,8 +174,8 @@ FIT: dict[str, tuple[Pass, ...]] = {
         results_behind_calls,
         *MESSAGES,
         _blocks(REQUEST),
-        on_each_message(lambda message: _without(message, "role", "row")),
+        on_each_message(lambda message: without_carried(message, NAME, "role", "row")),
         on_each_message(lambda message: counted(message, {})),
-        lambda transcript: _without(transcript, "header"),
+        lambda transcript: without_carried(transcript, NAME, "header"),
     ),
 }

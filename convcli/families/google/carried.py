@@ -17,7 +17,7 @@ from convcli.families.google.parts import BLOB, CALL, FILE, PART
 from convcli.families.google.results import RESPONSE as ANSWER
 from convcli.families.google.schema import PARAMETERS
 from convcli.families.google.schema import RESPONSE as OUTPUT
-from convcli.kit.objects import Native, carried_by, omit, without_keys
+from convcli.kit.objects import Native, carried_by, omit, without_carried
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefinition, ToolResult
@@ -106,8 +106,7 @@ def _known_tool(tool: ToolDefinition, service: Service) -> ToolDefinition | None
 def _with_one_schema(tool: ToolDefinition, owner: str) -> ToolDefinition:
     """The service takes one of the two keys for a schema: what is carried of the other goes."""
     schemas = {PARAMETERS.whole: tool.parameters, OUTPUT.whole: tool.output_schema}
-    extras = without_keys(tool.extras, owner, *(key for key, schema in schemas.items() if schema is not None))
-    return tool if extras is tool.extras else replace(tool, extras=extras)
+    return without_carried(tool, owner, *(key for key, schema in schemas.items() if schema is not None))
 
 
 def with_extras(extras: Extras | None, owner: str, carried: Native) -> Extras | None:
@@ -122,12 +121,9 @@ def first_content_only(owner: str) -> Pass:
 
     def fits(messages: list[Message]) -> list[Message]:
         firsts = [
-            one if one.role != before.role or one.role != "tool" else bare(one) for before, one in pairwise(messages)
+            without_carried(one, owner, "content") if one.role == before.role == "tool" else one
+            for before, one in pairwise(messages)
         ]
         return shared(messages, messages[:1] + firsts)
-
-    def bare(message: Message) -> Message:
-        extras = without_keys(message.extras, owner, "content")
-        return message if extras is message.extras else replace(message, extras=extras)
 
     return on_messages(fits)
