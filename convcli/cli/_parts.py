@@ -25,6 +25,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT = ("all", "first", "none")
 _SIZE = re.compile(r"([1-9][0-9]{0,9})([KMG]?)B?", re.IGNORECASE)
+LEAST = 64 << 10
+"""Bytes of the smallest part: below that, files of marks would outgrow those of documents."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -41,7 +43,10 @@ class Engine(NamedTuple):
         match = _SIZE.fullmatch(self.part_size)
         if match is None:
             raise JobError("usage", "--part-size needs a number of bytes", help="write it as 512K, 64M or 1G")
-        return int(match[1]) * _UNITS[match[2].upper()]
+        size = int(match[1]) * _UNITS[match[2].upper()]
+        if size < LEAST:
+            raise JobError("usage", f"--part-size is at least {LEAST >> 10}K: each part has files of its own")
+        return size
 
 
 def options(function: F) -> F:
@@ -85,7 +90,7 @@ class _PartsJob(NamedTuple):
 
         codes, printer = _shared.ExitCodes(self.screen), _shared.DiagnosticPrinter(self.screen, self.reading)
         out = self._folder()
-        parts = plan(self.paths, out, task_for(self._dialect()), size=self.engine.size, find=self.reading.find)
+        parts = plan(self.paths, out, task_for(self._dialect()), size=self.engine.size, reading=self.reading)
         begin(parts, force=self.force)
         waiting = unfinished(parts)
         if len(waiting) < len(parts):
@@ -100,11 +105,22 @@ class _PartsJob(NamedTuple):
         report = finish(parts)
         for finding in (finding for group in report.findings for finding in group.first):
             printer.finding(finding)
-        _tell_rest(self.screen, report)
+        self._tell_rest(report)
         codes.finish()
         tell(report)
         codes.add(UNACCEPTABLE if report.refused or report.failing else 0)
         return codes.worst
+
+    def _tell_rest(self, report: Report) -> None:
+        """Say how many findings are not printed, since only the first of each code are kept with the parts."""
+        from convcli.report.text import count
+
+        for group in report.findings:
+            is_hidden = all(map(self.reading.hides, group.first))
+            if group.count > len(group.first) and not is_hidden:
+                self.screen.tell(f"{count(group.count, group.severity)} in all with the code {group.code}\n")
+        if report.missing:
+            self.screen.tell(f"{count(len(report.missing), 'part')} missing: the same command again does them\n")
 
     def _folder(self) -> str:
         reading = self.reading
@@ -136,17 +152,6 @@ class _PartsJob(NamedTuple):
             return engines.on_ray(parts, self.engine.address)
         asked = self.processes or workers.cores()
         return engines.on_processes(parts, asked if asked > 1 and len(parts) > 1 and workers.can_start() else 1)
-
-
-def _tell_rest(screen: Screen, report: Report) -> None:
-    """Say how many findings are not printed, since only the first of each code are kept with the parts."""
-    from convcli.report.text import count
-
-    for group in report.findings:
-        if group.count > len(group.first):
-            screen.tell(f"{count(group.count, group.severity)} in all with the code {group.code}\n")
-    if report.missing:
-        screen.tell(f"{count(len(report.missing), 'part')} missing: the same command again does them\n")
 
 
 # --- commands --------------------------------------------------------------------------------------------------------

@@ -18,9 +18,9 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.jobs.converting import ItemResult
     from convcli.jobs.inputs import Item
     from convcli.jobs.reading import ReadingOptions
+    from convcli.jobs.results import ItemResult
     from convcli.proof.reasons import Loss
     from convcli.views.outcomes import LossGroup, OutcomeTable
 
@@ -138,7 +138,7 @@ class _Losses:
         return outcomes
 
     def _results(self) -> Iterator[tuple[Item, ItemResult]]:
-        from convcli.jobs.converting import item_results
+        from convcli.jobs.results import item_results
         from convcli.validation.rules.keys import BESIDE_TURNS
 
         for path, _ in self.reading.find(self.paths):

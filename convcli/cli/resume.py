@@ -179,7 +179,7 @@ def _tell_findings(
     screen: Screen, document: Document, conversion: Conversion, target: Dialect, reading: ReadingOptions
 ) -> None:
     """What the program would refuse or leave out of the session as it is."""
-    from convcli.jobs.converting import as_warning
+    from convcli.jobs.results import as_warning
 
     printer = _shared.DiagnosticPrinter(screen, reading)
     for finding in document.located(conversion.findings):

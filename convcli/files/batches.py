@@ -16,7 +16,7 @@ THREADS = 16
 """Files for which the system is asked to wait at the same time: it then writes its journal once for them."""
 
 
-class Batch:
+class OutputBatch:
     """Outputs that were committed and have not appeared yet, and in `failed` what went wrong with those that could not.
 
     Errors name their output in the message.
@@ -63,7 +63,7 @@ class Batch:
 class _Later:
     """An output whose commit waits for others."""
 
-    def __init__(self, output: Replacement, batch: Batch) -> None:
+    def __init__(self, output: Replacement, batch: OutputBatch) -> None:
         self.name, self.write = output.name, output.write
         self._output: Replacement | None = output
         self._batch = batch

@@ -6,7 +6,7 @@ to keep going. What has to be told on the way goes to two functions, one for los
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,11 +18,11 @@ from convcli.files.framing import Framing
 from convcli.files.layouts import LAYOUTS, SUFFIXES, DocumentWriter
 from convcli.files.outputs import Output
 from convcli.jobs.destinations import Folder, Names
-from convcli.jobs.documents import finding_of, torn
-from convcli.jobs.inputs import Document, Input, InputFile, Item
+from convcli.jobs.inputs import Input, InputFile, Item
+from convcli.jobs.results import ItemResult, item_results
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError, RefusedError
+from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.model.findings import Finding
 from convcli.proof.reasons import LEVELS, SET, Level, Loss
 from convcli.wire import exact_json
@@ -90,6 +90,7 @@ class Summary(msgspec.Struct):
     failing: int = 0
     outputs: int = 0
     withheld: int = 0
+    torn: int = 0
     groups: dict[tuple[str, str, str], LossCount] = {}
     most_groups: int = MOST_GROUPS
 
@@ -116,7 +117,7 @@ class Summary(msgspec.Struct):
     def add(self, other: Summary) -> None:
         """Count in what came of another input."""
         self.sources += [name for name in other.sources if name not in self.sources]
-        for name in ("transcripts", "lossy", "refused", "failing", "outputs", "withheld"):
+        for name in ("transcripts", "lossy", "refused", "failing", "outputs", "withheld", "torn"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for group in other.groups.values():
             self._count(group)
@@ -132,12 +133,13 @@ class Summary(msgspec.Struct):
 
 
 class Sinks(NamedTuple):
-    """Where losses, findings and lines of the restore file go as they come; `loss` is None where it is enough that
-    losses are counted."""
+    """Where losses, findings, lines of the restore file and what is refused go as they come; `loss` is None where it is
+    enough that losses are counted."""
 
     loss: Callable[[Loss], None] | None
     finding: Callable[[Finding], None]
     restore: Callable[[bytes], None] | None = None
+    refused: Callable[[Item], None] | None = None
 
 
 def label(loss: Loss) -> str:
@@ -154,61 +156,6 @@ def label(loss: Loss) -> str:
 # --- converting ------------------------------------------------------------------------------------------------------
 
 
-class ItemResult(NamedTuple):
-    """What came of one document of an input, or of one stretch that is none.
-
-    `is_read`: it passed its schema, and `conversion` is what came of `item`. Neither that nor `is_refused` is a torn
-    record, which is a loss.
-    """
-
-    losses: list[Loss]
-    findings: list[Finding]
-    is_read: bool = False
-    is_refused: bool = False
-    item: Document | None = None
-    conversion: conversion.Conversion | None = None
-
-    @property
-    def document(self) -> Any:
-        """What the target gets."""
-        return None if self.conversion is None else self.conversion.document
-
-
-def item_results(
-    source: Iterable[Item],
-    target: Dialect,
-    options: Options = conversion.BY_DEFAULT,
-    arguments: ArgumentStyle | None = None,
-) -> Iterator[ItemResult]:
-    """Convert the documents of an input one by one; losses and findings tell file, line and place."""
-    for item in source:
-        if isinstance(item, Document):
-            yield _converted(item, target, options, arguments)
-        elif item.torn:
-            error = item.error
-            loss = Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file)
-            yield ItemResult([loss], [])
-        else:
-            yield ItemResult([], [finding_of(item.error)], is_refused=True)
-
-
-def _converted(document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None) -> ItemResult:
-    notes = list(document.notes)
-    try:
-        result = document.convert(target, options, arguments)
-    except RefusedError as error:
-        return ItemResult([], notes + error.findings, is_refused=True)
-    findings = notes + [as_warning(finding, target) for finding in result.findings]
-    return ItemResult(result.losses, findings, True, False, document, result)
-
-
-def as_warning(finding: Finding, target: Dialect) -> Finding:
-    """What a service would refuse is written all the same: a transcript is not only there to be sent."""
-    note = f"{target.title} would not take the output as it is" if finding.severity == "error" else ""
-    notes = (*finding.notes, note) if note else finding.notes
-    return msgspec.structs.replace(finding, severity="warning", notes=notes)
-
-
 def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks: Sinks) -> Summary:
     """Convert one input; `output_for` gives the output when the first document is ready, by the suffix of its kind.
 
@@ -216,8 +163,7 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks:
     """
     run = InputConversion(source, job, output_for, sinks)
     try:
-        for step in item_results(source, job.target, job.options, job.arguments):
-            run.take(step)
+        run.take_all()
         run.finish()
     finally:
         run.discard()
@@ -232,6 +178,11 @@ class InputConversion:
         self.summary = Summary([source.dialect.name], job.target.name)
         self._output_for = output_for
         self._file: DocumentWriter | None = None
+
+    def take_all(self) -> None:
+        """Convert all documents of the input, or of the part of it that this one is."""
+        for step in item_results(self.source, self.job.target, self.job.options, self.job.arguments):
+            self.take(step)
 
     def take(self, step: ItemResult) -> None:
         """Count, tell and write. Of a session that is refused for a line, the other lines are not worth a word."""
@@ -356,6 +307,9 @@ def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
     if step.item is not None and step.item.dialect.name not in summary.sources:
         summary.sources.append(step.item.dialect.name)
     summary.refused += step.is_refused
+    summary.torn += step.is_torn
+    if step.refused is not None and sinks.refused is not None:
+        sinks.refused(step.refused)
     summary.lossy += bool(step.losses) and step.is_read
     failing = 0
     for loss in step.losses:

@@ -32,10 +32,10 @@ class Folder:
     """
 
     def __init__(self, path: str, inputs: Iterable[InputFile], *, force: bool = False, is_of_one: bool = False) -> None:
-        from convcli.files.batches import Batch
+        from convcli.files.batches import OutputBatch
 
         self.path, self.force, self.is_of_one = path, force, is_of_one
-        self.batch = Batch()
+        self.batch = OutputBatch()
         inputs = list(inputs)
         self._inputs = frozenset(os.path.realpath(split_line(file.path)[0]) for file in inputs)
         self._outputs = set[str]()

@@ -218,9 +218,9 @@ class Input:
         return can and self._picker is None and self._choose is None and self.size > 0
 
     @property
-    def row_groups(self) -> Callable[[int], Iterator[Range]] | None:
-        """Its row groups in ranges of such a size, where it is a table."""
-        return self._table.ranges if self._table is not None else None
+    def is_table(self) -> bool:
+        """Are its ranges of row groups, not of bytes?"""
+        return self._table is not None
 
     @property
     def may_be_several(self) -> bool:
@@ -237,9 +237,9 @@ class Input:
         """Is there more than one document, as far as can be told before they are read?"""
         return self.may_be_several and (self._picker is not None or len(self._head) > 1)
 
-    def ranges(self) -> Iterator[Range]:
-        """All of the file, range by range."""
-        return self._source.ranges(RANGE)
+    def ranges(self, size: int = RANGE) -> Iterator[Range]:
+        """All of the file, range by range, each of such a size."""
+        return self._source.ranges(size)
 
     def part(self, place: Range) -> Input:
         """What begins in a range, as it is when all is read; processes may read the parts at the same time."""

@@ -138,8 +138,7 @@ def _convert_range(source: Input, job: Job, wanted: tuple[bool, bool], place: Ra
     part, output = source.part(place), _EmittedOutput(_named("output", emit))
     run = InputConversion(part, job._replace(layout="jsonl", is_joined=True), lambda _: output, _sinks(*wanted, emit))
     run.summary.most_groups = sys.maxsize  # which of them are counted apart depends on the ranges before
-    for step in converting.item_results(part, job.target, job.options, job.arguments):
-        run.take(step)
+    run.take_all()
     return run.summary
 
 

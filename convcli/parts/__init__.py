@@ -13,6 +13,8 @@ same again completes the job, and nothing is done twice. Engines that are known:
 `convcli help scale` has recipes for others.
 """
 
+from convcli.parts.batches import Batch as Batch
+from convcli.parts.batches import ValidateBatch as ValidateBatch
 from convcli.parts.finishing import Report as Report
 from convcli.parts.finishing import begin as begin
 from convcli.parts.finishing import finish as finish

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs.converting import MOST_GROUPS, LossCount, Summary
+from convcli.jobs.storage import ONCE, ToldOnce
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.model.version import __version__
 from convcli.parts.marks import COUNTS, FindingCount, PartMark, add_findings, by_key, finished, numbered
 from convcli.parts.planning import Part
-from convcli.parts.work import FINDINGS, LOSSES
+from convcli.parts.work import FINDINGS, LOSSES, line_of
 from convcli.views.statistics import Counted, Statistics
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
@@ -101,7 +102,7 @@ def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
     summary, counted, done = Summary([task.source], task.target), Statistics(), set[int]()
     for mark in marks:
         done.add(mark.part.number)
-        for name in ("lines", "blank", "torn", "written", "clean"):
+        for name in ("lines", "blank", "written", "clean"):
             setattr(report, name, getattr(report, name) + getattr(mark, name))
         numbers = {name: getattr(mark, name) for name in COUNTS}
         groups, outputs = by_key(mark.losses), int(mark.part.name in mark.outputs)
@@ -122,9 +123,10 @@ def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
 
 def _counted_through(marks: Iterable[PartMark], folder: OutputFolder) -> Iterator[PartMark]:
     """The marks with lines as they are in the files: the lines of a range are behind those of the ranges before it."""
-    lines, expected = 0, -1
+    lines, expected, told = 0, -1, ToldOnce()
     for mark in marks:
         piece = mark.part.pieces[0]
+        _tell_once(mark, told, folder)
         if not piece.is_lines or not piece.start:
             lines = 0
         elif mark.part.number == expected:
@@ -138,21 +140,52 @@ def _counted_through(marks: Iterable[PartMark], folder: OutputFolder) -> Iterato
 
 def _number(mark: PartMark, before: int, folder: OutputFolder) -> None:
     """So many lines are in front of a range: say it in its files, unless they say it already, and in the mark as it is
-    read here. While the files change the part has no mark, and so is done again if this is killed."""
-    kinds = [LOSSES, FINDINGS, *([""] if mark.part.task.command == "validate" else [])]
-    names = [name for kind in kinds if (name := kind + mark.part.name) in mark.outputs]
-    if names and mark.before != before:
-        folder.remove(mark.part.mark)
-        for name, raw in zip(names, folder.read(names), strict=True):
-            data = b"".join(numbered(raw.splitlines(), before - mark.before))
-            put(folder, name, data)
-            mark.outputs[name] = len(data)
-        mark.before = before
-        mark.written_to(folder)
+    read here."""
+    if mark.before != before:
+        more, mark.before = before - mark.before, before
+        _rewrite(mark, _lists(mark, LOSSES, FINDINGS), folder, lambda records: numbered(records, more))
     for group in mark.losses:
         group.first.line += before if group.first.line else 0
     for found in mark.findings:
         found.first = [_moved(finding, before) for finding in found.first]
+
+
+def _tell_once(mark: PartMark, told: ToldOnce, folder: OutputFolder) -> None:
+    """Of what is told once of a file, only the first part tells: take it out of the files of the others, and out of the
+    mark as it is read here."""
+    each = [finding for group in mark.findings if group.code in ONCE for finding in group.first]
+    repeated = [finding for finding in each if not told.is_new(finding)]
+    if repeated:
+        gone = {line_of(finding).rstrip(b"\n") for finding in repeated}
+        _rewrite(
+            mark, _lists(mark, FINDINGS), folder, lambda records: (b"%b\n" % one for one in records if one not in gone)
+        )
+        for group in mark.findings:
+            kept = [finding for finding in group.first if finding not in repeated]
+            group.count, group.first = group.count - len(group.first) + len(kept), kept
+        mark.findings = [group for group in mark.findings if group.count]
+    mark.clean -= sum(any(finding not in repeated for finding in findings) for findings in mark.noted)
+
+
+def _lists(mark: PartMark, *kinds: str) -> list[str]:
+    """The outputs of these kinds that a part has; the findings of `validate` are what it was asked for."""
+    every = [*kinds, *([""] if mark.part.task.command == "validate" else [])]
+    return [name for kind in every if (name := kind + mark.part.name) in mark.outputs]
+
+
+def _rewrite(
+    mark: PartMark, names: list[str], folder: OutputFolder, change: Callable[[list[bytes]], Iterable[bytes]]
+) -> None:
+    """Change the lines of outputs. Meanwhile the part has no mark, and so is done again if this is killed."""
+    held = list(folder.read(names))
+    changed = [b"".join(change(raw.splitlines())) for raw in held]
+    if held == changed:
+        return
+    folder.remove(mark.part.mark)
+    for name, data in zip(names, changed, strict=True):
+        put(folder, name, data)
+        mark.outputs[name] = len(data)
+    mark.written_to(folder)
 
 
 def _moved(finding: Finding, before: int) -> Finding:

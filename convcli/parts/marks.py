@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from convcli.files.stores import OutputFolder, folder_at
-from convcli.jobs.converting import LossCount, Summary
+from convcli.jobs.converting import MOST_GROUPS, LossCount, Summary
+from convcli.jobs.storage import ONCE
 from convcli.model.errors import ContentError
 from convcli.model.findings import Finding
 from convcli.model.version import __version__
@@ -19,8 +20,8 @@ from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
 MOST_FIRST = 5
-"""Findings of one code that are kept with a part and with a job."""
-COUNTS = ("transcripts", "lossy", "refused", "failing", "withheld")
+"""Findings of one code that are kept with a part and with a job; all of those that are told once of each column."""
+COUNTS = ("transcripts", "lossy", "refused", "failing", "withheld", "torn")
 """What a mark counts as a summary does."""
 
 
@@ -35,7 +36,8 @@ class FindingCount(msgspec.Struct):
     def add(self, other: FindingCount) -> None:
         """Count in others of the same code."""
         self.count += other.count
-        self.first += other.first[: MOST_FIRST - len(self.first)]
+        most = MOST_GROUPS if self.code in ONCE else MOST_FIRST
+        self.first += other.first[: max(most - len(self.first), 0)]
 
 
 class PartMark(msgspec.Struct):
@@ -65,6 +67,7 @@ class PartMark(msgspec.Struct):
     losses: list[LossCount] = []
     findings: list[FindingCount] = []
     counts: list[Counted] = []
+    noted: list[list[Finding]] = []
 
     def take(self, summary: Summary) -> None:
         """Hold what came of a conversion, without values of transcripts."""
@@ -73,6 +76,13 @@ class PartMark(msgspec.Struct):
         for group in summary.groups.values():
             group.first = msgspec.structs.replace(group.first, before=msgspec.UNSET, after=msgspec.UNSET)
         self.losses = list(summary.groups.values())
+
+    def judged(self, findings: list[Finding]) -> None:
+        """Count a document that was judged."""
+        self.transcripts += 1
+        if all(finding.code in ONCE for finding in findings):
+            self.clean += 1
+            self.noted += [findings] if findings else []
 
     def find(self, finding: Finding) -> None:
         """Count a finding."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import arguments
 from convcli.engine.texts import ArgumentStyle
 from convcli.files import stores
 from convcli.jobs import converting, inputs
+from convcli.jobs.config import Configuration, IgnoredPlace
 from convcli.jobs.converting import Job
-from convcli.jobs.inputs import InputFile
 from convcli.jobs.judging import JudgingOptions
+from convcli.jobs.reading import ReadingOptions
 from convcli.model.errors import ContentError, JobError
 from convcli.proof.reasons import Level
 from convcli.validation.rules.conformance import arguments_match
@@ -92,8 +94,8 @@ class Task(msgspec.Struct, frozen=True):
 
 class InputPiece(msgspec.Struct, frozen=True):
     """A file, or bytes `start` to `stop` of it, or row groups with `before` rows in front of them; how many lines are
-    in front of a range of bytes nobody has counted. `version` is another one when the file has changed; `size` is that
-    of the piece, about."""
+    in front of a range of bytes nobody has counted, unless `before` says it. `version` is another one when the file has
+    changed; `size` is that of the piece, about. `ignore` and `places`: what `validate` does not tell of this file."""
 
     file: str
     version: str
@@ -101,6 +103,8 @@ class InputPiece(msgspec.Struct, frozen=True):
     start: int = 0
     stop: int = -1
     before: int = -1
+    ignore: frozenset[str] = frozenset()
+    places: tuple[IgnoredPlace, ...] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -138,14 +142,18 @@ def plan(
     task: Task,
     *,
     size: int = PART_SIZE,
-    find: Callable[[Iterable[str]], list[InputFile]] = inputs.find,
+    reading: ReadingOptions = ReadingOptions(),  # noqa: B008  (frozen)
 ) -> list[Part]:
-    """The parts of a job on files, folders, globs and URLs, which `find` finds: one plan for the same inputs, whoever
-    makes it.
+    """The parts of a job on files, folders, globs and URLs: one plan for the same inputs, whoever makes it. What a
+    project excludes and ignores is said by `reading`.
 
     Raises JobError for inputs that are not there, and for what the task cannot be."""
     _ = task.job if task.command == "convert" else task.judging
-    cut = _bundled((_pieces(file.path, task, size) for file in find(paths)), size)
+    config = reading.configuration if task.command == "validate" else Configuration()
+    each = (file.path for file in reading.find(paths))
+    cut = _bundled(
+        (_pieces(path, task, size, config.ignored(path), config.ignored_places(path)) for path in each), size
+    )
     return [Part(number, out, task, tuple(pieces)) for number, pieces in enumerate(cut)]
 
 
@@ -165,11 +173,14 @@ def _bundled(files: Iterable[tuple[list[InputPiece], int]], size: int) -> Iterat
         yield bundle
 
 
-def _pieces(path: str, task: Task, size: int) -> tuple[list[InputPiece], int]:
+def _pieces(
+    path: str, task: Task, size: int, ignore: frozenset[str], places: tuple[IgnoredPlace, ...]
+) -> tuple[list[InputPiece], int]:
     """The pieces of a file, and its size."""
     length, version = stores.facts(_readable(path))
-    cut = _ranges(path, version, task, size) if length > size else []
-    return cut if len(cut) > 1 else [InputPiece(path, version, length)], length
+    whole = InputPiece(path, version, length, ignore=ignore, places=places)
+    cut = _ranges(whole, task, size) if length > size else []
+    return cut if len(cut) > 1 else [whole], length
 
 
 def _readable(path: str) -> str:
@@ -179,21 +190,23 @@ def _readable(path: str) -> str:
     return path
 
 
-def _ranges(path: str, version: str, task: Task, size: int) -> list[InputPiece]:
+def _ranges(whole: InputPiece, task: Task, size: int) -> list[InputPiece]:
     """The ranges of a large file; none where it cannot be cut, or not even be read, which is told in its turn."""
     try:
-        with inputs.opened(path, task.source, duplicate_keys=task.duplicate_keys) as source:
-            return list(_cut(path, version, source, size)) if source.has_ranges else []
+        with inputs.opened(whole.file, task.source, duplicate_keys=task.duplicate_keys) as source:
+            return list(_cut(whole, source, size)) if source.has_ranges else []
     except ContentError:
         return []
 
 
-def _cut(path: str, version: str, source: inputs.Input, size: int) -> Iterator[InputPiece]:
-    if source.row_groups is None:
+def _cut(whole: InputPiece, source: inputs.Input, size: int) -> Iterator[InputPiece]:
+    """Lines are counted here only where somebody has to know the number of one."""
+    if source.is_table or any(place.line for place in whole.places):
+        ranges = list(source.ranges(size))
+        for start, stop, before in ranges:
+            length = source.size // len(ranges) if source.is_table else stop - start
+            yield replace(whole, size=length, start=start, stop=stop, before=before)
+    else:
         for start in range(0, source.size, size):
             stop = min(start + size, source.size)
-            yield InputPiece(path, version, stop - start, start, stop)
-    else:
-        ranges = list(source.row_groups(size))
-        for start, stop, before in ranges:
-            yield InputPiece(path, version, source.size // len(ranges), start, stop, before)
+            yield replace(whole, size=stop - start, start=start, stop=stop)

@@ -12,10 +12,10 @@ from convcli.files import stores
 from convcli.files.framing import Range
 from convcli.files.outputs import Output
 from convcli.jobs import inputs
-from convcli.jobs.converting import InputConversion, Sinks, Summary, item_results
+from convcli.jobs.converting import InputConversion, Sinks, Summary
 from convcli.jobs.documents import finding_of, skipped
 from convcli.jobs.inputs import Document, Input, Item, Skipped
-from convcli.jobs.judging import judge
+from convcli.jobs.judging import JudgingOptions, judge
 from convcli.model.errors import ContentError, JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.parts.marks import PartMark
@@ -50,20 +50,15 @@ def convert_part(part: Part) -> PartMark:
     def convert(source: Input, piece: InputPiece) -> None:
         run = InputConversion(source, job, lambda _: outputs, sinks)
         try:
-            for item in source:
-                for step in item_results([item], job.target, job.options, job.arguments):
-                    run.take(step)
-                    mark.torn += not step.is_read and not step.is_refused
-                    if step.is_refused:
-                        outputs.refuse(item)
+            run.take_all()
             if piece.is_whole:
                 run.finish()
         finally:
             total.add(run.summary)
 
     with _outputs(mark) as outputs:
-        sinks = Sinks(outputs.loss if part.task.losses == "all" else None, outputs.finding)
-        _each_piece(mark, convert, outputs.finding)
+        sinks = Sinks(outputs.loss if part.task.losses == "all" else None, outputs.finding, None, outputs.refuse)
+        _each_piece(mark, convert, outputs)
         total.refused += mark.refused
         mark.take(total)
         outputs.has_documents = not mark.failing and (part.task.keep_going or not mark.refused)
@@ -73,20 +68,25 @@ def convert_part(part: Part) -> PartMark:
 
 def validate_part(part: Part) -> PartMark:
     """Write what is wrong with the documents of a part, a finding on each line, and the mark. Raises ConvcliError."""
-    mark, options = PartMark(part), part.task.judging
+    mark = PartMark(part)
 
-    def validate(source: Input, _: InputPiece) -> None:
-        for verdict in judge(source, options):
-            mark.transcripts += 1
-            mark.clean += not verdict.findings
+    def validate(source: Input, piece: InputPiece) -> None:
+        for verdict in judge(source, _judging(part, piece)):
+            mark.judged(verdict.findings)
             for finding in verdict.findings:
                 outputs.finding(finding)
 
     with _outputs(mark) as outputs:
         outputs.has_documents = True
-        _each_piece(mark, validate, lambda finding: outputs.finding(finding) if options.wants(finding) else None)
+        _each_piece(mark, validate, outputs, lambda piece, finding: _judging(part, piece).wants(finding))
         mark.transcripts, mark.refused = mark.transcripts + mark.refused, 0  # each is a verdict too
     return mark
+
+
+def _judging(part: Part, piece: InputPiece) -> JudgingOptions:
+    """How the documents of a piece are judged: some findings may be ignored in its file only."""
+    options = part.task.judging
+    return options._replace(ignore=options.ignore | piece.ignore, places=piece.places)
 
 
 def count_part(part: Part) -> PartMark:
@@ -108,7 +108,7 @@ def count_part(part: Part) -> PartMark:
                     outputs.finding(finding)
 
     with _outputs(mark) as outputs:
-        _each_piece(mark, count, outputs.finding)
+        _each_piece(mark, count, outputs)
         mark.counts = list(counted.counted())
     return mark
 
@@ -116,9 +116,14 @@ def count_part(part: Part) -> PartMark:
 # --- inputs ----------------------------------------------------------------------------------------------------------
 
 
-def _each_piece(mark: PartMark, work: Callable[[Input, InputPiece], None], tell: Callable[[Finding], None]) -> None:
-    """Open the pieces of a part. A file that cannot be read, or not to its end, is told as a finding and refused; of a
-    range it is an error, since the lines of the next one are counted on from it."""
+def _each_piece(
+    mark: PartMark,
+    work: Callable[[Input, InputPiece], None],
+    outputs: _PartOutputs,
+    wants: Callable[[InputPiece, Finding], bool] = lambda *_: True,
+) -> None:
+    """Open the pieces of a part. A file that cannot be read, or not to its end, is told as a finding, if it is one that
+    is wanted, and refused; of a range it is an error, since the lines of the next one are counted on from it."""
     task = mark.part.task
     for piece in mark.part.pieces:
         if stores.facts(piece.file)[1] != piece.version:
@@ -126,15 +131,27 @@ def _each_piece(mark: PartMark, work: Callable[[Input, InputPiece], None], tell:
         try:
             with inputs.opened(piece.file, task.source, duplicate_keys=task.duplicate_keys) as source:
                 before = piece.before if not piece.is_lines or piece.start else 0
-                place = Range(piece.start, piece.stop, before)
-                work(source if piece.is_whole else source.part(place), piece)
-                lines, blank = source.lines_read
-                mark.lines, mark.blank = mark.lines + lines, mark.blank + blank
+                stretch = source if piece.is_whole else source.part(Range(piece.start, piece.stop, before))
+                with _counted(mark, source):
+                    work(stretch, piece)
         except ContentError as error:
             if not piece.is_whole:
                 raise
-            tell(finding_of(error))
-            mark.refused += 1
+            finding = finding_of(error)
+            if wants(piece, finding):
+                outputs.finding(finding)
+                mark.refused += 1
+            mark.lines += 1  # the rest of the file is one stretch that is refused
+
+
+@contextmanager
+def _counted(mark: PartMark, source: Input) -> Iterator[None]:
+    """Count the lines that are read, also of a file that breaks off."""
+    try:
+        yield
+    finally:
+        lines, blank = source.lines_read
+        mark.lines, mark.blank = mark.lines + lines, mark.blank + blank
 
 
 # --- outputs ---------------------------------------------------------------------------------------------------------
@@ -171,9 +188,9 @@ class _PartOutputs:
         """A finding, on a line: for `validate` this is what was asked for."""
         self._mark.find(finding)
         if self._task.command == "validate":
-            self._write("", _line(finding))
+            self._write("", line_of(finding))
         elif self._task.losses == "all":
-            self._write(FINDINGS, _line(finding))
+            self._write(FINDINGS, line_of(finding))
 
     def refuse(self, item: Item) -> None:
         """A line that was refused, as it stands in the file; of other files the finding says which it is."""
@@ -207,6 +224,7 @@ class _PartOutputs:
         self.opened[kind].write(data)
 
 
-def _line(finding: Finding) -> bytes:
+def line_of(finding: Finding) -> bytes:
+    """A finding as a line."""
     record: Any = msgspec.to_builtins(finding)
     return exact_json.write_line(record)

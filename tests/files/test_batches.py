@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from convcli.files import batches
-from convcli.files.batches import Batch
+from convcli.files.batches import OutputBatch
 
 
-def committed(batch: Batch, path: Path, data: bytes = b"x") -> None:
+def committed(batch: OutputBatch, path: Path, data: bytes = b"x") -> None:
     output = batch.output(str(path))
     output.write(data)
     output.commit()
@@ -19,7 +19,7 @@ def committed(batch: Batch, path: Path, data: bytes = b"x") -> None:
 
 
 def test_what_is_committed_appears_with_the_flush_and_is_whole(tmp_path: Path) -> None:
-    batch = Batch()
+    batch = OutputBatch()
     for name in ("a", "b"):
         committed(batch, tmp_path / name, name.encode() * 3_000_000)
     assert os.listdir(tmp_path) == []
@@ -30,7 +30,7 @@ def test_what_is_committed_appears_with_the_flush_and_is_whole(tmp_path: Path) -
 
 
 def test_nothing_appears_of_what_is_given_up(tmp_path: Path) -> None:
-    batch = Batch()
+    batch = OutputBatch()
     committed(batch, tmp_path / "a")
     output = batch.output(str(tmp_path / "b"))
     output.write(b"x")
@@ -42,14 +42,14 @@ def test_nothing_appears_of_what_is_given_up(tmp_path: Path) -> None:
 
 def test_a_full_batch_appears_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "TOGETHER", 3)
-    batch = Batch()
+    batch = OutputBatch()
     for number in range(4):
         committed(batch, tmp_path / str(number))
     assert sorted(os.listdir(tmp_path)) == ["0", "1", "2"]
 
 
 def test_an_output_that_cannot_appear_is_told_and_the_others_do(tmp_path: Path) -> None:
-    batch = Batch()
+    batch = OutputBatch()
     committed(batch, tmp_path / "a")
     committed(batch, tmp_path / "b")
     (tmp_path / "a").write_bytes(b"of another program")
@@ -71,7 +71,7 @@ def test_all_files_are_on_disk_before_the_first_appears_and_each_folder_is_synce
         calls.append((kind, sum(len(files) for _, _, files in os.walk(tmp_path))))
         sync(descriptor)
 
-    batch = Batch()
+    batch = OutputBatch()
     for place in ("one/a", "one/b", "two/c"):
         committed(batch, tmp_path / place)
     monkeypatch.setattr(os, "fsync", counted)

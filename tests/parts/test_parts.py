@@ -15,7 +15,7 @@ from convcli import parts
 from convcli.__main__ import main
 from convcli.jobs import workers
 from convcli.model.errors import JobError, OutputError
-from convcli.parts import Part, PartMark, Task, begin, finish, finished, plan, run_part, unfinished
+from convcli.parts import Part, Task, begin, finish, finished, plan, run_part, unfinished
 from convcli.parts import finishing as finishing_module
 from convcli.parts import work as work_module
 from tests.cli_cases import CLEAN, OTHER, WRONG
@@ -113,17 +113,20 @@ def test_every_line_is_written_refused_torn_or_blank_in_each_part_and_in_all(fol
     marks = list(finished(plan(INPUTS, "out", CONVERT, size=200)))
     assert len(marks) > 30
     for mark in marks:
-        assert mark.lines == mark.written + mark.refused + mark.torn + mark.blank - broken(mark)
-    assert report.lines == report.written + report.refused + report.torn + report.blank - 1
+        assert mark.lines == mark.written + mark.refused + mark.torn + mark.blank
+    assert report.lines == report.written + report.refused + report.torn + report.blank
     text = Path("a.jsonl").read_bytes()
     of_file = [mark for mark in marks if mark.part.pieces[0].file == "a.jsonl"]
     assert sum(mark.lines for mark in of_file) == text.count(b"\n") + 1
     assert (report.torn, len(joined("_refused").splitlines())) == (1, 6 * 3 * 2 + 1)
 
 
-def broken(mark: PartMark) -> int:
-    """1 for a part that is a file of which nothing can be read: it has no line."""
-    return int(mark.part.pieces[-1].file == "e.json")
+def test_a_file_that_breaks_off_is_counted_up_to_there(folder: Path) -> None:
+    text = "\n".join(json.dumps({"messages": [{"role": "user", "content": f"{row**9}"}]}) for row in range(9000))
+    Path("f.jsonl.gz").write_bytes(gzip.compress(text.encode())[:-9999])
+    report = done(inputs=["f.jsonl.gz"])
+    assert report.lines == report.written + report.refused > 2
+    assert report.refused == 1
 
 
 def test_a_job_goes_on_where_it_was_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,3 +372,49 @@ def test_a_package_that_is_missing_is_one_line_with_what_installs_it(
     monkeypatch.setitem(__import__("sys").modules, package, None)
     assert main(words) == 2
     assert help_text in capfd.readouterr().err
+
+
+def test_a_part_has_a_least_size(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("convcli.cli._parts.LEAST", 64 << 10)
+    assert main([*WORDS, "--out-dir", "out"]) == 2
+    assert "--part-size is at least 64K" in capfd.readouterr().err
+    assert not Path("out").exists()
+
+
+CONFIGURATION = """
+ignore = ["duplicate-key"]
+[per-file-ignores]
+"b*" = ["wrong-type", "unknown-value"]
+[[ignore-at]]
+file = "a.jsonl"
+line = 21
+[[ignore-at]]
+file = "e.json"
+codes = ["not-json"]
+"""
+
+
+@pytest.mark.parametrize("size", ["37", "1M"])
+def test_what_the_project_ignores_is_ignored_in_parts_too(
+    folder: Path, size: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["validate", "--from", OTHER, "--output-format", "jsonl", *INPUTS]
+    _, everything, _ = alone(*words, capfd=capfd)
+    Path("convcli.toml").write_text(CONFIGURATION)
+    _, printed, told = alone(*words, capfd=capfd)
+    assert len(printed.splitlines()) < len(everything.splitlines()) - 10
+    in_parts = ["validate", "--from", OTHER, *INPUTS, "--engine", "local", "--out-dir", "out", "--part-size", size]
+    assert alone(*in_parts, capfd=capfd)[2].splitlines()[-1] == told.splitlines()[-1]
+    assert joined().decode() == printed
+
+
+def test_findings_of_a_conversion_that_the_project_ignores_are_not_told(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*WORDS, "--out-dir", "out"]) == 1
+    assert "with the code incomplete-request" in capfd.readouterr().err
+    Path("convcli.toml").write_text('ignore = ["incomplete-request"]')
+    assert main([*WORDS, "--out-dir", "out"]) == 1
+    assert "incomplete-request" not in capfd.readouterr().err

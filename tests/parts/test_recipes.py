@@ -18,7 +18,7 @@ from convcli.report import pages
 from tests.cli_cases import OTHER, ROOT
 
 BLOCKS = re.findall(r"```python\n(.*?)```", pages.page("scale"), re.DOTALL)
-FRAME, *RECIPES = BLOCKS
+FRAME, *RECIPES, TABLES = BLOCKS
 HOLE = "# … the engine calls run_part(part) for each of waiting …\n"
 PACKAGE = re.compile(r"(?:import|from) (\w+)")
 
@@ -67,3 +67,39 @@ def test_a_recipe_does_what_one_process_does(recipe: str, tmp_path: Path, monkey
     for path in sorted(Path("alone").glob("part-*.jsonl")):
         assert (tmp_path / "out" / path.name).read_bytes() == path.read_bytes()
     assert (tmp_path / "out" / "_SUCCESS").exists()
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize("engine", ["ray", "datasets"])
+def test_a_batch_does_what_it_does_alone(engine: str, tmp_path: Path) -> None:
+    for package in (engine, "pandas", "pyarrow"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+    made = {
+        "ray": "import ray\nrows = ray.data.from_arrow(table).repartition(3)",
+        "datasets": "from datasets import Dataset\nrows = Dataset(table)",
+    }
+    head, one, other = re.split(r"\n# (?:Ray Data|Hugging Face datasets)\n", TABLES)
+    text = "\n".join([TABLE, made[engine], head, one if engine == "ray" else other, COMPARED])
+    (tmp_path / "job.py").write_text('if __name__ == "__main__":\n' + indent(text, "    "))
+    paths = {"PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0", "HF_HOME": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "job.py"], cwd=tmp_path, env={**os.environ, **paths}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.split() == ["60", "60"]
+
+
+TABLE = """
+import json, pyarrow
+texts = [json.dumps({"messages": [{"role": "user", "name": "ada", "content": f"{row}"}]}) for row in range(60)]
+table = pyarrow.table({"id": list(range(60)), "text": texts})
+"""
+COMPARED = """
+given = converted.to_arrow_refs() if hasattr(converted, "to_arrow_refs") else converted
+given = [row for ref in given for row in ray.get(ref).to_pylist()] if isinstance(given, list) else list(given)
+given = sorted((dict(row) for row in given), key=lambda row: int(row["id"]))
+given = [{name: getattr(cell, "as_py", lambda cell=cell: cell)() for name, cell in row.items()} for row in given]
+assert given == to_anthropic(table).to_pylist(), given[:2]
+print(len(given), sum(row["loss_count"] for row in given))
+"""

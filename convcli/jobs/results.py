@@ -1,0 +1,81 @@
+"""What comes of each document of an input: its losses and findings, and the document in another dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from convcli.engine import conversion
+from convcli.engine.texts import ArgumentStyle
+from convcli.jobs.documents import Document, Item, finding_of, torn
+from convcli.model.dialect import Dialect, Options
+from convcli.model.errors import RefusedError
+from convcli.model.findings import Finding
+from convcli.proof.reasons import Loss
+
+
+class ItemResult(NamedTuple):
+    """What came of one document of an input, or of one stretch that is none.
+
+    `is_read`: it passed its schema, and `conversion` is what came of `item`. Neither that nor `refused` is a torn
+    record, which is a loss.
+    """
+
+    losses: list[Loss]
+    findings: list[Finding]
+    is_read: bool = False
+    refused: Item | None = None
+    item: Document | None = None
+    conversion: conversion.Conversion | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Is it not acceptable?"""
+        return self.refused is not None
+
+    @property
+    def is_torn(self) -> bool:
+        """Is it a record that its writer had not finished?"""
+        return not self.is_read and self.refused is None
+
+    @property
+    def document(self) -> Any:
+        """What the target gets."""
+        return None if self.conversion is None else self.conversion.document
+
+
+def item_results(
+    source: Iterable[Item],
+    target: Dialect,
+    options: Options = conversion.BY_DEFAULT,
+    arguments: ArgumentStyle | None = None,
+) -> Iterator[ItemResult]:
+    """Convert the documents of an input one by one; losses and findings tell file, line and place."""
+    for item in source:
+        if isinstance(item, Document):
+            yield _converted(item, target, options, arguments)
+        elif item.torn:
+            error = item.error
+            loss = Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file)
+            yield ItemResult([loss], [])
+        else:
+            yield ItemResult([], [finding_of(item.error)], refused=item)
+
+
+def _converted(document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None) -> ItemResult:
+    notes = list(document.notes)
+    try:
+        result = document.convert(target, options, arguments)
+    except RefusedError as error:
+        return ItemResult([], notes + error.findings, refused=document)
+    findings = notes + [as_warning(finding, target) for finding in result.findings]
+    return ItemResult(result.losses, findings, True, None, document, result)
+
+
+def as_warning(finding: Finding, target: Dialect) -> Finding:
+    """What a service would refuse is written all the same: a transcript is not only there to be sent."""
+    note = f"{target.title} would not take the output as it is" if finding.severity == "error" else ""
+    notes = (*finding.notes, note) if note else finding.notes
+    return msgspec.structs.replace(finding, severity="warning", notes=notes)
