@@ -1,0 +1,38 @@
+"""What comes of each document of an input, and of what is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from convcli import dialects
+from convcli.jobs import inputs
+from convcli.jobs.results import item_results
+from tests.cli_cases import CLEAN, OTHER, WRONG
+
+
+def test_each_document_and_stretch_has_a_result_in_its_order(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text("\n".join([json.dumps(CLEAN), "{]", json.dumps(WRONG), json.dumps(CLEAN), '{"messages": [']))
+    with inputs.opened(str(path), OTHER) as source:
+        results = list(item_results(source, dialects.get("anthropic")))
+    assert [result.is_read for result in results] == [True, False, False, True, False]
+    assert [result.is_refused for result in results] == [False, True, True, False, False]
+    assert [result.is_torn for result in results] == [False, False, False, False, True]
+    assert [result.document is not None for result in results] == [True, False, False, True, False]
+
+
+def test_what_is_refused_is_there_as_it_stands_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text("\n".join([json.dumps(CLEAN), "{]", json.dumps(WRONG), ""]))
+    with inputs.opened(str(path), OTHER) as source:
+        refused = [result.refused for result in item_results(source, dialects.get("anthropic"))]
+    assert [item.raw for item in refused if item is not None] == [b"{]", json.dumps(WRONG).encode()]
+
+
+def test_a_torn_record_is_a_loss_at_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text(json.dumps(CLEAN) + '\n{"messages": [')
+    with inputs.opened(str(path), OTHER) as source:
+        *_, last = item_results(source, dialects.get("anthropic"))
+    assert [(loss.kind, loss.field, loss.line) for loss in last.losses] == [("dropped", "record", 2)]
