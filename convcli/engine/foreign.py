@@ -114,6 +114,16 @@ FORMATS = (
         ("key request/contents", "key response/candidates"),
         "the requests and responses inside are read with --at gemini-batch",
     ),
+    # pieces
+    Foreign(
+        "definitions of tools without a conversation",
+        (
+            "type=function name parameters:dict !role !arguments",
+            "type=function function/parameters:dict !role !id",
+            "name input_schema:dict !role",
+        ),
+        "a request that holds them beside its messages is read",
+    ),
     # exports
     Foreign("a prompt of Google AI Studio", ("chunkedPrompt",)),
     # rows of training sets

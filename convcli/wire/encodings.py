@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 _MARKS = (
@@ -27,6 +28,7 @@ _MAGIC = (
     (b"<html", "an HTML page"),
     (b"<?xml", "XML"),
 )
+_NUMBERS = re.compile(rb"[0-9]+ [0-9]+ [0-9]")
 
 
 class ForeignContent(NamedTuple):
@@ -42,6 +44,8 @@ def of_beginning(data: bytes) -> ForeignContent | None:
     for magic, what in _MAGIC:
         if data.startswith(magic):
             return ForeignContent("not-json", f"this looks like {what}, not like JSON")
+    if _NUMBERS.match(data):
+        return ForeignContent("not-json", "this looks like a row of numbers, as tokens are kept, not like JSON")
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), _without_mark(data))
     if not encoding:
         return None
