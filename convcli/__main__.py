@@ -120,6 +120,8 @@ def _call(argv: list[str], screen: Screen) -> int:
 
 def _usage(error: ClickException) -> ConvcliError:
     """What click says about the command line, in our shape and with the nearest match."""
+    import re
+
     import click
 
     from convcli.model.errors import JobError
@@ -132,6 +134,7 @@ def _usage(error: ClickException) -> ConvcliError:
         help_text = option_meant(error.option_name, error.ctx) or otherwise
         return JobError("unknown-option", f'there is no option "{error.option_name}"', help=help_text)
     message = error.format_message().splitlines()[0].rstrip(".")
+    message = re.sub(r"is not a valid integer( range)?$", "is no integer", message)
     return JobError("usage", message[:1].lower() + message[1:], help=otherwise)
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from convcli.files.outputs import cannot_write, open_output
+from convcli.files.outputs import make_folder, open_output
 from convcli.jobs.documents import Document
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Transcript
@@ -89,12 +89,8 @@ class PageFolder:
         return f"{stem}-{self._names[stem]}.html" if self._names[stem] > 1 else f"{stem}.html"
 
     def _write(self, name: str, pieces: Iterable[str]) -> None:
-        path = os.path.join(self.path, name)
-        try:
-            os.makedirs(self.path, exist_ok=True)
-        except OSError as error:
-            raise cannot_write(self.path, error) from None
-        output = open_output(path, force=self.force)
+        make_folder(self.path)
+        output = open_output(os.path.join(self.path, name), force=self.force)
         try:
             for piece in pieces:
                 output.write(piece.encode("utf-8", "backslashreplace"))

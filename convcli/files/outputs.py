@@ -69,6 +69,16 @@ def cannot_write(name: str, error: OSError) -> OutputError:
     return OutputError("cannot-write", f"cannot write {name}: {error.strerror or 'the system does not say why'}")
 
 
+def make_folder(path: str) -> None:
+    """Let there be a folder of this name, and those above it. Raises OutputError."""
+    try:
+        os.makedirs(path or ".", exist_ok=True)
+    except FileExistsError:
+        raise OutputError("cannot-write", f"cannot write into {path}: it is no directory") from None
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
 class Replacement:
     """A regular file, written beside its target; `_temporary` is set before a file of that name can exist.
 

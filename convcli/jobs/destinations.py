@@ -10,7 +10,7 @@ from contextlib import suppress
 from convcli.engine.conversion import Conversion
 from convcli.files.framing import Framing
 from convcli.files.layouts import LAYOUTS, DocumentWriter, is_table
-from convcli.files.outputs import Output, cannot_write, open_output
+from convcli.files.outputs import Output, make_folder, open_output
 from convcli.jobs.inputs import Document, InputFile, split_line, without_packing
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
@@ -55,10 +55,7 @@ class Folder:
         if path in self._outputs or os.path.realpath(path) in self._inputs - {os.path.realpath(file.path)}:
             raise JobError("same-output", f"{path} is another input, or the output of one", help="convert it by itself")
         self._outputs.add(path)
-        try:
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        except OSError as error:
-            raise cannot_write(path, error) from None
+        make_folder(os.path.dirname(path))
         return self.batch.output(path, force=self.force, inputs=[split_line(file.path)[0]])
 
     def discard(self) -> None:

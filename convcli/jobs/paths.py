@@ -28,8 +28,12 @@ def find(paths: Iterable[str], line: int | None = None) -> list[InputFile]:
     """The files that these paths mean: files and "-" as they are, folders and globs as what they hold, sorted. With a
     `line`, the one file as FILE:LINE.
 
-    Raises JobError `no-input` for a folder or a glob that holds no file of ours, and `usage` for a line of several.
+    Raises JobError `no-input` for a folder or a glob that holds no file of ours, and `usage` for a line of several
+    and for an empty name.
     """
+    paths = list(paths)
+    if "" in paths:
+        raise JobError("usage", "an empty text names no file", help="is a variable of the shell not set?")
     files = list(dict.fromkeys(file for path in paths for file in _find(path)))
     if line is None:
         return files

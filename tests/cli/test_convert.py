@@ -253,6 +253,13 @@ def test_where_nothing_is_written_no_new_folder_stays_and_an_old_one_does(tmp_pa
     assert os.listdir(tmp_path / "out") == ["x"]
 
 
+def test_a_folder_for_outputs_that_is_a_file_is_told_as_that(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", LOSSY)
+    for words in (["convert", source, "--to", OTHER], ["inspect", source, "--output-format", "html"]):
+        done = run(*words, "--out-dir", source)
+        assert (done.returncode, b"it is no directory" in done.stderr) == (3, True)
+
+
 def test_two_inputs_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
     for name in ("x", "y"):
         (tmp_path / name).mkdir()

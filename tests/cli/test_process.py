@@ -98,6 +98,19 @@ def test_a_typo_gets_its_nearest_match_and_exit_2(words: list[str], hint: str) -
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["inspect", ""], "an empty text names no file"),
+        (["convert", "", "--to", OTHER], "an empty text names no file"),
+        (["convert", "a.json", "--to", OTHER, "-j", "x"], "invalid value for '-j' / '--jobs': 'x' is no integer"),
+    ],
+)
+def test_a_wrong_word_is_a_wrong_job_and_told_in_plain_words(words: list[str], told: str) -> None:
+    done = run(*words)
+    assert (done.returncode, done.stderr.decode().splitlines()[0]) == (2, f"error[usage] {told}")
+
+
 def test_every_command_has_help_that_begins_with_examples() -> None:
     overview = run("-h").stdout.decode()
     assert run().stdout.decode() == overview
