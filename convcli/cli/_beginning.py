@@ -1,4 +1,4 @@
-"""The first rows of a session that takes long to read: they are shown before the rest is read."""
+"""The beginning of a session that takes long to read: it is shown before the rest is read."""
 
 from __future__ import annotations
 
@@ -21,15 +21,19 @@ UNSURE = frozenset(("open", "branch"))
 """What only the rest of a session can tell: that no result comes, and that the active branch is another one."""
 
 
+def beginning(path: str, reading: ReadingOptions) -> Document | None:
+    """A long session as if it ended behind its first records; None of anything else, and where it cannot be read."""
+    if size_of(path) >= LONG:
+        with suppress(ConvcliError), reading.opened(path) as source:  # it is told when all of it is read
+            return next((item for item in source.beginning(RECORDS) if isinstance(item, Document)), None)
+    return None
+
+
 def first_rows(path: str, reading: ReadingOptions, in_short: int) -> list[Row]:
     """The first rows of a long session; none of anything else. What is unsure is not said, and the last half is left
     out, to which something may still be added."""
-    rows = list[Row]()
-    if size_of(path) >= LONG:
-        with suppress(ConvcliError), reading.opened(path) as source:  # it is told when all of it is read
-            document = next(source.beginning(RECORDS), None)
-            if isinstance(document, Document):
-                rows = list(by_message(document.lift(), in_short=in_short))
+    document = beginning(path, reading)
+    rows = list(by_message(document.lift(), in_short=in_short)) if document is not None else []
     return [row | {"status": None} if row["status"] in UNSURE else row for row in rows[: len(rows) // 2]]
 
 

@@ -21,24 +21,29 @@ TOTALS = ("messages", "calls", "errors", "input", "output")
 
 
 class SessionIndex:
-    """The page that leads to all pages: a row for each session, and what they come to."""
+    """The page that leads to all pages: a row for each session, and what they come to. What is not known yet of a
+    session is None in its row."""
 
     def __init__(self) -> None:
-        self._totals = Counter[str]()
+        self._totals, self._unknown = Counter[str](), 0
         self._rows: list[dict[str, str]] = []
 
     def add(self, row: dict[str, Any], title: str, address: str) -> None:
         """A session that has a page. `row` is that of `views.rows.by_transcript`."""
         cells = {column: _shown(row[column]) for column in COLUMNS if column not in ("title", "file")}
+        cells.update({column: "…" for column in TOTALS if row[column] is None})
         self._rows.append({"title": title, "page": address, "file": os.path.basename(row["file"]), **cells})
         self._totals.update({column: row[column] or 0 for column in TOTALS})
+        self._unknown += row["messages"] is None
 
-    def page(self, *more: str) -> Iterator[str]:
-        """All of it, the newest session first; `more` is to be said of the whole."""
+    def page(self, *more: str, live: bool = False) -> Iterator[str]:
+        """All of it, the newest session first; `more` is to be said of the whole. A live one asks its
+        server for a newer one."""
         words = [count(len(self._rows), "session")]
+        words += [f"{self._unknown:,} still being counted"] if self._unknown else []
         words += [f"{self._totals[name]:,} {name if name in TOTALS[:3] else f'tokens {name}'}" for name in TOTALS]
         rows = sorted(self._rows, key=lambda row: row["begin"], reverse=True)
-        return page.index("Sessions", [*words, *filter(None, more)], COLUMNS, rows)
+        return page.index("Sessions", [*words, *filter(None, more)], COLUMNS, rows, live=live)
 
 
 def title_of(transcript: Transcript, file: str) -> str:

@@ -7,33 +7,19 @@ that a browser makes for another origin is refused. No part of an address is a p
 
 from __future__ import annotations
 
-import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import islice
-from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from convcli.cli._pages import SessionIndex, about_of, marks, title_of
-from convcli.cli._selecting import row_of
-from convcli.jobs.inputs import Document, InputFile
-from convcli.model.dialect import Dialect
-from convcli.model.errors import ConvcliError, JobError
+from convcli.cli._served import PageAddress, ServedFolder, version_of
+from convcli.model.errors import ConvcliError
 from convcli.report import page
-from convcli.report.text import count
-
-if TYPE_CHECKING:
-    from convcli.cli._shared import ExitCodes
-    from convcli.jobs.reading import ReadingOptions
-    from convcli.model.transcript import Transcript
 
 LOOPBACK = "127.0.0.1"
-MOST_OF_FILE = 1_000
-"""Transcripts of one file that have a page."""
 SLOWEST = 30
 """Seconds that a client may take to send its request or to take the next piece."""
 HEADERS = {
@@ -44,98 +30,6 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-
-
-class PageAddress(NamedTuple):
-    """A transcript that has a page: its file, and which one of the file it is."""
-
-    path: str
-    number: int
-
-    @property
-    def name(self) -> str:
-        """What stands in the address: it says nothing of the path."""
-        return f"{sha256(os.fsencode(f'{self.path}:{self.number}')).hexdigest()[:20]}.html"
-
-
-class Entry(NamedTuple):
-    """What the index says of a transcript."""
-
-    address: PageAddress
-    row: dict[str, Any]
-    title: str
-
-
-class ServedFolder:
-    """What is served: the transcripts of a folder, as they are now. A file is read again when it has changed."""
-
-    def __init__(
-        self, paths: Iterable[str], reading: ReadingOptions, codes: ExitCodes, target: Dialect | None, *, findings: bool
-    ) -> None:
-        self._paths, self._reading, self._codes = tuple(paths), reading, codes
-        self._target, self._findings = target, findings
-        self._entries = dict[str, tuple[str, list[Entry]]]()
-        self._addresses = dict[str, PageAddress]()
-        self._lock = Lock()
-
-    def index(self) -> Iterator[str]:
-        """The page that leads to all others."""
-        index, others = SessionIndex(), 0
-        for file in self._files():
-            entries = self._entries_of(file.path)
-            others += not entries
-            for entry in entries:
-                index.add(entry.row, entry.title, entry.address.name)
-        return index.page(f"{count(others, 'file')} without a transcript" if others else "")
-
-    def address(self, name: str) -> PageAddress | None:
-        """The transcript whose page has this name, None where there is none."""
-        if name not in self._addresses:
-            for file in self._files():
-                self._entries_of(file.path)
-        return self._addresses.get(name)
-
-    def page(self, address: PageAddress, version: str) -> Iterator[str]:
-        """The page of a transcript. Raises ConvcliError where its file cannot be read now."""
-        document, transcript = next(islice(self._transcripts(address.path), address.number, None))
-        title, about = title_of(transcript, address.path), about_of(row_of(document, transcript))
-        over = marks(document, transcript, self._target, findings=self._findings)
-        return page.conversation(transcript, title, about, over, up="./", version=version)
-
-    def _files(self) -> list[InputFile]:
-        with suppress(JobError):
-            return [file for file in self._reading.find(self._paths) if file.path != "-"]
-        return []
-
-    def _entries_of(self, path: str) -> list[Entry]:
-        now = version_of(path)
-        with self._lock:
-            before, entries = self._entries.get(path, ("", []))
-            if now != before:
-                entries = list(self._read(path))
-                self._entries[path] = now, entries
-                self._addresses.update((entry.address.name, entry.address) for entry in entries)
-        return entries
-
-    def _read(self, path: str) -> Iterator[Entry]:
-        with self._codes.guard(path):
-            for number, (document, transcript) in enumerate(islice(self._transcripts(path), MOST_OF_FILE)):
-                yield Entry(PageAddress(path, number), row_of(document, transcript), title_of(transcript, path))
-
-    def _transcripts(self, path: str) -> Iterator[tuple[Document, Transcript]]:
-        with self._reading.opened(path) as source:
-            for item in source:
-                if isinstance(item, Document):
-                    yield item, item.lift()
-
-
-def version_of(path: str) -> str:
-    """What differs when a file has changed; empty where it is gone."""
-    try:
-        there = os.stat(path)
-    except OSError:
-        return ""
-    return f'"{there.st_size:x}-{there.st_mtime_ns:x}"'
 
 
 class PageServer(ThreadingHTTPServer):
@@ -187,29 +81,42 @@ class _Handler(BaseHTTPRequestHandler):
         is_known = self.path.startswith("/") and slash == "/"
         is_known = is_known and secrets.compare_digest(token.encode(), self.server.token.encode())
         if is_known and not name:
-            self._send(self.server.folder.index, page.policy())
+            self._index()
             return
         address = self.server.folder.address(name) if is_known else None
         if address is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return
-        version = version_of(address.path)
-        if version and self.headers.get("If-None-Match") == version:
-            self._begin(HTTPStatus.NOT_MODIFIED, version)
-            return
-        self._send(lambda: self.server.folder.page(address, version), page.policy(page.LIVE), version)
+        self._page(address)
 
     def do_HEAD(self) -> None:
         """What GET would answer, without the page."""
         self.do_GET()
 
-    def _send(self, make: Any, policy: str, version: str = "") -> None:
+    def _index(self) -> None:
+        text = self.server.folder.index()
+        self._answer(f'"{sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:20]}"', lambda: [text])
+
+    def _page(self, address: PageAddress) -> None:
+        """Who opens a long session gets its beginning, and all of it when the page asks for more."""
+        folder, version = self.server.folder, version_of(address.path)
+        first = folder.beginning(address) if self.headers.get("If-None-Match") is None else None
+        if first is not None:
+            self._answer("", lambda: first)
+        else:
+            self._answer(version, lambda: folder.page(address, version))
+
+    def _answer(self, version: str, make: Callable[[], Iterable[str]]) -> None:
+        """The page, unless the browser has this version of it."""
+        if version and self.headers.get("If-None-Match") == version:
+            self._begin(HTTPStatus.NOT_MODIFIED, version)
+            return
         try:
             pieces = make()
         except (ConvcliError, StopIteration):  # it is being written, or gone
             self.send_error(HTTPStatus.SERVICE_UNAVAILABLE)
             return
-        self._begin(HTTPStatus.OK, version, policy)
+        self._begin(HTTPStatus.OK, version, page.policy(page.LIVE))
         for piece in pieces if self.command == "GET" else ():
             self.wfile.write(piece.encode("utf-8", "backslashreplace"))
 

@@ -44,7 +44,8 @@ def command(
     The pages are those of inspect. A session that is being written goes on in its page. Nothing is changed, and whoever
     does not know the printed address gets nothing.
     """
-    from convcli.cli._serving import LOOPBACK, PageServer, ServedFolder
+    from convcli.cli._served import ServedFolder
+    from convcli.cli._serving import LOOPBACK, PageServer
     from convcli.jobs.inputs import split_line
 
     for file in reading.find(paths):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +21,19 @@ from tests.cli_cases import CLEAN, command, environment, run, write
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 HOSTILE_CHAT = {"messages": [{"role": "user", "content": HOSTILE}, {"role": "assistant", "content": HOSTILE}]}
+
+LONG_SESSION = [
+    {"type": "session", "version": 3, "id": "s", "cwd": "/"},
+    *(
+        {
+            "type": "message",
+            "id": f"m{number}",
+            "message": {"role": "user", "content": f"number {number} {'x' * 9_000}"},
+        }
+        for number in range(999)
+    ),
+]
+"""Too long to be read at once."""
 
 
 class Answer(NamedTuple):
@@ -103,8 +118,9 @@ def test_every_answer_has_the_strict_headers(served: Served) -> None:
         assert "unsafe" not in policy
         assert {name: headers[name] for name in STRICT} == STRICT
         assert "Python" not in headers["Server"]
-    assert "connect-src 'self'" in served.ask(served.page("hi")).headers["Content-Security-Policy"]
-    assert "connect-src" not in served.ask(served.begin).headers["Content-Security-Policy"]
+    for path in (served.begin, served.page("hi")):
+        assert "connect-src 'self'" in served.ask(path).headers["Content-Security-Policy"]
+    assert "connect-src" not in served.ask("/").headers["Content-Security-Policy"]
 
 
 STRICT = {
@@ -180,13 +196,87 @@ def test_a_path_is_the_name_of_a_page_or_nothing(served: Served, path: str) -> N
 
 @pytest.mark.parametrize(
     "request_",
-    [b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01\x02\x00", b"GET " + b"a" * 70_000, b""],
-)
+    [
+        b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01\x02\x00", b"GET " + b"a" * 70_000, b"",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"GET {begin}\r\n", b"GET {begin} HTTP/1.1\r\n\r\n",
+        b"GET {begin} HTTP/1.1\r\nHost: {host}\r\nX: " + b"a" * 70_000 + b"\r\n\r\n",
+        b"GET {begin} HTTP/1.1\r\nHost: {host}\r\n" + b"X: a\r\n" * 200 + b"\r\n",
+        b"GET {begin} HTTP/1.1\r\nHost: {host}, evil.example\r\n\r\n",
+        b"GET {begin} HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: {host}\r\n\r\n",
+        b"GET {begin} HTTP/1.1\r\nX: y\r\n Host: {host}\r\n\r\n",
+        b"GET http://{host}{begin} HTTP/1.1\r\nHost: {host}\r\n\r\n",
+        b"GET * HTTP/1.1\r\nHost: {host}\r\n\r\n",
+    ],
+    ids=range(16),
+)  # fmt: skip
 def test_what_is_no_request_gets_nothing_and_the_server_goes_on(served: Served, request_: bytes) -> None:
-    assert b"200" not in served.send(request_)[:20]
+    whole = request_.replace(b"{begin}", served.begin.encode()).replace(b"{host}", served.host.encode())
+    assert b"200" not in served.send(whole)[:20]
     two_hosts = f"GET {served.begin} HTTP/1.1\r\nHost: {served.host}\r\nHost: evil.example\r\n\r\n"
     assert b"421" in served.send(two_hosts.encode())[:20]
     assert served.ask(served.begin).status == 200
+
+
+def test_what_follows_a_request_is_no_request(served: Served) -> None:
+    """One connection is one request: none can hide in the body of another."""
+    second = f"GET {served.begin} HTTP/1.1\r\nHost: {served.host}\r\n\r\n"
+    for more in ("", "Connection: keep-alive\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"):
+        both = f"HEAD {served.begin} HTTP/1.1\r\nHost: {served.host}\r\n{more}\r\n{second}"
+        answer = served.send(both.encode())
+        assert (answer.count(b"HTTP/1."), answer.count(b"<html")) == (1, 0)
+
+
+def test_slow_clients_keep_nobody_waiting(served: Served) -> None:
+    host, _, port = served.host.partition(":")
+    slow = [socket.create_connection((host, int(port)), timeout=60) for _ in range(30)]
+    for connection in slow:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost")
+    assert served.ask(served.begin).status == 200
+    for connection in slow:
+        connection.close()
+
+
+def test_what_a_link_leads_to_outside_and_a_pipe_are_no_part_of_the_folder(tmp_path: Path) -> None:
+    outside, inside = tmp_path / "outside", tmp_path / "inside"
+    outside.mkdir()
+    (inside / "below").mkdir(parents=True)
+    write(outside / "a.json", {"messages": [{"role": "user", "content": "outside"}]})
+    own = write(inside / "below" / "b.json", {"messages": [{"role": "user", "content": "inside"}]})
+    (inside / "link.json").symlink_to(outside / "a.json")
+    (inside / "own.json").symlink_to(own)
+    (inside / "folder").symlink_to(outside)
+    os.mkfifo(inside / "pipe.json")
+    server = Served(inside)
+    try:
+        assert re.findall(r"<a href=[^>]*>(\w+)</a>", server.ask(server.begin).text) == ["inside", "inside"]
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+
+def test_who_opens_a_long_session_gets_its_beginning_and_then_all_of_it(tmp_path: Path) -> None:
+    write(tmp_path / "s.jsonl", *LONG_SESSION)
+    server = Served(tmp_path)
+    try:
+        index = server.ask(server.begin)
+        assert "<td>…</td>" in index.text
+        name = re.findall(r'<a href="([0-9a-f]+\.html)">', index.text)[0]
+        first = server.ask(server.begin + name)
+        assert ("number 500 " in first.text, "number 998 " in first.text) == (True, False)
+        assert 'data-version="0"' in first.text
+        assert "the rest is being read" in first.text
+        assert "ETag" not in first.headers
+        whole = server.ask(server.begin + name, If_None_Match="0")
+        assert ("number 998 " in whole.text, "the rest is being read" in whole.text) == (True, False)
+        assert server.ask(server.begin + name, If_None_Match=whole.headers["ETag"]).status == 304
+        end = time.monotonic() + 60
+        while "<td>…</td>" in (counted := server.ask(server.begin)).text and time.monotonic() < end:
+            time.sleep(0.2)
+        assert "<td>999</td>" in counted.text
+        assert server.ask(server.begin, If_None_Match=counted.headers["ETag"]).status == 304
+    finally:
+        server.process.kill()
+        server.process.communicate()
 
 
 def test_a_session_that_grows_has_a_new_version(tmp_path: Path) -> None:

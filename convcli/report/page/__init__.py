@@ -63,10 +63,20 @@ def conversation(
     yield _tail()
 
 
-def index(title: str, about: Sequence[str], columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """The page of a folder: a row for each session, whose `title` leads to its `page`."""
+def index(
+    title: str,
+    about: Sequence[str],
+    columns: Sequence[str],
+    rows: Sequence[Mapping[str, str]],
+    *,
+    live: bool = False,
+) -> Iterator[str]:
+    """The page of a folder: a row for each session, whose `title` leads to its `page`. A `live` one asks its server for
+    a newer one."""
     names = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    yield f'{_head(title, NO_REQUESTS)}<body class="index">\n<main>\n{_header(title, about)}{SEARCH}'
+    asks = f' data-version="{FIRST}"' if live else ""
+    yield f'{_head(title, LIVE if live else NO_REQUESTS)}<body class="index"{asks}>\n<main>\n'
+    yield f"{_header(title, about)}{SEARCH}"
     yield f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n"
     for row in rows:
         cells = (escape(safe_text(row.get(name, ""))) for name in columns)
@@ -260,6 +270,8 @@ def _duration(seconds: float) -> str:
 NO_REQUESTS = ""
 LIVE = "; connect-src 'self'"
 """What the policy of a page adds: nothing, or that it may ask its own server."""
+FIRST = "0"
+"""The version of a page that asks for a newer one at once."""
 
 
 def policy(more: str = NO_REQUESTS) -> str:

@@ -222,4 +222,4 @@ box.value = asked.get("q") ?? box.value;
 if (tool) tool.value = asked.get("tool") ?? "", status.value = asked.get("status") ?? "";
 for (const each of roles) each.checked = !(asked.get("hide") ?? "").split(",").includes(each.value);
 watch(), filter(), unfold(), idle(() => prepare());
-if (version) setTimeout(ask, 1000, version);
+if (version) setTimeout(ask, version === "0" ? 0 : 1000, version);

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from convcli.model.transcript import Message, Text, Transcript
+from tests.cli.test_serve import LONG_SESSION
 from tests.cli_cases import CLEAN, command, environment, write
 from tests.report.page.test_page import HOSTILE, SESSION, everywhere, rendered
 
@@ -31,6 +32,8 @@ WIDE = Message(
     "user", [Text(f"{'W' * 900}\n\n| {'a | ' * 60}\n|{'---|' * 60}\n| {'long cell | ' * 60}\n\n`{'x' * 900}`")]
 )
 LOTS = Transcript([Message("user", [Text(f"number {number}. " + "word " * 2_000)]) for number in range(900)])
+
+MAP = "document.querySelectorAll('#map li')"
 
 
 class Browser:
@@ -206,6 +209,23 @@ def test_a_link_leads_to_its_place_though_a_filter_hides_it(opened: Callable[...
     browser.driver.execute_script(f"location.hash = 'm{number}'")
     browser.wait(f"Math.abs(document.getElementById('m{number}')?.getBoundingClientRect().top ?? 9999) < 900", True)
     assert browser.run(COUNT) == ""
+
+
+def test_a_long_session_that_is_served_opens_with_its_beginning_and_gets_its_end(
+    browser: Browser, tmp_path: Path
+) -> None:
+    write(tmp_path / "s.jsonl", *LONG_SESSION)
+    call = command("serve", tmp_path, "--isolated")
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        assert process.stdout is not None
+        browser.driver.get(process.stdout.readline().decode().strip())
+        browser.wait("document.querySelector('header p').textContent.includes('999 messages')", True)
+        browser.driver.find_element("css selector", ".item a").click()
+        browser.wait("document.querySelector('header p').textContent.includes('999 messages')", True)
+        assert not browser.run("document.querySelector('header p').textContent.includes('is being read')")
+        browser.wait(AT_END.format(998), True)
+        assert browser.run(f"[...{MAP}].length") == 999
+        process.kill()
 
 
 def test_a_session_that_is_served_goes_on_in_its_page(browser: Browser, tmp_path: Path) -> None:

@@ -1,0 +1,174 @@
+"""The folder that is served: which transcripts have a page, and what is on it.
+
+A long session takes longer to read than people like to wait. So its page is at first that of its beginning, and the
+index has a row without counts; who asks again, as the pages do by themselves, gets all of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from itertools import islice
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from convcli.cli._beginning import beginning
+from convcli.cli._pages import TOTALS, SessionIndex, about_of, marks, title_of
+from convcli.cli._selecting import row_of
+from convcli.jobs.inputs import Document, InputFile
+from convcli.model.dialect import Dialect
+from convcli.model.errors import JobError
+from convcli.report import page
+from convcli.report.text import count
+
+if TYPE_CHECKING:
+    from convcli.cli._shared import ExitCodes
+    from convcli.jobs.reading import ReadingOptions
+    from convcli.model.transcript import Transcript
+
+MOST_OF_FILE = 1_000
+"""Transcripts of one file that have a page."""
+UNKNOWN = dict.fromkeys(TOTALS)
+"""What is not known of a session of which only the beginning was read."""
+
+
+class PageAddress(NamedTuple):
+    """A transcript that has a page: its file, and which one of the file it is."""
+
+    path: str
+    number: int
+
+    @property
+    def name(self) -> str:
+        """What stands in the address: it says nothing of the path."""
+        return f"{sha256(os.fsencode(f'{self.path}:{self.number}')).hexdigest()[:20]}.html"
+
+
+class Entry(NamedTuple):
+    """What the index says of a transcript."""
+
+    address: PageAddress
+    row: dict[str, Any]
+    title: str
+
+
+class ServedFolder:
+    """What is served: the transcripts of a folder, as they are now. A file is read again when it has changed, a long
+    one in the background."""
+
+    def __init__(
+        self, paths: Iterable[str], reading: ReadingOptions, codes: ExitCodes, target: Dialect | None, *, findings: bool
+    ) -> None:
+        self._paths, self._reading, self._codes = tuple(paths), reading, codes
+        self._target, self._findings = target, findings
+        self._entries = dict[str, tuple[str, list[Entry]]]()
+        self._addresses = dict[str, PageAddress]()
+        self._lock = Lock()
+        self._unread, self._waiting = SimpleQueue[str](), set[str]()
+        Thread(target=self._read_long, daemon=True).start()
+
+    def index(self) -> str:
+        """The page that leads to all others."""
+        index, others = SessionIndex(), 0
+        for file in self._files():
+            entries = self._entries_of(file.path)
+            others += not entries
+            for entry in entries:
+                index.add(entry.row, entry.title, entry.address.name)
+        return "".join(index.page(f"{count(others, 'file')} without a transcript" if others else "", live=True))
+
+    def address(self, name: str) -> PageAddress | None:
+        """The transcript whose page has this name, None where there is none."""
+        if name not in self._addresses:
+            for file in self._files():
+                self._entries_of(file.path)
+        return self._addresses.get(name)
+
+    def page(self, address: PageAddress, version: str) -> Iterator[str]:
+        """The page of a transcript. Raises ConvcliError where its file cannot be read now."""
+        document, transcript = next(islice(self._transcripts(address.path), address.number, None))
+        return self._page(document, transcript, version)
+
+    def beginning(self, address: PageAddress) -> Iterator[str] | None:
+        """The page of the beginning of a long session, None of anything else."""
+        document = beginning(address.path, self._reading)
+        if document is None:
+            return None
+        return self._page(document, document.lift(), page.FIRST, "this is its beginning, the rest is being read")
+
+    def _page(self, document: Document, transcript: Transcript, version: str, *more: str) -> Iterator[str]:
+        title, about = title_of(transcript, document.file), about_of(row_of(document, transcript))
+        over = marks(document, transcript, self._target, findings=self._findings)
+        return page.conversation(transcript, title, [*about, *more], over, up="./", version=version)
+
+    def _files(self) -> list[InputFile]:
+        with suppress(JobError):
+            return [file for file in self._reading.find(self._paths) if file.path in self._paths or _is_inside(file)]
+        return []
+
+    def _entries_of(self, path: str) -> list[Entry]:
+        now = version_of(path)
+        with self._lock:
+            before, entries = self._entries.get(path, ("", []))
+        if now == before:
+            return entries
+        document = beginning(path, self._reading)
+        if document is None:
+            return self._keep(path, now, list(self._read(path)))
+        self._read_later(path)
+        return entries or self._keep(path, "", [_entry(path, 0, document, document.lift(), UNKNOWN)])
+
+    def _keep(self, path: str, version: str, entries: list[Entry]) -> list[Entry]:
+        with self._lock:
+            self._entries[path] = version, entries
+            self._addresses.update((entry.address.name, entry.address) for entry in entries)
+        return entries
+
+    def _read_later(self, path: str) -> None:
+        with self._lock:
+            if path not in self._waiting:
+                self._waiting.add(path)
+                self._unread.put(path)
+
+    def _read_long(self) -> None:
+        while True:
+            path = self._unread.get()
+            self._keep(path, version_of(path), list(self._read(path)))
+            with self._lock:
+                self._waiting.discard(path)
+
+    def _read(self, path: str) -> Iterator[Entry]:
+        with self._codes.guard(path):
+            for number, (document, transcript) in enumerate(islice(self._transcripts(path), MOST_OF_FILE)):
+                yield _entry(path, number, document, transcript)
+
+    def _transcripts(self, path: str) -> Iterator[tuple[Document, Transcript]]:
+        with self._reading.opened(path) as source:
+            for item in source:
+                if isinstance(item, Document):
+                    yield item, item.lift()
+
+
+def _entry(
+    path: str, number: int, document: Document, transcript: Transcript, unknown: Mapping[str, Any] | None = None
+) -> Entry:
+    row = {**row_of(document, transcript), **(unknown or {})}
+    return Entry(PageAddress(path, number), row, title_of(transcript, path))
+
+
+def _is_inside(file: InputFile) -> bool:
+    """Is it a file of the folder, and no link that leads out of it, and no pipe?"""
+    root, place = (os.path.realpath(path) for path in (file.path.removesuffix(file.relative) or ".", file.path))
+    return place.startswith(os.path.join(root, "")) and os.path.isfile(place)
+
+
+def version_of(path: str) -> str:
+    """What differs when a file has changed; empty where it is gone."""
+    try:
+        there = os.stat(path)
+    except OSError:
+        return ""
+    return f'"{there.st_size:x}-{there.st_mtime_ns:x}"'
