@@ -175,7 +175,7 @@ class _View:
     def _heading(self, index: int, message: Message, before: str | None) -> str:
         tokens = (message.usage or {}).get("outputTokens")
         unwell = UNWELL.get(message.stop_reason or "")
-        words = [message.name, message.model, f"{tokens:,} tokens" if tokens else None]
+        words = [message.name, message.model, count(tokens, "token") if tokens else None]
         words += ["not on the active branch" if id(message) in self.off else None]
         words += ["summary of what came before" if message.replaces is not None else None]
         about = " · ".join(escape(safe_text(word)) for word in words if word)

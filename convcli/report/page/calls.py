@@ -23,6 +23,10 @@ STATES = frozenset(("ok", "error", "open", "orphan"))
 """What our own words say of a call or a result; a program may have others, which the style does not know."""
 SHORT = 80
 """Characters of an argument that the heading holds whole."""
+NO_TIME = 0.05
+"""Seconds that are not worth a word."""
+MOST_OPEN = 30
+"""Lines of a change that is not folded."""
 FIRST = 120
 """Characters of a result that stand in its heading."""
 
@@ -30,7 +34,7 @@ FIRST = 120
 def call_card(call: ToolCall, mark: str, status: str, seconds: float | None, answer: str) -> str:
     """A call with its arguments, and its result folded beneath."""
     words = safe_text(gist(call.arguments if call.raw_arguments is None else call.raw_arguments))
-    time = f'<span class="dim">{seconds:,.1f} s</span>' if seconds is not None else ""
+    time = f'<span class="dim">{seconds:,.1f} s</span>' if seconds is not None and seconds >= NO_TIME else ""
     state = _state(status) if status not in ("ok", "") else ""
     number = mark.removeprefix("#")
     return (
@@ -58,11 +62,13 @@ def _arguments(call: ToolCall) -> Iterator[str]:
         yield _folded("arguments", f"<pre>{escape(safe_text(call.raw_arguments, lines=True))}</pre>")
         return
     if call.arguments and not _is_told(call.arguments):
-        yield _folded(count(len(call.arguments), "argument"), "".join(_fields(call.arguments)))
+        inside = "".join(_fields(call.arguments))
+        is_open = _change_of(call.arguments) != () and inside.count("\n") <= MOST_OPEN
+        yield _folded(count(len(call.arguments), "argument"), inside, is_open=is_open)
 
 
 def _fields(arguments: dict[str, Any]) -> Iterator[str]:
-    changed = next((pair for pair in CHANGES if all(isinstance(arguments.get(name), str) for name in pair)), ())
+    changed = _change_of(arguments)
     for name, value in arguments.items():
         if name in COMMANDS and command_of(value):
             yield f'<pre class="code">{code(safe_text(f"$ {command_of(value)}", lines=True), "console")}</pre>'
@@ -72,6 +78,11 @@ def _fields(arguments: dict[str, Any]) -> Iterator[str]:
             yield f'<div class="field"><span class="dim">{escape(safe_text(name))}</span> {_value(value)}</div>'
     if changed:
         yield f'<pre class="code">{_change(*(arguments[name] for name in changed))}</pre>'
+
+
+def _change_of(arguments: dict[str, Any]) -> tuple[str, ...]:
+    """The names of the arguments that say what is replaced by what."""
+    return next((pair for pair in CHANGES if all(isinstance(arguments.get(name), str) for name in pair)), ())
 
 
 def _change(before: str, after: str) -> str:
@@ -120,5 +131,5 @@ def _is_base64(data: str) -> bool:
     return data.isascii() and data.replace("+", "").replace("/", "").rstrip("=").isalnum()
 
 
-def _folded(title: str, inside: str) -> str:
-    return f'<details class="arguments"><summary>{title}</summary>{inside}</details>'
+def _folded(title: str, inside: str, *, is_open: bool = False) -> str:
+    return f'<details class="arguments"{" open" * is_open}><summary>{title}</summary>{inside}</details>'

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from convcli.model.transcript import Message
 
 WIDTH, HEIGHT = 240, 60
-MOST_BARS = 240
-"""Answers that have a bar of their own; of more, neighbours share one."""
+MOST_BARS, WIDEST = 240, 16
+"""Answers that have a bar of their own; of more, neighbours share one. Of few, none is wider than this."""
 
 
 def tokens(messages: Sequence[Message]) -> str:
@@ -24,7 +24,7 @@ def tokens(messages: Sequence[Message]) -> str:
     groups = [counts[at : at + step] for at in range(0, len(counts), step)]
     bars = [(group[0][0], max(one[1] for one in group), sum(one[2] for one in group)) for group in groups]
     most = [max(max(bar[at] for bar in bars), 1) for at in (1, 2)]
-    width = WIDTH / len(bars)
+    width = min(WIDTH / len(bars), WIDEST)
     drawn = "".join(_bar(number, bar, width, most) for number, bar in enumerate(bars))
     return (
         f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="tokens of each answer">'
