@@ -1,0 +1,282 @@
+"""What convcli inspect shows: rows of a table, one message, pages, or what is added to a session."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from convcli.cli import _shared
+from convcli.cli._selecting import MORE_OF_TRANSCRIPTS, TRANSCRIPTS, Condition, column_named, row_of
+from convcli.model.dialect import Dialect
+from convcli.model.errors import JobError
+from convcli.report import tables
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.jobs.inputs import Document, InputFile
+    from convcli.jobs.reading import ReadingOptions
+    from convcli.model.transcript import Transcript
+    from convcli.views.rows import Row
+
+MESSAGES = ["message", "role", "kind", "tool", "call", "status", "size", "tokens", "text"]
+MORE_OF_MESSAGES = ["name", "model", "time"]
+NARROW = 100
+SPARED = frozenset(("size", "tokens", "output", "model", "title"))
+"""Below so many cells a terminal gets none of these columns: texts and names of files need the room."""
+BESIDE_TEXTS, LEAST_ROOM = 60, 30
+"""Cells of the other columns of a table of messages, and of a text where they leave less."""
+TOOLS = ["call", "tool", "status", "seconds", "asked", "answered", "size", "arguments", "result"]
+EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRANSCRIPTS]
+
+
+class InspectArguments(NamedTuple):
+    """What the command line says."""
+
+    paths: tuple[str, ...]
+    reading: ReadingOptions
+    summary: bool
+    tool_rows: bool
+    number: int | None
+    where: tuple[str, ...]
+    events: str | None
+    columns: str | None
+    limit: int | None
+    whole: bool
+    form: str
+    output: str | None
+    out_dir: str | None
+    target: Dialect | None
+    findings: bool
+    force: bool
+    pager: bool | None
+    follow: bool
+
+
+class Inspecting:
+    """One call of the command."""
+
+    def __init__(self, screen: Screen, arguments: InspectArguments) -> None:
+        self.screen, self.arguments = screen, arguments
+        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
+
+    def run(self) -> int:
+        """One transcript alone is shown by its messages; whether it is alone shows when the second comes."""
+        self._check()
+        if self.arguments.follow:
+            self._follow()
+        lifted = _shared.lifted(self.arguments.paths, self.arguments.reading, self.codes, self.printer)
+        if self.arguments.out_dir is not None:
+            self._pages(lifted)
+            self.codes.finish()
+            return self.codes.worst
+        if not self._shown_early(lifted):
+            first = list(islice(lifted, 2))
+            if first:
+                with self._sink():
+                    self._shown(first, lifted)
+        self.printer.finish()
+        self.codes.finish()
+        return self.codes.worst
+
+    def _shown_early(self, lifted: Iterator[tuple[Document, Transcript]]) -> bool:
+        """Show the beginning of a long session on a terminal before the rest of it is read, and then the rest. False
+        where it is no such thing, and nothing is shown yet."""
+        arguments, width = self.arguments, self._width()
+        others = (arguments.summary, arguments.tool_rows, arguments.number is not None, arguments.where,
+                  arguments.columns, arguments.limit is not None, arguments.whole)  # fmt: skip
+        if width is None or arguments.form != "table" or any(others):
+            return False
+        from convcli.cli._beginning import first_rows
+
+        files = arguments.reading.find(arguments.paths)
+        early = first_rows(files[0].path, arguments.reading, _room_of_texts(width)) if len(files) == 1 else []
+        if early:
+            with self._sink():
+                self._show(MESSAGES, MORE_OF_MESSAGES, self._wanted(iter(early)), [])
+                self.screen.flush()
+                for document, transcript in lifted:
+                    self._messages(document, transcript, early)
+        return bool(early)
+
+    def _follow(self) -> NoReturn:
+        from convcli.cli import _following
+
+        file, arguments, width = self._one_file(), self.arguments, self._width()
+        lines = arguments.form == "table" and width is not None
+        view = tables.View(width if lines else None, self.screen.out)
+        rows = _following.rows(file.path, arguments.reading, _room_of_texts(width))
+        _following.show(rows, self.screen, view, events=arguments.events == "show")
+
+    def _one_file(self) -> InputFile:
+        """The file that is followed. Raises JobError where that makes no sense."""
+        arguments = self.arguments
+        others = {"-o": arguments.output, "--out-dir": arguments.out_dir, "--tools": arguments.tool_rows,
+                  "--summary": arguments.summary, "--message": arguments.number is not None,
+                  "--where": arguments.where, "--columns": arguments.columns, "--limit": arguments.limit}  # fmt: skip
+        if named := [name for name, value in others.items() if value]:
+            raise JobError("usage", f"--follow and {named[0]} exclude each other")
+        if arguments.form not in ("table", "jsonl"):
+            raise JobError("usage", f"--follow cannot write {arguments.form}", help="it writes table and jsonl")
+        files = arguments.reading.find(arguments.paths)
+        if len(files) != 1 or files[0].path == "-":
+            raise JobError("usage", "--follow is for one file")
+        return files[0]
+
+    def _overview(self, rows: Iterator[Row]) -> None:
+        """A row for each transcript, and beneath a table what they come to."""
+        from convcli.report.message import Totals
+
+        totals = Totals()
+        self._show(TRANSCRIPTS, MORE_OF_TRANSCRIPTS, rows, ["transcripts"], totals.add)
+        if self.arguments.form == "table" and totals.rows > 1:
+            self.screen.tell(totals.told())
+
+    def _sink(self) -> AbstractContextManager[None]:
+        """Where it is shown: on stdout, on a terminal by a pager, or in the file that is named."""
+        arguments = self.arguments
+        if arguments.output is None:
+            return self.screen.paged(arguments.pager)
+        from convcli.files.outputs import open_output
+
+        files = [path for path, _ in arguments.reading.find(arguments.paths)]
+        return self.screen.into(open_output(arguments.output, force=arguments.force, inputs=files))
+
+    def _width(self) -> int | None:
+        return _shared.width() if self.arguments.output is None else None
+
+    def _shown(self, first: list[tuple[Document, Transcript]], others: Iterator[tuple[Document, Transcript]]) -> None:
+        if len(first) == 1 and not self.arguments.summary:
+            self._one(*first[0])
+            return
+        if self.arguments.tool_rows or self.arguments.number is not None:
+            raise JobError("usage", "--tools and --message are for one transcript", help="name one: FILE:LINE")
+        self._overview(row_of(*pair) for pair in chain(first, others))
+
+    def _check(self) -> None:
+        arguments = self.arguments
+        if arguments.output is not None and arguments.out_dir is not None:
+            raise JobError("usage", "-o and --out-dir exclude each other")
+        of_pages = {"--out-dir": arguments.out_dir, "--to": arguments.target, "--findings": arguments.findings}
+        named = [name for name, value in of_pages.items() if value]
+        if named and arguments.form != "html":
+            raise JobError("usage", f"{named[0]} is for pages", help="add --output-format html")
+
+    def _pages(self, lifted: Iterator[tuple[Document, Transcript]]) -> None:
+        from convcli.cli import _pages
+
+        assert self.arguments.out_dir is not None
+        folder = _pages.PageFolder(self.arguments.out_dir, force=self.arguments.force)
+        for document, transcript in lifted:
+            folder.add(row_of(document, transcript), transcript, self._marks(document, transcript))
+        self.screen.tell(folder.finish())
+
+    def _marks(self, document: Document, transcript: Transcript) -> Any:
+        from convcli.cli._pages import marks
+
+        return marks(document, transcript, self.arguments.target, findings=self.arguments.findings)
+
+    def _is_page(self) -> bool:
+        """Is a conversation wanted, and no table of some of its rows?"""
+        arguments = self.arguments
+        chosen = arguments.where or arguments.columns or arguments.limit is not None
+        return arguments.form == "html" and not chosen and not arguments.tool_rows and arguments.number is None
+
+    def _one(self, document: Document, transcript: Transcript) -> None:
+        from convcli.report import message
+        from convcli.views import rows as overview
+
+        if self._is_page():
+            from convcli.cli._pages import about_of, title_of
+            from convcli.report import page
+
+            name, about = title_of(transcript, document.file), about_of(row_of(document, transcript))
+            self.screen.show(page.conversation(transcript, name, about, self._marks(document, transcript)))
+            return
+        searched = any("~" in condition for condition in self.arguments.where)  # all of a text, not its beginning
+        is_whole = self.arguments.whole or self.arguments.form == "html"
+        longest = None if is_whole or searched else overview.LONGEST
+        if self.arguments.number is not None:
+            number = _checked(transcript, self.arguments.number)
+            view = tables.View(self._width(), self.screen.out, self.arguments.whole)
+            self.screen.show(message.shown(transcript, number, self.arguments.form, view))
+            return
+        in_short = 0 if is_whole or self.arguments.form != "table" else _room_of_texts(self._width())
+        title = message.title(row_of(document, transcript), hides_events=self._hides_events)
+        if self.arguments.tool_rows:
+            rows = overview.by_call(transcript, longest=longest, in_short=in_short)
+            self._show(TOOLS, [], rows, title)
+            return
+        rows = overview.by_message(transcript, longest=longest, in_short=in_short)
+        self._show(MESSAGES, MORE_OF_MESSAGES, self._wanted(rows), title)
+
+    def _messages(self, document: Document, transcript: Transcript, shown: list[Row]) -> None:
+        """What is not shown yet of a long session, on a terminal."""
+        from convcli.cli._beginning import others
+        from convcli.report.message import title
+        from convcli.views.rows import by_message
+
+        words = title(row_of(document, transcript), hides_events=self._hides_events)
+        rows = by_message(transcript, in_short=_room_of_texts(self._width()))
+        self._show(MESSAGES, MORE_OF_MESSAGES, self._wanted(others(rows, shown)), words)
+
+    def _wanted(self, rows: Iterator[Row]) -> Iterator[Row]:
+        return (row for row in rows if row["role"] != "event") if self._hides_events else rows
+
+    @property
+    def _hides_events(self) -> bool:
+        arguments = self.arguments
+        by_default = arguments.form == "table" and not arguments.where and not arguments.tool_rows
+        return by_default if arguments.events is None else arguments.events == "hide"
+
+    def _show(
+        self,
+        columns: list[str],
+        more: list[str],
+        rows: Iterator[Row],
+        title: list[str],
+        each: Callable[[Row], None] | None = None,
+    ) -> None:
+        """The heading, where a title is of one transcript, and the rows; nothing of it if a column is unknown. What is
+        shown goes to `each`, whole."""
+        from convcli.report.message import heading
+
+        known, chosen = [*columns, *more], self.arguments.columns
+        conditions = [Condition(wanted, known) for wanted in self.arguments.where]
+        for condition in conditions:
+            rows = filter(condition.holds, rows)
+        rows = islice(rows, self.arguments.limit)
+        if each is not None:
+            rows = passed_by(rows, each)
+        if chosen is not None:
+            columns = [column_named(name, known) for name in chosen.split(",")]
+            rows = ({name: row[name] for name in columns} for row in rows)
+        if chosen is None and self.arguments.form == "table" and (self._width() or NARROW) < NARROW:
+            columns = [name for name in columns if name not in SPARED]
+        if len(title) > 1:
+            self.screen.tell(heading(title, self.screen.err, _shared.width(sys.stderr)))
+        view = tables.View(self._width(), self.screen.out, self.arguments.whole, tuple(title))
+        _shared.show_table(self.screen, self.arguments.form, columns, rows, view)
+        self.screen.tell("".join(filter(None, (condition.in_vain() for condition in conditions))))
+
+
+def _room_of_texts(width: int | None) -> int:
+    """About how many characters of a text a table of this width shows; 0 where it is as wide as it likes."""
+    return 0 if width is None else max(width - BESIDE_TEXTS, LEAST_ROOM)
+
+
+def passed_by(rows: Iterator[Row], each: Callable[[Row], None]) -> Iterator[Row]:
+    """The rows, of which each has been seen before it is used."""
+    for row in rows:
+        each(row)
+        yield row
+
+
+def _checked(transcript: Transcript, number: int) -> int:
+    last = len(transcript.messages) - 1
+    if number > last:
+        help_text = f"they go from 0 to {last}" if last >= 0 else "the transcript holds none"
+        raise JobError("unknown-message", f"there is no message {number}", help=help_text)
+    return number
