@@ -31,6 +31,17 @@ WIDTHS = (420, 1280, 1920)
 WIDE = Message(
     "user", [Text(f"{'W' * 900}\n\n| {'a | ' * 60}\n|{'---|' * 60}\n| {'long cell | ' * 60}\n\n`{'x' * 900}`")]
 )
+CROWDED = (
+    "\u202e\u200b\u2066 Z"
+    + "\u0301\u0300" * 90
+    + "W" * 900
+    + "\U0001f469\u200d" * 200
+    + " </script></style>--></title>"
+    "<style>*{position:fixed!important}</style><svg onload=alert(1)><use href='data:image/svg+xml,<svg/>'/></svg> "
+    "{{constructor}} ${alert(1)} &lt;img src=x&gt; [x](data:text/html,<script>1</script>) ![](//evil.example/p.svg) "
+    "[y]( java\tscript:alert(1)) <https://evil.example> \u061c\ufeff\x00\x9b31m\x1b]0;owned\x07"
+)
+"""Marks upon marks, words without end, and whatever once ended an element or began one."""
 LOTS = Transcript([Message("user", [Text(f"number {number}. " + "word " * 2_000)]) for number in range(900)])
 
 MAP = "document.querySelectorAll('#map li')"
@@ -105,7 +116,8 @@ COUNT = "document.querySelector('#filters output').textContent"
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_hostile_runs_or_asks_and_nothing_leaves_its_box(opened: Callable[..., Browser], width: int) -> None:
-    browser = opened(Transcript([*SESSION.messages, *everywhere(HOSTILE).messages, WIDE]), width=width)
+    hostile = [*everywhere(HOSTILE).messages, *everywhere(CROWDED).messages, WIDE]
+    browser = opened(Transcript([*SESSION.messages, *hostile]), width=width)
     browser.driver.find_element("css selector", "#filters button").click()
     assert browser.run("document.title") == "A session"
     assert (
