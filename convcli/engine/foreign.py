@@ -56,10 +56,6 @@ FORMATS = (
     Foreign("a result of tau-bench", ("task_id traj reward",)),
     # frameworks
     Foreign(
-        "a stream of the Vercel AI SDK",
-        ("type=start-step|finish-step|text-delta|reasoning-delta|tool-input-start|tool-input-available",),
-    ),
-    Foreign(
         "a log of messages of LangChain",
         ("additional_kwargs role !type", "messages/*/additional_kwargs messages/*/role !messages/*/type"),
     ),

@@ -16,19 +16,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
-
-from convcli.dialects.vercel_ai import model, roo, shown
-from convcli.dialects.vercel_ai.parts import NAME, lift_shown, shown_error, write_shown
-from convcli.kit import custom, fitting, lacking, passes, results
+from convcli.dialects.vercel_ai import model, roo
+from convcli.dialects.vercel_ai.model import NAME
+from convcli.families.ai_sdk import shown
+from convcli.families.ai_sdk.fitting import COMMON, LACKS, PLACES, REASONS, shown_results
+from convcli.kit import fitting, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Message, Text, ToolResult, Transcript
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Transcript
 from convcli.validation.rules import arguments, links, turns
 from convcli.validation.survey import for_outputs
-from convcli.wire import exact_json
 
 DOCUMENT = Keys("messages")
 TASK = Keys("version messages", carried="version")
@@ -97,63 +95,27 @@ def write(transcript: Transcript, options: Options) -> Any:
     if options.form == "roo":
         carried = {"version": roo.VERSION, **carried_by(transcript.extras, NAME)}
         return TASK.put({"messages": roo.write_rows(transcript.messages)}, carried, sort=True)
-    natives = (shown if options.form == "ui" else model).write_messages(transcript.messages)
+    messages = transcript.messages
+    natives = shown.write_messages(messages, NAME) if options.form == "ui" else model.write_messages(messages)
     carried = carried_by(transcript.extras, NAME)
     return DOCUMENT.put({"messages": natives}, carried) if carried else natives
 
 
 # ---------------------------------------------------------------- fit
 
-
-def _one_text(message: Message) -> Message:
-    """Instructions are one text."""
-    if message.role != "system" or (len(message.parts) == 1 and isinstance(message.parts[0], Text)):
-        return message
-    text = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
-    return message if not message.parts else replace(message, parts=[Text(text)] if text else [])
-
-
-def _express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a UI message gives a result back."""
-    if result.kind == "error" or result.is_error:
-        text = shown_error(result)
-        is_whole = result.kind == "error" or result.kind == "data"
-        return ("error", text) if result.kind != "error" and is_whole else None
-    kind, value = lift_shown(write_shown(result), LiftContext(NAME, None))
-    same = kind == result.kind and (kind == "multimodal" or exact_json.exact(value, result.value))
-    return None if same else (kind, value)
-
-
-SHOWN = Convention(
-    _express,
-    {
-        "data": ("changed", "the output of a UI message that is a text is always text"),
-        "error": ("changed", "a failure of a UI message is a text: the data is written as JSON"),
-        "multimodal": ("changed", "the output of a UI message has no field for a failure"),
-    },
-)
-BOTH = (
-    fitting.linear,
-    fitting.roles({"developer": "system"}),
-    fitting.refusals_as_texts,
-    results.separate_results,
-    passes.on_messages(results.single_results),
-    custom.as_functions,
-    fitting.parts_in_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
-    passes.on_each_message(_one_text),
-)
+SHOWN = shown_results(NAME)
 NO_INSTRUCTIONS = passes.on_each_message(lambda message: None if message.role == "system" else message)
 FIT = {
-    "roo": (*BOTH, NO_INSTRUCTIONS, fitting.as_read_back(lift, write, "roo")),
-    "model": (*BOTH, fitting.as_read_back(lift, write, "model")),
-    "ui": (*BOTH, results.results_behind_calls, results.expressed(SHOWN), fitting.as_read_back(lift, write, "ui")),
+    "roo": (fitting.linear, *COMMON, NO_INSTRUCTIONS, fitting.as_read_back(lift, write, "roo")),
+    "model": (fitting.linear, *COMMON, fitting.as_read_back(lift, write, "model")),
+    "ui": (
+        fitting.linear,
+        *COMMON,
+        results.results_behind_calls,
+        results.expressed(SHOWN),
+        fitting.as_read_back(lift, write, "ui"),
+    ),
 }
-
-LACKS = (
-    (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE)
-    | lacking.fields("refusal reasoning.summary tool_result.metadata")
-    | frozenset(f"{kind}.{name}" for kind in lacking.MEDIA for name in ("detail", "fileId", "path", "text"))
-)
 
 DIALECT = Dialect(
     name=NAME,
@@ -180,24 +142,13 @@ DIALECT = Dialect(
         "roo": LACKS - {"message.createdAt", "reasoning.summary"},
     },
     reasons={
+        **REASONS,
         "message.role": "there is only one role for instructions",
         "message.id": "a UI message has an id, and a message for a model has none",
         "message.createdAt": "only Roo Code keeps times: milliseconds since 1970",
         "message.replaces": "only Roo Code marks a summary, which stands for all that came before it",
-        "tool_result": "a UI message keeps a result in the part of its call",
-        "tool_result.status": "a result is there, or denied",
-        "tool_result.isError": "an output of several pieces has no field for a failure",
         "text": "instructions are one text, and Roo Code brings its own",
         "message": "Roo Code brings its own instructions",
-        "refusal": "there is no part for a refusal: it is written as text",
-        "metadata": "only what known providers want back has a place",
-        **dict.fromkeys(lacking.MEDIA, "media are data or an address of a known type"),
     },
-    places={
-        **paths(
-            "tool_call.id=toolCallId tool_call.name=toolName tool_call.arguments=input tool_call.rawArguments=input "
-            "tool_result.toolCallId=toolCallId tool_result.name=toolName tool_result.value=output "
-            "tool_result.kind=output tool_result.isError=output tool_result.status=output extras.message=.."
-        )
-    },
+    places=PLACES,
 )

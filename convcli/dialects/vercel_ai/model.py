@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.vercel_ai.parts import (
-    ANSWERED,
-    ASKED,
-    NAME,
+from convcli.families.ai_sdk.parts import (
     OPTIONS,
     is_shaped,
     lift_output,
     lift_provided,
+    tables,
     write_output,
     write_provided,
 )
-from convcli.families.frameworks.blocks import arguments_of
+from convcli.families.frameworks.blocks import BlockTable, arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult
 
+NAME = "vercel-ai"
 MESSAGE = Keys("role content")
 CALL = Keys(f"type toolCallId toolName input args {OPTIONS}")
 RESULT = Keys("type toolCallId toolName output result isError")
+
+
+def _table(role: str) -> BlockTable:
+    return tables(NAME).answered if role == "assistant" else tables(NAME).asked
 
 
 # ---------------------------------------------------------------- lift
@@ -51,7 +54,7 @@ def lift_message(native: Native, path: Path, context: LiftContext) -> None:
 def _lift_part(native: Native, role: str, context: LiftContext) -> Part:
     if native["type"] == "tool-call":
         return lift_call(native, context)
-    return (ANSWERED if role == "assistant" else ASKED).lift(native, context)
+    return _table(role).lift(native, context)
 
 
 def lift_call(native: Native, context: LiftContext) -> ToolCall:
@@ -120,9 +123,8 @@ def _write_turn(message: Message, carried: Native) -> Native:
     if message.role == "system":
         text = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
         return MESSAGE.put({"role": "system", "content": text}, carried)
-    table = ANSWERED if message.role == "assistant" else ASKED
-    parts = [part for part in message.parts if not is_shaped(part, "step-", "source", "data-")]
-    natives = (write_call(part) if isinstance(part, ToolCall) else table.write(part) for part in parts)
+    parts = [part for part in message.parts if not is_shaped(part, NAME, "step-", "source", "data-")]
+    natives = (write_call(part) if isinstance(part, ToolCall) else _table(message.role).write(part) for part in parts)
     items = [native for native in natives if native is not None]
     only = items[0] if len(items) == 1 else {}
     is_bare = only.keys() == {"type", "text"} and only["type"] == "text" and only["text"]
@@ -140,6 +142,6 @@ def write_call(call: ToolCall) -> Native:
 
 def _write_result(result: ToolResult) -> Native:
     carried = dict(carried_by(result.extras, NAME))
-    output: Any = write_output(result, carried.pop("output", None))
+    output: Any = write_output(result, carried.pop("output", None), NAME)
     native = {"type": "tool-result", "toolCallId": result.tool_call_id, "toolName": result.name, "output": output}
     return RESULT.put(native, carried)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects.vercel_ai import model
-from convcli.dialects.vercel_ai.parts import NAME
+from convcli.dialects.vercel_ai.model import NAME
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds

@@ -1,27 +1,24 @@
-"""The parts of the AI SDK's messages, in both shapes, and the outputs of tools."""
+"""The parts of the AI SDK's messages, in both shapes, and the outputs of tools; what has no field is of an `owner`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from convcli.families.frameworks.blocks import Block, BlockRows, BlockTable, whole
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, merge
 from convcli.kit.results import has_failed
-from convcli.kit.values import DATA_URL, kind_of_type, split_data_url
+from convcli.kit.values import DATA_URL, kind_of_type, pairs, split_data_url
 from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Text, ToolResult
 from convcli.wire import exact_json
 
-NAME = "vercel-ai"
-ROWS = BlockRows(NAME, "type")
-PROVIDED = {
-    ("anthropic", "signature"): "signature",
-    ("anthropic", "redactedData"): "redactedData",
-    ("google", "thoughtSignature"): "thoughtSignature",
-    ("openai", "reasoningEncryptedContent"): "encryptedContent",
-    ("openai", "itemId"): "itemId",
-}
+_PROVIDED = (
+    "signature=anthropic/signature redactedData=anthropic/redactedData thoughtSignature=google/thoughtSignature "
+    "encryptedContent=openai/reasoningEncryptedContent itemId=openai/itemId"
+)
+PROVIDED = {name: where.split("/") for name, where in pairs(_PROVIDED).items()}
 """What providers want to see again, under their names: metadata here."""
 KINDS: tuple[MediaKind, ...] = ("image", "audio", "video", "document")
 ANY_IMAGE = "image/*"
@@ -35,7 +32,7 @@ def lift_provided(native: Any) -> tuple[dict[str, Any] | None, Native]:
     """The metadata, and the rest."""
     metadata: dict[str, Any] = {}
     rest: Native = dict(native or {})
-    for (owner, key), name in PROVIDED.items():
+    for name, (owner, key) in PROVIDED.items():
         said = rest.get(owner)
         if isinstance(said, dict) and said.get(key) and isinstance(said[key], str):
             metadata[name] = said[key]
@@ -47,14 +44,14 @@ def lift_provided(native: Any) -> tuple[dict[str, Any] | None, Native]:
 def write_provided(metadata: Mapping[str, Any] | None, rest: Native) -> Native:
     """The same as providers have it."""
     native: Native = {}
-    for (owner, key), name in PROVIDED.items():
+    for name, (owner, key) in PROVIDED.items():
         value = (metadata or {}).get(name)
         if value and isinstance(value, str):
             native.setdefault(owner, {})[key] = value
     return merge(native, rest)
 
 
-def provided(block: Block, key: str) -> Block:
+def provided(block: Block, key: str, owner: str) -> Block:
     """The same kind of block, with what providers say of it under this key."""
 
     def read(native: Native, context: LiftContext) -> Part | None:
@@ -62,12 +59,12 @@ def provided(block: Block, key: str) -> Block:
         if part is not None:
             part.metadata, rest = lift_provided(native.get(key))
             if rest:
-                part.extras = extras_of(NAME, {**carried_by(part.extras, NAME), key: rest})
+                part.extras = extras_of(owner, {**carried_by(part.extras, owner), key: rest})
         return part
 
     def write(part: Any) -> Native | None:
         native = block.write(part)
-        said = write_provided(part.metadata, carried_by(part.extras, NAME).get(key, {}))
+        said = write_provided(part.metadata, carried_by(part.extras, owner).get(key, {}))
         return {**native, key: said} if native is not None and said else native
 
     return Block(block.tag, block.part, read, write)
@@ -79,7 +76,7 @@ def provided(block: Block, key: str) -> Block:
 FILE = Keys("type data url mediaType filename")
 
 
-def _file(kind: MediaKind, key: str) -> Block:
+def _file(kind: MediaKind, key: str, owner: str) -> Block:
     """A file with its data or its address under `key`, and its type."""
 
     def read(native: Native, _: LiftContext) -> Part | None:
@@ -91,7 +88,7 @@ def _file(kind: MediaKind, key: str) -> Block:
         carried = {one: native[one] for one in FILE.carried(native) or ()}
         carried |= {one: native[one] for one in ("data", "url") if one != key and native.get(one) is not None}
         media = media_at(found, place, typed, addressed=key == "url")
-        media.name, media.extras = native.get("filename") or None, extras_of(NAME, carried)
+        media.name, media.extras = native.get("filename") or None, extras_of(owner, carried)
         return media
 
     def write(part: Media) -> Native | None:
@@ -100,7 +97,7 @@ def _file(kind: MediaKind, key: str) -> Block:
         if kind_of is None or place is None:
             return None
         named = {} if part.name is None else {"filename": part.name}
-        return FILE.put({"type": "file", key: place, "mediaType": kind_of, **named}, carried_by(part.extras, NAME))
+        return FILE.put({"type": "file", key: place, "mediaType": kind_of, **named}, carried_by(part.extras, owner))
 
     return Block("file", kind, read, write)
 
@@ -124,63 +121,81 @@ def place_of(part: Media, *, addressed: bool) -> str | None:
     return DATA_URL.format(part.media_type, part.data) if part.media_type else None
 
 
-def _image(native: Native, _: LiftContext) -> Part | None:
-    place = native.get("image")
-    if not isinstance(place, str) or not place:
-        return None
-    media = media_at("image", place, native.get("mediaType") or None, addressed=False)
-    media.extras = extras_of(NAME, IMAGE.carried(native))
-    return media
-
-
 IMAGE = Keys("type image mediaType")
 
 
-def _write_image(part: Media) -> Native | None:
-    place = place_of(part, addressed=False)
-    is_image = part.media_type is None or kind_of_type(part.media_type) == "image"
-    if place is None or part.name is not None or not is_image:
-        return None
-    typed = {} if part.media_type is None else {"mediaType": part.media_type}
-    return IMAGE.put({"type": "image", "image": place, **typed}, carried_by(part.extras, NAME))
+def _image(owner: str, *, written: bool) -> Block:
+    """An image with its data or its address, which newer messages have as files."""
+
+    def read(native: Native, _: LiftContext) -> Part | None:
+        place = native.get("image")
+        if not isinstance(place, str) or not place:
+            return None
+        media = media_at("image", place, native.get("mediaType") or None, addressed=False)
+        media.extras = extras_of(owner, IMAGE.carried(native))
+        return media
+
+    def write(part: Media) -> Native | None:
+        place = place_of(part, addressed=False)
+        is_image = part.media_type is None or kind_of_type(part.media_type) == "image"
+        if not written or place is None or part.name is not None or not is_image:
+            return None
+        typed = {} if part.media_type is None else {"mediaType": part.media_type}
+        return IMAGE.put({"type": "image", "image": place, **typed}, carried_by(part.extras, owner))
+
+    return Block("image", "image", read, write)
 
 
 # ---------------------------------------------------------------- tables
 
-TEXT = ROWS.record("text", Text(""), "type text state", {"text": whole("text")})
-REASONING = ROWS.record("reasoning", Reasoning(""), "type id text state", {"text": whole("text")})
-
-
-def _table(key: str, *media: Block) -> BlockTable:
-    return ROWS.table(*(provided(block, key) for block in (TEXT, REASONING, *media)))
-
-
 OPTIONS, METADATA = "providerOptions", "providerMetadata"
-ASKED = _table(OPTIONS, Block("image", "image", _image, _write_image), *(_file(kind, "data") for kind in KINDS))
-"""What a user says to a model."""
-ANSWERED = _table(OPTIONS, *(_file(kind, "data") for kind in KINDS), Block("image", "image", _image, lambda _: None))
-"""What a model says."""
-SHOWN = _table(METADATA, *(_file(kind, "url") for kind in KINDS))
-"""What a user interface shows."""
 
 
-def is_shaped(part: Part, *begins: str) -> bool:
+class Tables(NamedTuple):
+    """What a user says to a model, what a model says, what a user interface shows, and the pieces of an output."""
+
+    asked: BlockTable
+    answered: BlockTable
+    shown: BlockTable
+    inside: BlockTable
+
+
+@cache
+def tables(owner: str) -> Tables:
+    """The blocks of all shapes."""
+    rows = BlockRows(owner, "type")
+    text = rows.record("text", Text(""), "type text state", {"text": whole("text")})
+    reasoning = rows.record("reasoning", Reasoning(""), "type id text state", {"text": whole("text")})
+
+    def table(key: str, *media: Block) -> BlockTable:
+        return rows.table(*(provided(block, key, owner) for block in (text, reasoning, *media)))
+
+    files = [_file(kind, "data", owner) for kind in KINDS]
+    return Tables(
+        asked=table(OPTIONS, _image(owner, written=True), *files),
+        answered=table(OPTIONS, *files, _image(owner, written=False)),
+        shown=table(METADATA, *(_file(kind, "url", owner) for kind in KINDS)),
+        inside=_pieces(rows, text),
+    )
+
+
+def is_shaped(part: Part, owner: str, *begins: str) -> bool:
     """Is it an unknown part of a type that begins so, which only one of the two shapes of messages has?"""
-    return isinstance(part, Opaque) and part.dialect == NAME and str(part.value.get("type")).startswith(begins)
+    return isinstance(part, Opaque) and part.dialect == owner and str(part.value.get("type")).startswith(begins)
 
 
 # ---------------------------------------------------------------- outputs of tools
 
-WITH_DATA, WITH_URL = Keys("type data mediaType filename"), Keys("type url mediaType")
+WITH_DATA = Keys("type data mediaType filename")
 
 
-def _data(tag: str, kind: MediaKind, written: bool) -> Block:
+def _data(tag: str, kind: MediaKind, owner: str, *, written: bool) -> Block:
     def read(native: Native, _: LiftContext) -> Part | None:
         if not isinstance(native.get("data"), str) or not isinstance(native.get("mediaType"), str):
             return None
         found = kind_of_type(native["mediaType"])
         part = Media(found, data=native["data"], media_type=native["mediaType"] or None)
-        part.name, part.extras = native.get("filename") or None, extras_of(NAME, WITH_DATA.carried(native))
+        part.name, part.extras = native.get("filename") or None, extras_of(owner, WITH_DATA.carried(native))
         return part
 
     def write(part: Media) -> Native | None:
@@ -188,24 +203,27 @@ def _data(tag: str, kind: MediaKind, written: bool) -> Block:
             return None
         named = {} if part.name is None else {"filename": part.name}
         native = {"type": tag, "data": part.data, "mediaType": part.media_type, **named}
-        return WITH_DATA.put(native, carried_by(part.extras, NAME))
+        return WITH_DATA.put(native, carried_by(part.extras, owner))
 
     return Block(tag, kind, read, write)
 
 
-def _url(tag: str, kind: MediaKind) -> Block:
-    return ROWS.media(tag, kind, "type url mediaType", {"url": "url", "mediaType": "media_type"})
+def _pieces(rows: BlockRows, text: Block) -> BlockTable:
+    """What stands in an output of several pieces."""
+
+    def at_url(tag: str, kind: MediaKind) -> Block:
+        return rows.media(tag, kind, "type url mediaType", {"url": "url", "mediaType": "media_type"})
+
+    return rows.table(
+        text,
+        _data("image-data", "image", rows.owner, written=True),
+        at_url("image-url", "image"),
+        *(_data("file-data", kind, rows.owner, written=True) for kind in KINDS),
+        *(at_url("file-url", kind) for kind in ("document", "audio", "video")),
+        _data("media", "image", rows.owner, written=False),
+    )
 
 
-INSIDE = ROWS.table(
-    TEXT,
-    _data("image-data", "image", True),
-    _url("image-url", "image"),
-    *(_data("file-data", kind, True) for kind in KINDS),
-    *(_url("file-url", kind) for kind in ("document", "audio", "video")),
-    _data("media", "image", False),
-)
-"""What stands in an output of several pieces."""
 DENIED = "denied"
 
 
@@ -219,17 +237,20 @@ def lift_output(output: Native, result: ToolResult, context: LiftContext) -> Nat
         result.kind, result.value = "data", value
         result.is_error = True if kind == "error-json" else None
     elif kind == "content":
-        result.kind, result.value = "multimodal", [INSIDE.lift_inside(item, context) for item in value or ()]
+        result.kind, result.value = (
+            "multimodal",
+            [tables(context.dialect).inside.lift_inside(item, context) for item in value or ()],
+        )
     else:
         result.kind, result.value, result.status = "error", output.get("reason") or "", DENIED
     return keys.carried(output)
 
 
-def write_output(result: ToolResult, carried: Native | None) -> Native:
+def write_output(result: ToolResult, carried: Native | None, owner: str) -> Native:
     """The output that says a result."""
     failed = has_failed(result)
     if result.kind == "multimodal":
-        native: Native = {"type": "content", "value": write_inside(result)}
+        native: Native = {"type": "content", "value": write_inside(result, owner)}
     elif result.kind == "data":
         native = {"type": "error-json" if failed else "json", "value": result.value}
     elif result.kind == "error" and result.status == DENIED:
@@ -239,9 +260,10 @@ def write_output(result: ToolResult, carried: Native | None) -> Native:
     return {**native, **(carried or {})}
 
 
-def write_inside(result: ToolResult) -> list[Native]:
+def write_inside(result: ToolResult, owner: str) -> list[Native]:
     """The pieces of a multimodal result."""
-    return [native for part in result.value if (native := INSIDE.write_inside(part)) is not None]
+    inside = tables(owner).inside
+    return [native for part in result.value if (native := inside.write_inside(part)) is not None]
 
 
 def lift_shown(output: Any, context: LiftContext) -> tuple[Any, Any]:
@@ -249,13 +271,13 @@ def lift_shown(output: Any, context: LiftContext) -> tuple[Any, Any]:
     is_pieces = isinstance(output, dict) and output.keys() == {"type", "value"} and output["type"] == "content"
     items = output["value"] if is_pieces and isinstance(output["value"], list) else None
     if items is not None and all(isinstance(item, dict) and isinstance(item.get("type"), str) for item in items):
-        return "multimodal", [INSIDE.lift_inside(item, context) for item in items]
+        return "multimodal", [tables(context.dialect).inside.lift_inside(item, context) for item in items]
     return ("text" if isinstance(output, str) else "data"), output
 
 
-def write_shown(result: ToolResult) -> Any:
+def write_shown(result: ToolResult, owner: str) -> Any:
     """What a user interface keeps of a result that has not failed."""
-    return {"type": "content", "value": write_inside(result)} if result.kind == "multimodal" else result.value
+    return {"type": "content", "value": write_inside(result, owner)} if result.kind == "multimodal" else result.value
 
 
 def shown_error(result: ToolResult) -> str:

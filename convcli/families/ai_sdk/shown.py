@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 
-from convcli.dialects.vercel_ai.parts import (
+from convcli.families.ai_sdk.parts import (
     DENIED,
-    NAME,
-    SHOWN,
     is_shaped,
     lift_provided,
     lift_shown,
     shown_error,
+    tables,
     write_provided,
     write_shown,
 )
@@ -64,7 +63,7 @@ def lift_message(native: Native, path: Path, context: LiftContext) -> None:
     for number, step in enumerate(steps):
         message = Message(native["role"], [])
         if not number:
-            message.id, message.extras = native.get("id") or None, extras_of(NAME, carried)
+            message.id, message.extras = native.get("id") or None, extras_of(context.dialect, carried)
         _lift_step(step, message, path, context)
 
 
@@ -105,7 +104,8 @@ def _lift_part(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
     if (kind == DYNAMIC and native.get("toolName")) or (kind.startswith(STATIC) and kind != INVOCATION):
         return _lift_tool(native, context)
     is_done = DONE.items() <= native.items()
-    return SHOWN.lift({key: native[key] for key in native if key != "state"} if is_done else native, context), None
+    said = {key: native[key] for key in native if key != "state"} if is_done else native
+    return tables(context.dialect).shown.lift(said, context), None
 
 
 def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult | None]:
@@ -134,7 +134,7 @@ def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
         result = ToolResult(call.id, name, "error", approval.get("reason") or "", status=DENIED)
     said = {"output-available": "output", "output-error": "errorText"}.get(state)
     carried |= {key: native[key] for key in ("output", "errorText") if key != said and native.get(key) is not None}
-    call.extras = extras_of(NAME, carried)
+    call.extras = extras_of(context.dialect, carried)
     if result is not None:
         result.tool_call_id, result.name = context.pairing.result(call.id, name)
     return call, result
@@ -150,7 +150,7 @@ def _lift_invocation(native: Native, context: LiftContext) -> tuple[Part, ToolRe
     rest = {key: value for key, value in native.items() if key not in ("type", INVOKED) and value is not None}
     carried = {**rest, **(OLDER.carried(told) or {})}
     carried |= {"state": "input-streaming"} if told.get("state") == "partial-call" else {}
-    call.extras = extras_of(NAME, carried)
+    call.extras = extras_of(context.dialect, carried)
     if told.get("state") != "result":
         return call, None
     value = told.get("result")
@@ -161,7 +161,7 @@ def _lift_invocation(native: Native, context: LiftContext) -> tuple[Part, ToolRe
 # ---------------------------------------------------------------- write
 
 
-def write_messages(messages: list[Message]) -> list[Native]:
+def write_messages(messages: list[Message], owner: str) -> list[Native]:
     """Turns of a model that follow one another, with their results, are one message, unless they were several."""
     natives: list[Native] = []
     answers: Native | None = None
@@ -173,9 +173,9 @@ def write_messages(messages: list[Message]) -> list[Native]:
         if result is not None:
             native = calls.pop(result.tool_call_id, None)
             if native is not None:
-                _put_result(native, result)
+                _put_result(native, result, owner)
             continue
-        carried = carried_by(message.extras, NAME)
+        carried = carried_by(message.extras, owner)
         if answers is None or message.role != "assistant" or message.id is not None or carried:
             id_ = message.id or next(ids)
             natives.append(MESSAGE.put({"id": id_, "role": message.role, "parts": []}, carried))
@@ -184,9 +184,9 @@ def write_messages(messages: list[Message]) -> list[Native]:
         if answers is not None:
             natives[-1]["parts"].append({"type": STEP})
         for part in message.parts:
-            if is_shaped(part, STATIC):
+            if is_shaped(part, owner, STATIC):
                 continue
-            native = _write_call(part) if isinstance(part, ToolCall) else SHOWN.write(part)
+            native = _write_call(part, owner) if isinstance(part, ToolCall) else tables(owner).shown.write(part)
             if native is not None:
                 natives[-1]["parts"].append(native)
                 if isinstance(part, ToolCall):
@@ -209,9 +209,9 @@ def _tidy(native: Native) -> Native:
 CALLED = frozenset(("toolCallId", "state"))
 
 
-def _write_call(call: ToolCall) -> Native:
+def _write_call(call: ToolCall, owner: str) -> Native:
     """A call that has no result yet."""
-    carried = dict(carried_by(call.extras, NAME))
+    carried = dict(carried_by(call.extras, owner))
     said = write_provided(call.metadata, carried.pop(PROVIDED, {}))
     is_dynamic = carried.pop("dynamic", None)
     kind = {"type": DYNAMIC, "toolName": call.name} if is_dynamic else {"type": f"{STATIC}{call.name}"}
@@ -220,10 +220,10 @@ def _write_call(call: ToolCall) -> Native:
     return {**native, **({PROVIDED: said} if said else {})}
 
 
-def _put_result(native: Native, result: ToolResult) -> None:
+def _put_result(native: Native, result: ToolResult, owner: str) -> None:
     """Add to the part of a call what came of it."""
     if not has_failed(result):
-        native |= {"state": "output-available", "output": write_shown(result)}
+        native |= {"state": "output-available", "output": write_shown(result, owner)}
     elif result.status == DENIED:
         denial = _denial(result.tool_call_id, result.value)
         native |= {"state": "output-denied", "approval": {**denial, **(native.get("approval") or {})}}

@@ -1,0 +1,77 @@
+"""What the AI SDK's messages have no place for, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.families.ai_sdk.parts import lift_shown, shown_error, write_shown
+from convcli.kit import custom, fitting, lacking, passes, results
+from convcli.kit.contexts import LiftContext
+from convcli.kit.values import paths
+from convcli.model.dialect import Convention, LossKind
+from convcli.model.transcript import MEDIA_KINDS, Message, Text, ToolResult
+from convcli.wire import exact_json
+
+
+def shown_results(owner: str) -> Convention:
+    """How a UI message gives back results for which it has no field."""
+
+    def express(result: ToolResult) -> tuple[str, Any] | None:
+        if result.kind == "error" or result.is_error:
+            text = shown_error(result)
+            is_whole = result.kind == "error" or result.kind == "data"
+            return ("error", text) if result.kind != "error" and is_whole else None
+        kind, value = lift_shown(write_shown(result, owner), LiftContext(owner, None))
+        same = kind == result.kind and (kind == "multimodal" or exact_json.exact(value, result.value))
+        return None if same else (kind, value)
+
+    return Convention(express, SHOWN_LOSSES)
+
+
+SHOWN_LOSSES: Mapping[str, tuple[LossKind, str]] = {
+    "data": ("changed", "the output of a UI message that is a text is always text"),
+    "error": ("changed", "a failure of a UI message is a text: the data is written as JSON"),
+    "multimodal": ("changed", "the output of a UI message has no field for a failure"),
+}
+
+
+def _one_text(message: Message) -> Message:
+    """Instructions are one text."""
+    if message.role != "system" or (len(message.parts) == 1 and isinstance(message.parts[0], Text)):
+        return message
+    text = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
+    return message if not message.parts else replace(message, parts=[Text(text)] if text else [])
+
+
+COMMON = (
+    fitting.roles({"developer": "system"}),
+    fitting.refusals_as_texts,
+    results.separate_results,
+    passes.on_messages(results.single_results),
+    custom.as_functions,
+    fitting.parts_in_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
+    passes.on_each_message(_one_text),
+)
+"""What all shapes of messages want."""
+
+LACKS = (
+    (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE)
+    | lacking.fields("refusal reasoning.summary tool_result.metadata")
+    | frozenset(f"{kind}.{name}" for kind in lacking.MEDIA for name in ("detail", "fileId", "path", "text"))
+)
+REASONS: dict[str, str] = {
+    "tool_result": "a UI message keeps a result in the part of its call",
+    "tool_result.status": "a result is there, or denied",
+    "tool_result.isError": "an output of several pieces has no field for a failure",
+    "refusal": "there is no part for a refusal: it is written as text",
+    "metadata": "only what known providers want back has a place",
+    **dict.fromkeys(MEDIA_KINDS, "media are data or an address of a known type"),
+}
+PLACES = paths(
+    "tool_call.id=toolCallId tool_call.name=toolName tool_call.arguments=input tool_call.rawArguments=input "
+    "tool_result.toolCallId=toolCallId tool_result.name=toolName tool_result.value=output "
+    "tool_result.kind=output tool_result.isError=output tool_result.status=output extras.message=.."
+)
