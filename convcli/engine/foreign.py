@@ -66,7 +66,7 @@ FORMATS = (
     Foreign(
         "an event or a span of OpenTelemetry without messages",
         (
-            "event.name^gen_ai.",
+            "event.name^gen_ai.client|gen_ai.evaluation",
             "gen_ai.provider.name !gen_ai.input.messages !gen_ai.output.messages",
             "attributes/gen_ai.operation.name !attributes/gen_ai.input.messages !attributes/gen_ai.output.messages",
         ),

@@ -190,3 +190,31 @@ def test_a_setting_of_another_type_is_carried() -> None:
         "gen_ai.request.seed",
         "span",
     }
+
+
+def test_events_of_before_1_37_are_one_message_each_wherever_their_body_stands() -> None:
+    body = {"role": "user", "content": "Hi."}
+    shapes = [
+        {"event.name": "gen_ai.user.message", **body},
+        {"name": "gen_ai.user.message", "body": body},
+        {"name": "gen_ai.user.message", "attributes": body},
+        {"name": "gen_ai.user.message", "attributes": {"gen_ai.event.content": json.dumps(body)}},
+        {
+            "eventName": "gen_ai.user.message",
+            "body": {"kvlistValue": {"values": [{"key": key, "value": {"stringValue": body[key]}} for key in body]}},
+        },
+    ]
+    for shape in shapes:
+        for document in (shape, [shape]):
+            [message] = DIALECT.lift(document).messages
+            assert (message.role, message.parts) == ("user", [Text("Hi.")]), shape
+
+
+def test_records_of_a_log_that_are_no_messages_stand_beside_them() -> None:
+    log = [{"event.name": "gen_ai.user.message", "content": "Hi."}, {"eventName": "exception", "body": "late"}]
+    assert [message.role for message in DIALECT.lift(log).messages] == ["user", "event"]
+
+
+def test_a_span_without_a_message_is_one_event() -> None:
+    span = {"name": "GET /", "attributes": [{"key": "http.route", "value": {"stringValue": "/"}}]}
+    assert [message.role for message in DIALECT.lift(span).messages] == ["event"]

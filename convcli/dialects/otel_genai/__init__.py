@@ -11,7 +11,8 @@ Quirks
 - Ids of calls may be absent, and may be those of other calls too.
 - A span may say it in one of its events. OTLP writes attributes as a list of keys and typed values; the spans of a file
   of OTLP are picked with `--at otlp`.
-- Events of single messages (before 1.37) are not read.
+- Before 1.37 each message was an event, of a span, of a log or in a list: they are read, and never written. Lines of
+  a log are a transcript each.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.dialects.otel_genai.definitions import is_tool, lift_tool, listed, write_tool
+from convcli.dialects.otel_genai.events import lift_event, name_of
 from convcli.dialects.otel_genai.messages import (
     ANSWER,
     NAME,
@@ -29,23 +32,22 @@ from convcli.dialects.otel_genai.messages import (
     lift_message,
     write_messages,
 )
-from convcli.dialects.otel_genai.spans import attributes_in, in_span
+from convcli.dialects.otel_genai.spans import EVENTS, attributes_in, in_span
 from convcli.families.openai.fitting import of_conversations
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.settings import Settings
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Convention, Dialect, Options, Pass
-from convcli.model.errors import ContentError
-from convcli.model.transcript import Message, Text, ToolDefinition, Transcript
+from convcli.model.transcript import Message, Opaque, Text, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.wire import exact_json
 
 PREFIX = "gen_ai."
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 INSTRUCTIONS, TOOLS = "gen_ai.system_instructions", "gen_ai.tool.definitions"
-MESSAGES = (INPUT, OUTPUT, INSTRUCTIONS)
+MESSAGES = (INSTRUCTIONS, INPUT, OUTPUT)
 SETTINGS = Settings(
     {
         f"gen_ai.request.{key}": name
@@ -81,17 +83,25 @@ MODEL, CONVERSATION = "gen_ai.request.model", "gen_ai.conversation.id"
 ASKED = frozenset(SETTINGS.keys())
 STOP, MAX_TOKENS, SEED = (f"gen_ai.request.{key}" for key in ("stop_sequences", "max_tokens", "seed"))
 KNOWN = frozenset((*ASKED, *ABOUT, *USAGE, MODEL, CONVERSATION, *MESSAGES, TOOLS))
-TOOL = Keys("type name description parameters strict")
 
 
 def detect(document: Any) -> Clue | None:
     """By attributes with messages, or by messages of parts with a type and a content."""
     if isinstance(document, dict):
         found = attributes_in(document, KNOWN, MESSAGES).values.keys() & {INPUT, OUTPUT}
-        return Clue(97, "attributes with messages") if found else None
+        is_event = name_of(document) is not None or _events(document)
+        return Clue(97, "attributes with messages") if found else Clue(96, "events of messages") if is_event else None
+    if isinstance(document, list) and any(name_of(native) is not None for native in document):
+        return Clue(96, "events of messages") if all(isinstance(native, dict) for native in document) else None
     is_list = isinstance(document, list) and all(map(_is_message, document))
     said = [message["parts"] for message in document if message["parts"]] if is_list else []
     return Clue(93, "messages of parts with a content") if said else None
+
+
+def _events(span: Native) -> list[int]:
+    """The indexes of the events of a span that are messages."""
+    events = span.get(EVENTS)
+    return [i for i, event in enumerate(events) if name_of(event) is not None] if isinstance(events, list) else []
 
 
 def _is_message(native: Any) -> bool:
@@ -120,20 +130,42 @@ def _is_part(part: Any) -> bool:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of attributes, or of a list of messages."""
+    """The transcript of attributes, of a list of messages, or of events; of a span without a message, one event."""
     context = LiftContext(NAME, document)
-    if isinstance(document, list):
+    if isinstance(document, list) or name_of(document) is not None:
         context.origin.form = "messages"
-        for i, native in enumerate(document):
-            lift_message(native, (i,), context)
+        natives = (
+            [((i,), native) for i, native in enumerate(document)] if isinstance(document, list) else [((), document)]
+        )
+        for path, native in natives:
+            (lift_message if "parts" in native else lift_event)(native, path, context)
         return context.transcript()
     context.origin.form = "attributes"
     attributes, places, around = attributes_in(document, KNOWN, MESSAGES)
-    context.origin.routes |= places
     rest = {key: value for key, value in attributes.items() if value is not None}
-    transcript = context.transcript()
-    for key in (INSTRUCTIONS, INPUT, OUTPUT):
-        values = _listed(rest.get(key), _is_part if key == INSTRUCTIONS else _is_message)
+    says_nothing = rest.keys().isdisjoint(MESSAGES)
+    if says_nothing and around is not None:
+        around = _lift_events(document, around, context)
+    if says_nothing and not context.messages:
+        context.add(Message("event", [Opaque(NAME, document)]), (), [()])
+        return context.transcript()
+    context.origin.routes |= places
+    return _lift_attributes(rest, around, context)
+
+
+def _lift_events(span: Native, around: Native, context: LiftContext) -> Native:
+    """Lift the events of a span that are messages; what stands around is left."""
+    taken = _events(span)
+    for i in taken:
+        lift_event(span[EVENTS][i], (EVENTS, i), context)
+    left = [event for i, event in enumerate(span.get(EVENTS) or ()) if i not in taken]
+    return {**{key: value for key, value in around.items() if key != EVENTS}, **({EVENTS: left} if left else {})}
+
+
+def _lift_attributes(rest: Native, around: Native | None, context: LiftContext) -> Transcript:
+    """The transcript of the attributes of a span, of which the events may have been messages."""
+    for key in MESSAGES:
+        values = listed(rest.get(key), _is_part if key == INSTRUCTIONS else _is_message)
         if values is None:
             continue
         del rest[key]
@@ -143,7 +175,12 @@ def lift(document: Any) -> Transcript:
             continue
         for i, native in enumerate(values):
             lift_message(native, (key, i), context)
-    _lift_tools(rest, transcript)
+    transcript = context.transcript()
+    natives = listed(rest.get(TOOLS), is_tool)
+    if natives is not None:
+        del rest[TOOLS]
+        transcript.tools = [lift_tool(native) for native in natives]
+        context.origin.tools = [(TOOLS, i) for i in range(len(natives))]
     settings, unread = SETTINGS.lift({key: rest.pop(key) for key in [*rest] if _is_asked(key, rest[key])})
     transcript.settings = settings or None
     for key, name in ((MODEL, "model"), (CONVERSATION, "id")):
@@ -152,47 +189,6 @@ def lift(document: Any) -> Transcript:
     _lift_answer(rest, context.messages)
     transcript.extras = extras_of(NAME, {**rest, **unread, **({} if around is None else {"span": around})})
     return transcript
-
-
-def _listed(value: Any, accepts: Any) -> list[Any] | None:
-    """The items of an attribute, which may be JSON in a string; None where it is something else."""
-    if isinstance(value, str):
-        try:
-            value = exact_json.parse_text(value)[0]
-        except ContentError:
-            return None
-    return value if isinstance(value, list) and all(map(accepts, value)) else None
-
-
-def _lift_tools(rest: Native, transcript: Transcript) -> None:
-    natives = _listed(rest.get(TOOLS), _is_tool)
-    if natives is None:
-        return
-    del rest[TOOLS]
-    transcript.tools = [_lift_tool(native) for native in natives]
-    if transcript.origin is not None:
-        transcript.origin.tools = [(TOOLS, i) for i in range(len(natives))]
-
-
-def _is_tool(native: Any) -> bool:
-    body = native.get("function", native) if isinstance(native, dict) else None
-    if not isinstance(body, dict) or not isinstance(body.get("name"), str):
-        return False
-    typed = isinstance(body.get("parameters") or {}, dict) and isinstance(body.get("strict") or False, bool)
-    return typed and isinstance(body.get("description") or "", str)
-
-
-def _lift_tool(native: Native) -> ToolDefinition:
-    """A definition; some frameworks nest it under `function`. One of another type is kept whole."""
-    if (native.get("type") or "function") != "function":
-        return ToolDefinition(native.get("name") or str(native["type"]), extras={NAME: {"tool": native}})
-    body = native.get("function", native)
-    carried = {**(TOOL.carried(body) or {})}
-    if body is not native:
-        beside = {key: value for key, value in native.items() if key not in ("type", "function") and value is not None}
-        carried |= {"beside": beside} if beside else {}
-    description, strict = body.get("description") or None, body.get("strict")
-    return ToolDefinition(body["name"], description, body.get("parameters"), strict, extras=extras_of(NAME, carried))
 
 
 def _is_asked(key: str, value: Any) -> bool:
@@ -242,7 +238,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     if answer is not None:
         native[OUTPUT] = write_messages([answer])
     if transcript.tools is not None:
-        native[TOOLS] = [_write_tool(tool) for tool in transcript.tools]
+        native[TOOLS] = [write_tool(tool) for tool in transcript.tools]
     attributes = {**native, **{key: value for key, value in carried.items() if key not in ASKED}}
     if span is None:
         return attributes
@@ -254,16 +250,6 @@ def _is_instruction(message: Message) -> bool:
     """Is it nothing but texts of the system?"""
     bare = Message("system", [Text(part.text) for part in message.parts if isinstance(part, Text)])
     return bool(message.parts) and message == bare
-
-
-def _write_tool(tool: ToolDefinition) -> Native:
-    carried = dict(carried_by(tool.extras, NAME))
-    if "tool" in carried:
-        whole: Native = carried["tool"]
-        return whole
-    stated = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
-    native = {"type": "function", **{key: value for key, value in stated.items() if value is not None}}
-    return TOOL.put({**native, **carried.pop("beside", {})}, carried)
 
 
 # ---------------------------------------------------------------- fit

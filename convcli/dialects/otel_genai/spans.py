@@ -59,7 +59,7 @@ def _held_by(node: Any, place: Path, known: Collection[str], taken: Collection[s
         for i, item in enumerate(held):
             key = item.get("key") if isinstance(item, dict) and item.keys() == {"key", "value"} else None
             if isinstance(key, str) and key in known and key not in values and key not in taken:
-                values[key] = _opened(item["value"], (key,), (*here, i, "value"), places)
+                values[key] = opened(item["value"], (key,), (*here, i, "value"), places)
             else:
                 left.append(item)
     else:
@@ -68,7 +68,7 @@ def _held_by(node: Any, place: Path, known: Collection[str], taken: Collection[s
     return Attributes(values, places, {**around, **({ATTRIBUTES: left} if left else {})})
 
 
-def _opened(native: Any, at: Path, place: Path, places: dict[Path, Path]) -> Any:
+def opened(native: Any, at: Path, place: Path, places: dict[Path, Path]) -> Any:
     """The value that its type holds; as it is where it holds none that JSON has. Notes where each value stands."""
     places[at] = place
     (kind,) = native if isinstance(native, dict) and len(native) == 1 else ("",)
@@ -92,13 +92,13 @@ def _opened_inside(native: Native, kind: str, at: Path, place: Path, places: dic
     keys = [item["key"] for item in items if isinstance(item, dict) and item.keys() == {"key", "value"}]
     if kind == "arrayValue":
         places[at] = here
-        return [_opened(item, (*at, i), (*here, i), places) for i, item in enumerate(items)]
+        return [opened(item, (*at, i), (*here, i), places) for i, item in enumerate(items)]
     is_object = len({key for key in keys if isinstance(key, str)}) == len(items)
     if kind != "kvlistValue" or not is_object:
         return native
     places[at] = here
     return {
-        item["key"]: _opened(item["value"], (*at, item["key"]), (*here, i, "value"), places)
+        item["key"]: opened(item["value"], (*at, item["key"]), (*here, i, "value"), places)
         for i, item in enumerate(items)
     }
 

@@ -24,13 +24,14 @@ from convcli.dialects.vercel_ai_stream.rules import RULES
 from convcli.dialects.vercel_ai_stream.writing import message_events
 from convcli.families.ai_sdk import shown
 from convcli.families.ai_sdk.fitting import COMMON, LACKS, PLACES, REASONS, shown_results
-from convcli.kit import fitting, lacking, results
+from convcli.families.ai_sdk.parts import is_shaped, lift_shown, tables
+from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.runs import last_run
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Opaque, Transcript
+from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 
 NAME, SIBLING = "vercel-ai-stream", "vercel-ai"
 KINDS = lacking.fields(
@@ -86,8 +87,17 @@ def _place(answer: Answer, context: LiftContext) -> None:
 
 
 def _add_aside(aside: tuple[int, Native, int], context: LiftContext) -> None:
+    """An event that no model saw, or a result that no call waits for."""
     _, event, at = aside
-    context.add(Message("event", [Opaque(SIBLING, event)]), (EVENTS, at), [()])
+    message = Message("event", [Opaque(SIBLING, event)])
+    if event["type"] in ("tool-output-available", "tool-output-error"):
+        failed = event["type"] == "tool-output-error"
+        kind: Any = "error"
+        kind, value = (kind, event["errorText"]) if failed else lift_shown(event.get("output"), context)
+        id_, name = context.pairing.result(event["toolCallId"] or None, None)
+        beside = without(event, "type", "toolCallId", "output", "errorText", "dynamic")
+        message = Message("tool", [ToolResult(id_, name, kind, value, extras=extras_of(SIBLING, beside))])
+    context.add(message, (EVENTS, at), [()])
 
 
 def _lift_end(answer: Answer, messages: list[Message]) -> Native:
@@ -111,6 +121,27 @@ def _lift_end(answer: Answer, messages: list[Message]) -> Native:
 
 
 SHOWN = shown_results(SIBLING)
+
+
+def _has_event(part: Part, message: Message) -> Part | None:
+    """What there is an event for: some files have no address, and other dialects' parts are unknown."""
+    if message.role != "assistant" or not isinstance(part, (Media, Opaque)):
+        return part
+    native = tables(SIBLING).shown.write(part)
+    return part if native is not None and _is_event(native) and not is_shaped(part, SIBLING, "tool-") else None
+
+
+def _said(messages: list[Message]) -> list[Message]:
+    """A turn that says nothing is the beginning of the next one; of several at the end only the first is there."""
+    kept: list[Message] = []
+    for message in messages:
+        is_turn = message.role == "assistant"
+        is_behind = is_turn and bool(kept) and kept[-1].role == "assistant" and not kept[-1].parts
+        if is_behind and message.parts:
+            kept[-1] = message
+        elif not is_behind:
+            kept.append(message)
+    return messages if len(kept) == len(messages) else kept
 
 
 # ---------------------------------------------------------------- write
@@ -192,6 +223,8 @@ REASONS_OF = {**{ours: theirs for theirs, ours in REASON.items()}, "interrupted"
 FIT = (
     last_run(SIBLING),
     *COMMON,
+    passes.on_parts(_has_event),
+    passes.on_messages(_said),
     results.results_behind_calls,
     results.expressed(SHOWN),
     fitting.as_read_back(lift, write, "stream"),

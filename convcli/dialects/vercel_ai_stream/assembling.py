@@ -72,8 +72,9 @@ class _Piece:
 class Answer:
     """The message while its events come in, and how it ended.
 
-    `asides` are events that no part is made of, those of unknown kinds and of what was taken back: each with the turn
-    before which it stands and with its index. `replaced` are those of which a later one said the same again.
+    `asides` are events that no part is made of: those of unknown kinds, of what was taken back, and results that no
+    call waits for, each with the turn before which it stands and with its index. `replaced` are those of which a later
+    one said the same again.
     """
 
     def __init__(self) -> None:
@@ -141,8 +142,9 @@ class Answer:
                 self.message[key] = value
                 self.routes[key,] = (at, key)
 
-    def _keep(self, event: Native, at: int) -> None:
-        self.asides.append((self._turn + (self._is_over and self._says_something), event, at))
+    def _keep(self, event: Native, at: int, behind: bool = False) -> None:
+        """An event before the turn in which it comes, or `behind` it."""
+        self.asides.append((self._turn + (behind or (self._is_over and self._says_something)), event, at))
 
     # ------------------------------------------------------------ steps
 
@@ -239,8 +241,8 @@ class Answer:
 
     def _output(self, event: Native, at: int) -> None:
         piece = self._calls.get(event["toolCallId"])
-        if piece is None:
-            self._keep(event, at)
+        if piece is None or (piece.last is not None and piece.native.get("preliminary") is not True):
+            self._keep(event, at, behind=True)
             return
         state = event["type"].removeprefix(STATIC)
         self._replace(piece, event, at)

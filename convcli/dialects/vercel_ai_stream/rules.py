@@ -8,17 +8,21 @@ from typing import Any
 from convcli.kit.objects import Native
 from convcli.validation.rules import arguments, events, links
 
+BEGIN = ("tool-input-start", "tool-input-available", "tool-input-error")
+CALLS = (*BEGIN, "tool-input-delta", "tool-approval-request", "tool-output-denied")
+"""Events that begin a call, and those that go on with one; of results there is a rule of their own."""
+
 
 def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
     """The events that go on with what has not begun, or stand behind the end."""
-    message = _Message()
+    message = _Events()
     for at, row in enumerate(rows):
         objection = message.objection(row) if isinstance(row, dict) else ""
         if objection:
             yield at, objection
 
 
-class _Message:
+class _Events:
     """What has begun while the events go by."""
 
     def __init__(self) -> None:
@@ -38,7 +42,7 @@ class _Message:
             return self._text((stem, event.get("id")), step)
         if kind == "tool-approval-response":
             return "" if event.get("approvalId") in self.approvals else "nobody has asked for this approval"
-        return self._call(event, kind) if kind.startswith("tool-") else ""
+        return self._call(event, kind) if kind in CALLS else ""
 
     def _text(self, thing: tuple[str, Any], step: str) -> str:
         if step in ("delta", "end") and thing not in self.texts:
@@ -48,7 +52,7 @@ class _Message:
 
     def _call(self, event: Native, kind: str) -> str:
         id_ = event.get("toolCallId")
-        if kind.startswith("tool-input-") and kind != "tool-input-delta":
+        if kind in BEGIN:
             self.calls.add(id_)
         if kind == "tool-approval-request":
             self.approvals.add(event.get("approvalId"))

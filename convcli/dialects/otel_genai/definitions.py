@@ -1,0 +1,57 @@
+"""Definitions of tools in the GenAI conventions of OpenTelemetry, and lists that may be JSON in a string."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from convcli.dialects.otel_genai.messages import NAME
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.model.errors import ContentError
+from convcli.model.transcript import ToolDefinition
+from convcli.wire import exact_json
+
+TOOL = Keys("type name description parameters strict")
+
+
+def listed(value: Any, accepts: Callable[[Any], bool]) -> list[Any] | None:
+    """The items of an attribute, which may be JSON in a string; None where it is something else."""
+    if isinstance(value, str):
+        try:
+            value = exact_json.parse_text(value)[0]
+        except ContentError:
+            return None
+    return value if isinstance(value, list) and all(map(accepts, value)) else None
+
+
+def is_tool(native: Any) -> bool:
+    """Is it a definition of a tool?"""
+    body = native.get("function", native) if isinstance(native, dict) else None
+    if not isinstance(body, dict) or not isinstance(body.get("name"), str):
+        return False
+    typed = isinstance(body.get("parameters") or {}, dict) and isinstance(body.get("strict") or False, bool)
+    return typed and isinstance(body.get("description") or "", str)
+
+
+def lift_tool(native: Native) -> ToolDefinition:
+    """A definition; some frameworks nest it under `function`. One of another type is kept whole."""
+    if (native.get("type") or "function") != "function":
+        return ToolDefinition(native.get("name") or str(native["type"]), extras={NAME: {"tool": native}})
+    body = native.get("function", native)
+    carried = {**(TOOL.carried(body) or {})}
+    if body is not native:
+        beside = {key: value for key, value in native.items() if key not in ("type", "function") and value is not None}
+        carried |= {"beside": beside} if beside else {}
+    description, strict = body.get("description") or None, body.get("strict")
+    return ToolDefinition(body["name"], description, body.get("parameters"), strict, extras=extras_of(NAME, carried))
+
+
+def write_tool(tool: ToolDefinition) -> Native:
+    """The definition of a tool, flat."""
+    carried = dict(carried_by(tool.extras, NAME))
+    if "tool" in carried:
+        whole: Native = carried["tool"]
+        return whole
+    stated = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
+    native = {"type": "function", **{key: value for key, value in stated.items() if value is not None}}
+    return TOOL.put({**native, **carried.pop("beside", {})}, carried)
