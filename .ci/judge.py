@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from convcli import dialects
 from convcli.engine import conversion
 from convcli.files.layouts import encoded
+from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError
 from convcli.validation.rules.keys import BESIDE_TURNS
@@ -101,8 +102,9 @@ ASKED = ("Expected last role User or Tool", "Unexpected tool call id")
 IS_MISSING = re.compile(r"(?i)missing|field required|is a required")
 
 
-def outputs(target: str, folder: Path) -> dict[str, Told]:
+def outputs(target: str, folder: Path, form: str = "") -> dict[str, Told]:
     """Convert everything; for each file what findings of ours speak of."""
+    options = Options(form=form)
     written: dict[str, Told] = {}
     for number, sample in enumerate(samples()):
         if sample.dialect == target:
@@ -110,12 +112,15 @@ def outputs(target: str, folder: Path) -> dict[str, Told]:
         try:
             source = dialects.get(sample.dialect)
             transcript = source.lift(sample.document)
-            done = conversion.lower(transcript, dialects.get(target), source=source)
-            asked = conversion.compared(transcript, done.document, dialects.get(target), source, purpose="request")
+            done = conversion.lower(transcript, dialects.get(target), options, source)
+            asked = conversion.compared(
+                transcript, done.document, dialects.get(target), source, purpose="request", form=form or None
+            )
         except ConvcliError as error:
             sys.stdout.write(f"{sample} → {target}: {error.code}\n")
             continue
-        suffix = ".sse" if isinstance(done.document, Rows) else ".json"
+        rows = ".sse" if "sse" in dialects.get(target).framings else ".jsonl"
+        suffix = rows if isinstance(done.document, Rows) else ".json"
         path = folder / f"{number:04}-{sample.dialect}-{sample.path.stem}-{sample.index}{suffix}"
         path.write_bytes(b"".join(encoded(done.document, suffix)))
         codes = {finding.code for finding in done.findings}

@@ -123,7 +123,7 @@ def _write_turn(message: Message, carried: Native) -> Native:
     if message.role == "system":
         text = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
         return MESSAGE.put({"role": "system", "content": text}, carried)
-    parts = [part for part in message.parts if not is_shaped(part, NAME, "step-", "source", "data-")]
+    parts = [part for part in message.parts if not is_shaped(part, NAME, "step-", "source", "data-", "steering-")]
     natives = (write_call(part) if isinstance(part, ToolCall) else _table(message.role).write(part) for part in parts)
     items = [native for native in natives if native is not None]
     only = items[0] if len(items) == 1 else {}

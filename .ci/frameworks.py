@@ -1,0 +1,106 @@
+"""Asks the frameworks' own types about what we write for them: `frameworks.py ENVIRONMENTS ORACLES [TARGET[:FORM]…]`.
+
+ENVIRONMENTS is a folder with the environments that ORACLES/requirements.txt names (`frameworks`, `harbor`, `node`); a
+target whose environment is not there is left out, and said so. Every sample of every dialect is converted to each
+target. What its framework refuses must be told by a finding of ours. Exit 1 when something is not.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from judge import outputs
+
+
+class Target(NamedTuple):
+    """What judges a dialect: an environment, and the name of its oracle there."""
+
+    environment: str
+    oracle: str
+    forms: tuple[str, ...] = ("",)
+
+
+TARGETS = {
+    "ag-ui": Target("frameworks", "ag-ui"),
+    "atif": Target("harbor", "atif"),
+    "google-adk": Target("frameworks", "google-adk"),
+    "inspect-ai": Target("frameworks", "inspect"),
+    "langchain": Target("frameworks", "langchain", ("flat", "to-dict", "constructors", "state")),
+    "otel-genai": Target("frameworks", "otel-genai", ("attributes", "messages")),
+    "pydantic-ai": Target("frameworks", "pydantic-ai"),
+    "vercel-ai": Target("node", "", ("model", "ui")),
+    "vercel-ai-stream": Target("node", ""),
+}
+ORACLE = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+sys.path.insert(0, sys.argv[1])
+import oracle
+ask = vars(oracle)["o_" + sys.argv[2].replace("-", "_")]
+for path in map(str.strip, sys.stdin):
+    try:
+        ask(path)
+        wrong = None
+    except Exception as error:
+        wrong = f"{type(error).__name__}: {error}".replace("\\n", " ")[:300]
+    print(json.dumps([path, wrong]), flush=True)
+"""
+"""Asks one oracle about many files, in one process."""
+
+
+def command(environments: Path, oracles: Path, target: Target) -> list[str] | None:
+    """What is run, with paths on its stdin; None where the environment is not there."""
+    if target.environment == "node":
+        modules = environments / "node"
+        return ["node", str(Path(__file__).with_name("ai_sdk.mjs")), str(modules)] if modules.is_dir() else None
+    python = environments / target.environment / "bin" / "python"
+    return [str(python), "-c", ORACLE, str(oracles), target.oracle] if python.exists() else None
+
+
+def judged(asked: list[str], name: str, form: str) -> tuple[int, int, Counter[str]]:
+    """How many outputs are accepted, how many are refused with a finding of ours, and the refusals without one."""
+    with tempfile.TemporaryDirectory() as folder:
+        written = outputs(name, Path(folder), form)
+        stdin = "\n".join(written)
+        done = subprocess.run(asked, input=stdin, capture_output=True, text=True, check=False, timeout=600)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
+    if len(lines) != len(written):
+        raise SystemExit(f"the judge of {name} broke off after {len(lines)} of {len(written)}: {done.stderr[-500:]}")
+    accepted = told = 0
+    untold = Counter[str]()
+    for path, wrong in map(json.loads, lines):
+        if wrong is None:
+            accepted += 1
+        elif written[path].keys or written[path].more or written[path].asked:
+            told += 1
+        else:
+            untold[f"{Path(path).name}: {wrong}"] += 1
+    return accepted, told, untold
+
+
+def main() -> int:
+    environments, oracles, *names = sys.argv[1:]
+    wrong = 0
+    for name in names or [f"{name}:{form}" for name, target in TARGETS.items() for form in target.forms]:
+        name, _, form = name.partition(":")
+        asked = command(Path(environments), Path(oracles), TARGETS[name])
+        if asked is None:
+            sys.stdout.write(f"{name}: left out, there is no environment {TARGETS[name].environment}\n")
+            continue
+        accepted, told, untold = judged(asked, name, form)
+        refused = f"{told} refused with a finding, {sum(untold.values())} untold"
+        sys.stdout.write(f"{name} {form}: {accepted} accepted, {refused}\n")
+        sys.stdout.writelines(f"  {count} × {text}\n" for text, count in sorted(untold.items()))
+        sys.stdout.flush()
+        wrong += sum(untold.values())
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
