@@ -19,15 +19,16 @@ from judge import outputs
 
 
 class Target(NamedTuple):
-    """What judges a dialect: an environment, and the name of its oracle there."""
+    """What judges a dialect: an environment, the name of its oracle there, and how it is given rows."""
 
     environment: str
     oracle: str
     forms: tuple[str, ...] = ("",)
+    rows: str = ".sse"
 
 
 TARGETS = {
-    "ag-ui": Target("frameworks", "ag-ui"),
+    "ag-ui": Target("frameworks", "ag-ui", rows=".jsonl"),
     "atif": Target("harbor", "atif"),
     "google-adk": Target("frameworks", "google-adk"),
     "inspect-ai": Target("frameworks", "inspect"),
@@ -66,7 +67,7 @@ def command(environments: Path, oracles: Path, target: Target) -> list[str] | No
 def judged(asked: list[str], name: str, form: str) -> tuple[int, int, Counter[str]]:
     """How many outputs are accepted, how many are refused with a finding of ours, and the refusals without one."""
     with tempfile.TemporaryDirectory() as folder:
-        written = outputs(name, Path(folder), form)
+        written = outputs(name, Path(folder), form, TARGETS[name].rows)
         stdin = "\n".join(written)
         done = subprocess.run(asked, input=stdin, capture_output=True, text=True, check=False, timeout=600)
     lines = [line for line in done.stdout.splitlines() if line.startswith("[")]

@@ -102,8 +102,8 @@ ASKED = ("Expected last role User or Tool", "Unexpected tool call id")
 IS_MISSING = re.compile(r"(?i)missing|field required|is a required")
 
 
-def outputs(target: str, folder: Path, form: str = "") -> dict[str, Told]:
-    """Convert everything; for each file what findings of ours speak of."""
+def outputs(target: str, folder: Path, form: str = "", rows: str = ".sse") -> dict[str, Told]:
+    """Convert everything; for each file what findings of ours speak of. `rows` is the suffix of a document of rows."""
     options = Options(form=form)
     written: dict[str, Told] = {}
     for number, sample in enumerate(samples()):
@@ -119,7 +119,6 @@ def outputs(target: str, folder: Path, form: str = "") -> dict[str, Told]:
         except ConvcliError as error:
             sys.stdout.write(f"{sample} → {target}: {error.code}\n")
             continue
-        rows = ".sse" if "sse" in dialects.get(target).framings else ".jsonl"
         suffix = rows if isinstance(done.document, Rows) else ".json"
         path = folder / f"{number:04}-{sample.dialect}-{sample.path.stem}-{sample.index}{suffix}"
         path.write_bytes(b"".join(encoded(done.document, suffix)))
