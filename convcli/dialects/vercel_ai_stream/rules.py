@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from convcli.kit.objects import Native
@@ -11,15 +10,6 @@ from convcli.validation.rules import arguments, events, links
 BEGIN = ("tool-input-start", "tool-input-available", "tool-input-error")
 CALLS = (*BEGIN, "tool-input-delta", "tool-approval-request", "tool-output-denied")
 """Events that begin a call, and those that go on with one; of results there is a rule of their own."""
-
-
-def _out_of_order(rows: Iterable[Any]) -> Iterator[tuple[int, str]]:
-    """The events that go on with what has not begun, or stand behind the end."""
-    message = _Events()
-    for at, row in enumerate(rows):
-        objection = message.objection(row) if isinstance(row, dict) else ""
-        if objection:
-            yield at, objection
 
 
 class _Events:
@@ -61,7 +51,7 @@ class _Events:
 
 RULES = (
     events.ended(),
-    events.in_order(_out_of_order),
+    events.in_order(lambda: _Events().objection),
     links.paired(links.PairingRules(where="later", missing=None)),
     arguments.readable(),
 )
