@@ -98,9 +98,11 @@ FOLDERS = (
     "langchain",
     "openclaw",
     "opencode",
+    "openhands_v1",
     "otel_genai",
     "pi",
     "pydantic_ai",
+    "qwen_code",
     "swe_agent",
     "vercel_ai",
 )
