@@ -192,21 +192,20 @@ UNSENT = {"system": "instructions", "reasoning": "thinking"}
 
 
 def _tell_unsent(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:
-    """What a session of another program holds and the model will not be shown again."""
+    """What the model will not be shown again of the session of another program, and what it is shown in other words."""
     from convcli.jobs import programs
 
     target = programs.dialect_of(program.name)
-    if document.dialect.name == target.name:
-        return
+    title = target.title if program.name == target.name else program.name
     messages = target.lift(conversion.document).messages
     parts = [part for message in messages for part in message.parts]
     held = {message.role for message in messages} | {part.type for part in parts}
-    for kind in program.unsent:
+    for kind in program.unsent if document.dialect is not target else ():
         if kind in held:
-            screen.tell(f"note: {target.title} does not send the {UNSENT[kind]} that a session holds\n")
+            screen.tell(f"note: {title} does not send the {UNSENT[kind]} that a session holds\n")
     changes = Counter(filter(None, map(program.resent, parts))) if program.resent is not None else {}
     for change, count in changes.items():
-        screen.tell(f"note: {target.title} sends {change} ({count:,} ×)\n")
+        screen.tell(f"note: {title} sends {change} ({count:,} ×)\n")
 
 
 def _tell_losses(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:
