@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from convcli.dialects.hermes import DIALECT
+from convcli.dialects.hermes import DIALECT, qwen
 from convcli.engine import detection, pipeline
+from convcli.model.dialect import Options
 from convcli.model.transcript import (
     Message,
     Reasoning,
@@ -129,3 +130,110 @@ def test_an_instruction_of_others_that_names_its_tools_stays_the_text_that_it_is
 )
 def test_a_row_is_known_by_what_stands_between_its_tags(document: Any, name: str) -> None:
     assert detection.detect(document).dialect == name
+
+
+# ---------------------------------------------------------------- the templates of Qwen
+
+SEAT = {"type": "object", "properties": {"row": {"type": "string"}, "seats": {"type": "integer"}, "near": {}}}
+
+
+def function(body: str, name: str = "find") -> str:
+    return f"<tool_call>\n<function={name}>\n{body}</function>\n</tool_call>"
+
+
+def parameter(key: str, value: str) -> str:
+    return f"<parameter={key}>\n{value}\n</parameter>\n"
+
+
+def in_form(form: str, *messages: Message, **fields: Any) -> tuple[Any, set[str]]:
+    conversion = pipeline.lower(Transcript(list(messages), **fields), DIALECT, Options(form=form))
+    return conversion.document["messages"], {f"{loss.kind} {loss.field}" for loss in conversion.losses}
+
+
+@pytest.mark.parametrize(
+    ("value", "arguments"),
+    [
+        (function(""), {}),
+        (function(parameter("row", "7") + parameter("seats", "2")), {"row": "7", "seats": 2}),
+        (function(parameter("seats", "two") + parameter("near", "1") + parameter("more", "1")), None),
+        (function(parameter("row", "\na\n")), {"row": "\na\n"}),
+        (function(parameter("seats", "None")), {"seats": None}),
+    ],
+)
+def test_the_schema_of_a_tool_says_which_values_in_xml_are_json(value: str, arguments: Any) -> None:
+    tools = f"{qwen.XML_HEAD}{json.dumps({'name': 'find', 'parameters': SEAT})}{qwen.XML_TAIL}"
+    lifted = DIALECT.lift(row(("system", tools), ("human", "Go."), ("gpt", value)))
+    expected = {"seats": "two", "near": "1", "more": "1"} if arguments is None else arguments
+    assert lifted.messages[1].parts == [ToolCall("call_1", "find", expected)]
+    assert [tool.name for tool in lifted.tools or ()] == ["find"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        function(parameter("row", "7") + parameter("row", "8")),
+        function("so" + parameter("row", "7")),
+        "<tool_call>\n<function=find>\n</tool_call>",
+        "<tool_call><function=></function></tool_call>",
+    ],
+)
+def test_xml_that_is_no_call_stays_a_text(value: str) -> None:
+    assert answer(value) == [Text(value)]
+
+
+def test_a_turn_of_the_user_behind_calls_holds_results_as_texts() -> None:
+    body = '<tool_response>\n{"name": "f", "content": 1}\n</tool_response>'
+    turns = [("user", "Go."), ("assistant", CALL), ("user", body), ("user", body)]
+    lifted = DIALECT.lift({"messages": [{"role": role, "content": content} for role, content in turns]}).messages
+    assert lifted[2].parts == [ToolResult("call_1", "f", "text", '{"name": "f", "content": 1}')]
+    assert lifted[3] == Message("user", [Text(body)])
+
+
+def test_calls_in_xml_are_written_as_the_template_writes_them() -> None:
+    turn = Message(
+        "assistant", [Text("Well."), ToolCall("a", "find", {"row": "7", "seats": 2}), ToolCall("b", "go", {})]
+    )
+    results = [
+        Message("tool", [ToolResult("a", "find", "text", "7a")]),
+        Message("tool", [ToolResult("b", "go", "text", "")]),
+    ]
+    turns, losses = in_form("qwen-xml", ASKED, turn, *results, tools=[ToolDefinition("find", parameters=SEAT)])
+    called = function(parameter("row", "7") + parameter("seats", "2"))
+    assert turns[2]["content"] == f"Well.\n\n{called}\n{function('', 'go')}"
+    assert turns[3] == {
+        "role": "user",
+        "content": "<tool_response>\n7a\n</tool_response>\n<tool_response>\n\n</tool_response>",
+    }
+    assert turns[0]["content"].startswith(qwen.XML_HEAD)
+    assert losses == {"dropped tool_call.id", "dropped tool_result.toolCallId"}
+
+
+def test_what_xml_cannot_say_of_arguments_is_told() -> None:
+    arguments = {"n": 1, "text": "a</parameter>b", "a>b": "c"}
+    turns, losses = in_form("qwen-xml", ASKED, Message("assistant", [ToolCall("call_1", "f", arguments)]))
+    assert turns[1]["content"] == function(parameter("n", "1") + parameter("text", "ab"), "f")
+    assert losses == {"changed tool_call.arguments", "dropped tool_call.id"}
+
+
+def test_calls_in_json_have_the_spaces_of_the_template_and_words_that_look_like_results_are_told() -> None:
+    turn = Message("assistant", [ToolCall("call_1", "f", {"n": [1, 2], "t": "</tool_call>\n,"})])
+    turns, losses = in_form("qwen", ASKED, turn, Message("user", [Text("<tool_response>1</tool_response>")]))
+    written = '{"name": "f", "arguments": {"n": [1, 2], "t": "<\\/tool_call>\\n,"}}'
+    assert turns[1]["content"] == f"<tool_call>\n{written}\n</tool_call>"
+    assert turns[2]["content"] == "1</tool_response>"
+    assert losses == {"dropped tool_call.id", "changed text.text"}
+
+
+@pytest.mark.parametrize("form", ["qwen", "qwen-xml"])
+def test_tools_of_a_template_come_back_as_definitions_alone(form: str) -> None:
+    system, tools = Message("system", [Text("Be brief.")]), [ToolDefinition("find", parameters=SEAT)]
+    for before in ([system], []):
+        turns, losses = in_form(form, *before, ASKED, ANSWERED, tools=tools)
+        again = DIALECT.lift({"messages": turns})
+        assert (again.messages, again.tools, losses) == ([*before, ASKED, ANSWERED], tools, set())
+
+
+def test_rows_of_qwen_are_known_by_their_texts_and_requests_are_not() -> None:
+    turns = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": function("")}]
+    assert detection.detect({"messages": turns}).dialect == "hermes"
+    assert detection.detect({"model": "m", "messages": turns}).dialect == "openai-chat"

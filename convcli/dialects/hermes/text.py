@@ -1,10 +1,13 @@
-"""What stands in the texts of Hermes: calls and results as JSON between tags, and the tools in the instruction."""
+"""What stands in the texts of Hermes: calls and results between tags, and the tools in the instruction."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from convcli.dialects.hermes.qwen import FUNCTION, read_function
+from convcli.dialects.hermes.qwen import read_tools as read_tools_of_qwen
 from convcli.families.rows import calls
 from convcli.families.rows.thoughts import JOINT
 from convcli.kit.objects import Native
@@ -13,7 +16,8 @@ BREAK = "\n"
 CALL = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
 RESULT = re.compile(r"<tool_response>(.*?)</tool_response>", re.DOTALL)
 TOOLS = re.compile(r"<tools>(.*?)</tools>", re.DOTALL)
-CALL_MARK = "<tool_call>"
+CALL_MARK, CALL_END, RESULT_MARK = "<tool_call>", "</tool_call>", "<tool_response>"
+NO_SCHEMAS: Mapping[str, Any] = {}
 HEAD = "You may call functions: <tools>"
 TAIL = (
     "</tools>\nCall them in your answer: "
@@ -30,26 +34,37 @@ def write_json(value: Any) -> str:
 # ---------------------------------------------------------------- calls and results
 
 
-def read_answer(text: str) -> list[str | Native] | None:
-    """The texts and the calls of an answer; None where it holds no call, or something between the tags is none."""
+def read_answer(text: str, schemas: Mapping[str, Any] = NO_SCHEMAS) -> list[str | Native] | None:
+    """The texts and the calls of an answer; None where it holds no call, or something between the tags is none.
+    `schemas` are those of the tools by name: calls in XML are typed by them."""
     pieces = CALL.split(text)
     if len(pieces) == 1:
         return None
     read: list[str | Native] = []
     for i, piece in enumerate(pieces):
         if i % 2:
-            value = calls.read_json(piece)
-            if not calls.is_call(value):
+            native = _call(piece, schemas)
+            if native is None:
                 return None
-            read.append(value)
+            read.append(native)
         elif piece.strip(BREAK):
             read.append(piece.strip(BREAK))
     return read
 
 
-def write_answer(pieces: list[str | Native]) -> str:
-    """The inverse of `read_answer`."""
-    return BREAK.join(one if isinstance(one, str) else between("tool_call", one) for one in pieces)
+def _call(text: str, schemas: Mapping[str, Any]) -> Native | None:
+    value = calls.read_json(text)
+    return value if calls.is_call(value) else read_function(text, schemas)
+
+
+def has_functions(text: str) -> bool:
+    """Is a call of the answer written as XML?"""
+    return any(FUNCTION.fullmatch(piece) for piece in CALL.findall(text))
+
+
+def write_call(native: Native) -> str:
+    """A call as JSON between tags."""
+    return between("tool_call", native)
 
 
 def between(tag: str, value: Any) -> str:
@@ -57,12 +72,14 @@ def between(tag: str, value: Any) -> str:
     return f"<{tag}>{BREAK}{write_json(value)}{BREAK}</{tag}>"
 
 
-def read_results(text: str) -> list[str | Native] | None:
+def read_results(text: str, *, are_texts: bool = False) -> list[str | Native] | None:
     """What stands between the tags of results, an object with a name and a content, or a text; None where anything
-    else stands beside them."""
+    else stands beside them. Where they `are_texts`, as Qwen writes them, none is opened."""
     pieces = RESULT.split(text)
     if len(pieces) == 1 or any(piece.strip() for piece in pieces[::2]):
         return None
+    if are_texts:
+        return [piece.removeprefix(BREAK).removesuffix(BREAK) for piece in pieces[1::2]]
     return [_result(piece) for piece in pieces[1::2]]
 
 
@@ -72,12 +89,25 @@ def _result(text: str) -> str | Native:
     return value if is_named else text.strip(BREAK)
 
 
+def write_result(body: Native) -> str:
+    """A result as JSON between tags."""
+    return between("tool_response", body)
+
+
+def write_text_result(body: Native) -> str:
+    """A result as text between tags."""
+    return f"<tool_response>{BREAK}{body['content']}{BREAK}</tool_response>"
+
+
 # ---------------------------------------------------------------- tools
 
 
 def read_tools(text: str) -> tuple[str, list[Native]] | None:
     """The instruction and the tools that stand in it; what we add to an instruction is no part of it. None where it
     holds no list of tools, or several."""
+    as_templates = read_tools_of_qwen(text)
+    if as_templates is not None:
+        return as_templates
     found = TOOLS.findall(text)
     if text.endswith(TAIL) and HEAD in text:
         before, _, listed = text.removesuffix(TAIL).rpartition(HEAD)

@@ -1,0 +1,149 @@
+"""What the chat templates of Qwen write between the same tags: calls as JSON, or as XML, and the tools of a request.
+
+Specification: chat_template.jinja of Qwen2.5 and Qwen3 (JSON), of Qwen3-Coder and Qwen3.5 (XML), as trl 1.16 ships
+them; https://huggingface.co/Qwen; read 2026-11-23. The texts of these templates are parts of the format: a model was
+trained on them.
+
+- In XML the arguments of a call are texts between tags, and have no types: the schema of the tool says which of them
+  are JSON. Where it says nothing, or allows a string, the text is the value.
+- A value is what stands between two breaks of line. True, False and None are those of Python, which templates write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from convcli.families.rows import calls
+from convcli.families.rows.thoughts import JOINT, without
+from convcli.kit.objects import Native
+from convcli.wire import exact_json
+
+BREAK = "\n"
+FUNCTION = re.compile(r"\s*<function=([^>\n]+)>(.*)</function>\s*", re.DOTALL)
+PARAMETER = re.compile(r"<parameter=([^>\n]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
+ENDS = ("</parameter>", "</tool_call>")
+"""Marks that end a value, wherever they stand."""
+OF_PYTHON = {"True": True, "False": False, "None": None}
+_BROKEN = re.compile(r"(,?)\n *")
+JSON_HEAD = (
+    "# Tools\n\nYou may call one or more functions to assist with the user query.\n\nYou are provided with function "
+    "signatures within <tools></tools> XML tags:\n<tools>\n"
+)
+JSON_TAIL = (
+    "\n</tools>\n\nFor each function call, return a json object with function name and arguments within "
+    '<tool_call></tool_call> XML tags:\n<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n'
+    "</tool_call>"
+)
+XML_HEAD = "# Tools\n\nYou have access to the following functions:\n\n<tools>\n"
+XML_TAIL = (
+    "\n</tools>\n\nIf you choose to call a function ONLY reply in the following format with NO suffix:\n\n<tool_call>\n"
+    "<function=example_function_name>\n<parameter=example_parameter_1>\nvalue_1\n</parameter>\n"
+    "<parameter=example_parameter_2>\nThis is the value for the second parameter\nthat can span\nmultiple lines\n"
+    "</parameter>\n</function>\n</tool_call>\n\n<IMPORTANT>\nReminder:\n- Function calls MUST follow the specified "
+    "format: an inner <function=...></function> block must be nested within <tool_call></tool_call> XML tags\n- "
+    "Required parameters MUST be specified\n- You may provide optional reasoning for your function call in natural "
+    "language BEFORE the function call, but NOT after\n- If there is no function call available, answer the question "
+    "like normal with your current knowledge and do not tell the user about function calls\n</IMPORTANT>"
+)
+
+
+def write_json(value: Any) -> str:
+    """The value as JSON with spaces, as templates write it, in which no tag ends."""
+    lines = exact_json.write(value, indent=True).decode()  # no text in JSON holds a break of line
+    return _BROKEN.sub(lambda found: ", " if found[1] else "", lines).replace("</", "<\\/")
+
+
+# ---------------------------------------------------------------- calls
+
+
+def write_call(native: Native) -> str:
+    """A call as JSON between tags."""
+    return f"<tool_call>\n{write_json(native)}\n</tool_call>"
+
+
+def read_function(text: str, schemas: Mapping[str, Any]) -> Native | None:
+    """The call that stands between tags as XML; None for any other text. `schemas` are those of the tools by name."""
+    found = FUNCTION.fullmatch(text)
+    pieces = PARAMETER.split(found[2]) if found is not None else []
+    keys = pieces[1::3]
+    if found is None or any(map(str.strip, pieces[::3])) or len(set(keys)) < len(keys):
+        return None
+    known = _properties(schemas.get(found[1]))
+    values = zip(keys, pieces[2::3], strict=True)
+    return {"name": found[1], "arguments": {key: _value(text, known.get(key)) for key, text in values}}
+
+
+def _properties(schema: Any) -> Native:
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return properties if isinstance(properties, dict) else {}
+
+
+def is_json(schema: Any) -> bool:
+    """Does the schema of a parameter name types, and no string among them?"""
+    stated = schema.get("type") if isinstance(schema, dict) else None
+    types = stated if isinstance(stated, list) else [stated]
+    return bool(types) and stated is not None and "string" not in types
+
+
+def _value(text: str, schema: Any) -> Any:
+    if not is_json(schema):
+        return text
+    if text in OF_PYTHON:
+        return OF_PYTHON[text]
+    value = calls.read_json(text)
+    return text if value is None and text != "null" else value
+
+
+def write_function(native: Native) -> str:
+    """The inverse of `read_function`: a text as it is, anything else as JSON."""
+    written = [f"<function={native['name']}>"]
+    for key, value in native["arguments"].items():
+        written.append(f"<parameter={key}>\n{value if isinstance(value, str) else write_json(value)}\n</parameter>")
+    return BREAK.join(["<tool_call>", *written, "</function>", "</tool_call>"])
+
+
+def writable(arguments: Native) -> Native:
+    """The arguments whose names can stand in a tag, with texts that end where their tag ends."""
+    kept = {key: value for key, value in arguments.items() if re.fullmatch(r"[^>\n]+", key)}
+    return {key: _unended(value) if isinstance(value, str) else value for key, value in kept.items()}
+
+
+def _unended(text: str) -> str:
+    while any(end in text for end in ENDS):
+        for end in ENDS:
+            text = without(end, text)
+    return text
+
+
+# ---------------------------------------------------------------- tools
+
+
+def read_tools(text: str) -> tuple[str, list[Native]] | None:
+    """The instruction and the tools behind or before it; None for any other text."""
+    if text.endswith(JSON_TAIL):
+        before, head, listed = text.removesuffix(JSON_TAIL).rpartition(JSON_HEAD)
+        natives = _listed(listed) if head else None
+        is_apart = not before or (before.endswith(JOINT) and before != JOINT)
+        return (before.removesuffix(JOINT), natives) if natives and is_apart else None
+    listed, tail, after = text.removeprefix(XML_HEAD).partition(XML_TAIL)
+    natives = _listed(listed) if tail and text.startswith(XML_HEAD) else None
+    is_apart = not after or (after.startswith(JOINT) and after != JOINT)
+    return (after.removeprefix(JOINT), natives) if natives and is_apart else None
+
+
+def _listed(lines: str) -> list[Native] | None:
+    """The tools, of which each stands on a line."""
+    natives = [calls.read_json(line) for line in lines.split(BREAK)]
+    return natives if calls.are_tools(natives) else None
+
+
+def with_json_tools(text: str, natives: list[Native]) -> str:
+    """The instruction with these tools behind it."""
+    return f"{text}{JOINT if text else ''}{JSON_HEAD}{BREAK.join(map(write_json, natives))}{JSON_TAIL}"
+
+
+def with_xml_tools(text: str, natives: list[Native]) -> str:
+    """The instruction with these tools before it."""
+    return f"{XML_HEAD}{BREAK.join(map(write_json, natives))}{XML_TAIL}{JOINT if text else ''}{text}"

@@ -1,0 +1,116 @@
+"""Rows of Hermes and of Qwen's templates written: the tools stand in the instruction, calls and results in texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from convcli.dialects.hermes.lifting import CONVERSATIONS, MESSAGES, NAME, NAMES, QWEN, QWEN_XML, RESULT, ROWS, TURNS
+from convcli.dialects.hermes.qwen import with_json_tools, with_xml_tools, write_function
+from convcli.dialects.hermes.qwen import write_call as write_call_of_qwen
+from convcli.dialects.hermes.text import (
+    BREAK,
+    CALL_END,
+    read_tools,
+    with_tools,
+    write_call,
+    write_result,
+    write_text_result,
+)
+from convcli.families.rows import calls, order
+from convcli.families.rows.thoughts import JOINT, write_thought
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, carried_by
+from convcli.model.dialect import Options
+from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.wire import exact_json
+from convcli.wire.decimals import builtins
+
+TAGS = {"system": "system", "user": "human", "assistant": "gpt", "tool": "tool"}
+ROLES_OF_QWEN = {"system": "system", "user": "user", "assistant": "assistant", "tool": "user"}
+
+
+class Style(NamedTuple):
+    """How a form writes: the column of its turns, their tags, what stands before a first call behind a text, and the
+    texts of a call, a result and an instruction with tools."""
+
+    column: str
+    tags: dict[str, str]
+    joint: str
+    write_call: Callable[[Native], str]
+    write_result: Callable[[Native], str]
+    with_tools: Callable[[str, list[Native]], str]
+
+
+STYLES = {
+    CONVERSATIONS: Style(CONVERSATIONS, TAGS, BREAK, write_call, write_result, with_tools),
+    QWEN: Style(MESSAGES, ROLES_OF_QWEN, BREAK, write_call_of_qwen, write_text_result, with_json_tools),
+    QWEN_XML: Style(MESSAGES, ROLES_OF_QWEN, JOINT, write_function, write_text_result, with_xml_tools),
+}
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """A row, with the tools in its instruction."""
+    style = STYLES[options.form or CONVERSATIONS]
+    who, what = NAMES[style.column]
+    turns = [_write_turn(turn, style) for turn in order.turns_of(transcript.messages)]
+    if transcript.tools:
+        first = transcript.messages[0] if transcript.messages else None
+        is_system = first is not None and first.role == "system"
+        if not is_system or first is None or not _same(stated_tools(first), transcript.tools):
+            if not is_system:
+                turns.insert(0, {who: "system", what: ""})
+            natives = [calls.write_tool(tool, NAME, wrapped=True) for tool in transcript.tools]
+            turns[0][what] = style.with_tools(turns[0][what], natives)
+    native: Native = {} if transcript.id is None else {"id": transcript.id}
+    native[style.column] = turns
+    carried = {key: value for key, value in carried_by(transcript.extras, NAME).items() if key not in native}
+    return ROWS[style.column].put(native, carried, sort=True)
+
+
+def _same(stated: list[ToolDefinition] | None, offered: list[ToolDefinition]) -> bool:
+    return stated is not None and exact_json.exact(builtins(stated), builtins(offered))
+
+
+def _write_turn(turn: list[Message], style: Style) -> Native:
+    message = turn[0]
+    if message.role == "tool":
+        value = BREAK.join(_write_result(part, style) for one in turn for part in one.parts)
+    elif message.role == "assistant":
+        thought = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
+        value = write_thought(thought, _write_answer(message, style))
+    else:
+        value = "".join(part.text for part in message.parts if isinstance(part, Text))
+    who, what = NAMES[style.column]
+    return TURNS[style.column].put({who: style.tags[message.role], what: value}, carried_by(message.extras, NAME))
+
+
+def _write_answer(message: Message, style: Style) -> str:
+    """Texts and calls, in their order."""
+    written = ""
+    for part in message.parts:
+        if isinstance(part, Text):
+            written += (written and BREAK) + part.text
+        elif isinstance(part, ToolCall):
+            is_call_before = written.endswith(CALL_END)
+            written += (written and (BREAK if is_call_before else style.joint)) + style.write_call(
+                calls.write_call(part, NAME)
+            )
+    return written
+
+
+def _write_result(part: Part, style: Style) -> str:
+    if not isinstance(part, ToolResult):
+        return part.text if isinstance(part, Text) else ""
+    body = RESULT.put({"name": part.name, "content": part.value}, carried_by(part.extras, NAME))
+    return style.write_result(body)
+
+
+def stated_tools(message: Message) -> list[ToolDefinition] | None:
+    """The tools that an instruction names."""
+    part = message.parts[0] if message.parts else None
+    read = read_tools(part.text) if isinstance(part, Text) else None
+    if read is None or (isinstance(part, Text) and read[0] != part.text):
+        return None
+    context = LiftContext(NAME, None)
+    return [calls.lift_tool(native, context, ()) for native in read[1]]
