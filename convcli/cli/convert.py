@@ -166,7 +166,7 @@ class _Converting:
         paths = [split_line(file.path)[0] for file in self.files]
         asked = self.arguments.jobs if self.arguments.reading.selection is None else 1  # it counts over all inputs
         self.processes = _shared.processes(asked, paths, self.screen)
-        self._opened = self.arguments.reading.opened
+        self._opened = self.arguments.reading._replace(restores=self.arguments.restore_file is not None).opened
         self.folder: Folder | None = None
         self.joined: Joined | None = None
         self.table: Any = None
@@ -227,8 +227,6 @@ class _Converting:
         from convcli.jobs.destinations import Folder, Joined, output_at
 
         arguments = self.arguments
-        if arguments.reading.at and arguments.restore_file is not None:
-            raise JobError("usage", "--restore-file is for whole documents, and --at picks parts of them")
         if arguments.out_dir is not None and arguments.output is not None:
             raise JobError("usage", "-o and --out-dir exclude each other")
         if arguments.out_dir is not None:

@@ -49,7 +49,7 @@ def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, forc
     with the order of its keys and all that was lost; white space and the spelling of a number (1e-6 for 0.000001) do
     not.
     """
-    from convcli.engine.restore import in_shells
+    from convcli.engine.restore import in_envelopes, in_shells
     from convcli.files.layouts import DocumentWriter, layout
     from convcli.files.outputs import open_output
 
@@ -58,8 +58,10 @@ def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, forc
     try:
         with codes.guard(paths[0]):
             records = _records(kept)
-            originals = list(_originals(paths, records))
-            originals = in_shells(originals, records)
+            converted = [record for record in records if "sha256" in record or "texts" not in record]
+            originals = list(_originals(paths, converted))
+            is_picked = len(converted) < len(records)
+            originals = in_envelopes(originals, records) if is_picked else in_shells(originals, records)
             writer = DocumentWriter(target, _layout(records) or layout(originals))
             for original in originals:
                 writer.add(original)
@@ -70,8 +72,9 @@ def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, forc
 
 
 def _layout(records: list[Any]) -> Framing | None:
-    """The layout that the records name; that of documents with a shell is told by their number."""
-    return None if "shell" in records[0] else records[0].get("layout")
+    """The layout that the records name, those of what stands around documents too; that of documents that held several
+    is told by their number."""
+    return None if "many" in records[0] else next((one["layout"] for one in records if "layout" in one), None)
 
 
 def _records(kept: str) -> list[Any]:

@@ -6,10 +6,12 @@ from what reading the converted document back gives to the original. Where nothi
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from copy import deepcopy
 from typing import Any
 
 from convcli import dialects
+from convcli.engine.enclosed import Shell, put_back, taken_out
 from convcli.engine.pipeline import convert
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -57,6 +59,28 @@ def restore(converted: Any, kept: RestoreRecord) -> Any:
         if isinstance(original, list) and _is_rows(source)
         else original
     )
+
+
+def around(document: Any, picked: Collection[str], *, is_member: bool) -> RestoreRecord:
+    """What `in_envelopes` needs beside the originals that were picked out of a document: all else of it."""
+    shell = taken_out(document, picked)
+    layout = {"layout": "array"} if is_member else {}
+    return {"convcli": 1, "version": __version__, **layout, "shell": shell.value, "texts": shell.texts}
+
+
+def in_envelopes(originals: Iterable[Any], records: Iterable[RestoreRecord]) -> list[Any]:
+    """The documents out of which originals were picked, each behind the records of these. Raises ContentError."""
+    documents, picked, waiting = list[Any](), dict[str, Any](), iter(originals)
+    for kept in records:
+        if "sha256" in kept:
+            picked[kept.get("at", "")] = next(waiting)
+            continue
+        try:
+            documents.append(put_back(Shell(kept["shell"], kept["texts"]), picked))
+        except (LookupError, TypeError, ValueError):
+            raise _does_not_fit("the shell of a restore record has no place for its documents") from None
+        picked = {}
+    return documents
 
 
 def in_order(documents: list[Any], records: list[RestoreRecord]) -> list[Any]:

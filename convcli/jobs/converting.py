@@ -25,7 +25,6 @@ from convcli.model.document import Rows
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.model.findings import Finding
 from convcli.proof.reasons import LEVELS, SET, Level, Loss
-from convcli.wire import exact_json
 
 WORDS = frozenset(
     (
@@ -218,6 +217,7 @@ class InputConversion:
         if self._file is not None and self._is_acceptable() and self.summary.transcripts:
             self._file.commit()
             self.summary.outputs += 1
+            _keep_rest(self.source, self.sinks)
 
     def discard(self) -> None:
         """Leave nothing behind that was not committed."""
@@ -281,6 +281,7 @@ def split(source: Input, job: Job, output_for: Callable[[str, str], Output], sin
         run.take(step)
     if not run.summary.transcripts and not run.summary.refused and not source.is_selected:
         raise _nothing(source)
+    _keep_rest(source, sinks)
     return run.summary
 
 
@@ -326,15 +327,16 @@ def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
 def _keep(step: ItemResult, source: Input, job: Job, sinks: Sinks) -> None:
     """Write what is needed to get the original back."""
     if sinks.restore is not None and step.item is not None:
-        from convcli.engine.restore import record
+        from convcli.jobs.keeping import kept
 
-        converted, _ = texts.read(step.document, job.target)  # as `restore` reads it
-        kept = record(step.item.original, converted, step.item.dialect, job.target)
-        if source.layout == "array":
-            kept["layout"] = "array"
-        if step.item.shell is not None:
-            kept["shell"], kept["many"] = step.item.shell, step.item.dialect.many
-        sinks.restore(exact_json.write_line(kept))
+        sinks.restore(kept(step.document, step.item, source, job.target))
+
+
+def _keep_rest(source: Input, sinks: Sinks) -> None:
+    if sinks.restore is not None and source.outer:
+        from convcli.jobs.keeping import kept_around
+
+        sinks.restore(kept_around(source))
 
 
 def _columns(document: Any, job: Job) -> Any:

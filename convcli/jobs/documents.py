@@ -20,12 +20,22 @@ from convcli.wire import exact_json
 from convcli.wire.exact_json import BEGIN, Position
 
 
+class Outer(msgspec.Struct):
+    """A record out of which documents were picked, and its pointer in the file; `kept` are the pointers, in the record,
+    to those documents that are restored."""
+
+    value: Any
+    at: str
+    kept: list[str] = []
+
+
 class Document(msgspec.Struct):
     """One document of an input. `line` is its line in a file of records and 0 elsewhere; `raw` is its JSON text,
     empty for `Rows`, whose lines are their own. `at` is the JSON Pointer to it in what stands there, and `begin` the
     place of the file where its text begins. `texts` are the columns of `given` that hold JSON in a text, and are
     opened in `value`. What was picked out of a record has a `spot`, its place in `raw`, which is all of the record; the
-    first of several that a document of the dialect holds has the `shell`, which is that document without them.
+    first of several that a document of the dialect holds has the `shell`, which is that document without them. `outer`
+    is the record that a document was picked out of.
     `notes` are what there is to say, once, of how the file stores its documents."""
 
     file: str
@@ -39,6 +49,7 @@ class Document(msgspec.Struct):
     given: Any = None
     spot: Callable[[], Position] | None = None
     shell: Any = None
+    outer: Outer | None = None
     notes: tuple[Finding, ...] = ()
 
     @property

@@ -9,7 +9,7 @@ https://docs.claude.com/en/docs/build-with-claude/batch-processing, https://ai.g
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeAlias
@@ -18,8 +18,9 @@ import msgspec
 
 from convcli import dialects
 from convcli.engine import detection, texts
+from convcli.engine.enclosed import inside
 from convcli.files.framing import Record
-from convcli.jobs.documents import Document, Item, Skipped
+from convcli.jobs.documents import Document, Item, Outer, Skipped
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
 from convcli.validation import schemas
@@ -87,8 +88,7 @@ def _picked(node: Any, path: Pattern, rest: Pattern) -> Iterator[tuple[Pattern, 
         yield path, node
         return
     step, *more = rest
-    inside = _opened("", node).value
-    for name, child in _children(inside, step):
+    for name, child in _children(inside(node), step):
         yield from _picked(child, (*path, name), tuple(more))
 
 
@@ -101,14 +101,8 @@ def _children(node: Any, step: str) -> Iterator[tuple[str, Any]]:
 
 def _opened(at: str, value: Any) -> Picked:
     """A text with what it holds, where that is a list or an object; a text may hold the text that does."""
-    inside = value
-    while isinstance(inside, str) and inside.lstrip()[:1] in ("[", "{", '"'):
-        try:
-            inside = exact_json.parse_text(inside)[0]
-        except ContentError:
-            break
-    is_text = inside is not value and isinstance(inside, (list, dict))
-    return Picked(at, inside if is_text else value, is_text)
+    held = inside(value)
+    return Picked(at, held, held is not value)
 
 
 def without_members(document: Any, pattern: Pattern) -> Any:
@@ -161,7 +155,8 @@ class Passed(msgspec.Struct):
 
 
 class Picker:
-    """Picks the documents of one input, each in a dialect of its own; what is no transcript is counted in `passed`."""
+    """Picks the documents of one input, each in a dialect of its own; what is no transcript is counted in `passed`.
+    `outer` are the records out of which they were picked, where somebody wants them."""
 
     def __init__(
         self, name: str, wanted: Sequence[Pattern], among: list[Dialect], *, is_named: bool, keeps_shell: bool = False
@@ -170,6 +165,7 @@ class Picker:
         self._name, self._wanted, self._is_named = name, wanted, is_named
         self._among = [each for each in among if {"document", "records"}.intersection(each.framings)]
         self.passed = Passed(foreign=Counter())
+        self.outer: deque[Outer] | None = None
 
     def items(self, record: Record, *, is_line: bool) -> Iterator[Item]:
         """What is picked of a record; of a member of an array, which the first step of a pattern has picked."""
@@ -188,6 +184,9 @@ class Picker:
         found = picks(record.value, wanted)
         place = located(record.raw, found)
         shell = without_members(record.value, self._wanted[0]) if self._keeps_shell else None
+        outer = Outer(record.value, prefix)
+        if self.outer is not None:
+            self.outer.append(outer)
         for pick in found:
             line = record.line if is_line else 0
             try:
@@ -197,7 +196,7 @@ class Picker:
                 continue
             value, names = texts.read(chosen.value, dialect)
             at, given, spot = prefix + chosen.at, chosen.value, partial(place, pick.at)
-            yield Document(self._name, line, value, record.raw, dialect, at, begin, names, given, spot, shell)
+            yield Document(self._name, line, value, record.raw, dialect, at, begin, names, given, spot, shell, outer)
             shell = None
 
     def _without_list(self, record: Record) -> ContentError:

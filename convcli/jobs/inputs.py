@@ -8,6 +8,7 @@ Records and members are read one at a time, so a file of any length needs little
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -30,6 +31,7 @@ from convcli.jobs.choosing import (
 )
 from convcli.jobs.documents import Document as Document
 from convcli.jobs.documents import Item as Item
+from convcli.jobs.documents import Outer as Outer
 from convcli.jobs.documents import Skipped as Skipped
 from convcli.jobs.paths import InputFile as InputFile
 from convcli.jobs.paths import find as find
@@ -73,9 +75,11 @@ def opened(
     duplicate_keys: DuplicateKeys = "error",
     at: Sequence[Pattern] = (),
     selection: Selection | None = None,
+    restores: bool = False,
 ) -> Iterator[Input]:
     """An input whose dialect is known; of FILE:LINE only the transcript on that line. With `at`, what these patterns
-    pick is a document each. With a `selection`, what that chooses of it.
+    pick is a document each. With a `selection`, what that chooses of it. With `restores`, what stands around documents
+    that are picked is kept.
 
     Raises JobError when it cannot be opened or there is no such dialect, and ContentError when no dialect or more than
     one fits, or when it is one JSON document that cannot be read."""
@@ -83,7 +87,7 @@ def opened(
     with open_input(path, duplicate_keys=duplicate_keys) as source:
         among = dialects.builtin() if dialect is None else [dialects.get(dialect)]
         try:
-            opened = Input(path, source, among, is_named=dialect is not None, line=line, at=at)
+            opened = Input(path, source, among, is_named=dialect is not None, line=line, at=at, restores=restores)
             if selection is not None:
                 opened.select(partial(selection.choose, named))
             yield opened
@@ -109,6 +113,7 @@ class Input:
         is_named: bool,
         line: int = 0,
         at: Sequence[Pattern] = (),
+        restores: bool = False,
     ) -> None:
         self.name, self._source, self._line, self._patterns = source.name, source, line, at
         self._items: Iterator[Record] = iter(())
@@ -123,6 +128,7 @@ class Input:
             from convcli.jobs.envelopes import ALL, Picker
 
             self._picker = Picker(source.name, at, among, is_named=is_named)
+            self._picker.outer = deque() if restores else None
             self.layout = source.framing if self._lines else "array" if len(at) > 1 or ALL in at[0] else "json"
             self.dialect, self.is_whole, self.detection = self._pick(self._picker, at)
             return
@@ -231,6 +237,11 @@ class Input:
     def passed(self) -> Passed | None:
         """What was picked and is no transcript; None where nothing was to be picked."""
         return None if self._picker is None else self._picker.passed
+
+    @property
+    def outer(self) -> deque[Outer] | None:
+        """The records out of which documents were picked so far, for a restore file, which takes them from here."""
+        return None if self._picker is None else self._picker.outer
 
     @property
     def is_several(self) -> bool:

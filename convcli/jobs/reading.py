@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ReadingOptions(NamedTuple):
     """`dialect` and `duplicate_keys` as the command line says them, None where it does not; `exclude` are patterns for
     files that are not read, relative to the working directory; `line` names one transcript of the one file, `at`
-    picks transcripts out of documents, `selection` chooses of all."""
+    picks transcripts out of documents, `selection` chooses of all; `restores` keeps what stands around those."""
 
     configuration: Configuration = Configuration()
     dialect: str | None = None
@@ -31,6 +31,7 @@ class ReadingOptions(NamedTuple):
     line: int | None = None
     at: tuple[Pattern, ...] = ()
     selection: Selection | None = None
+    restores: bool = False
 
     def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
         """The files that these paths mean, without those that are excluded, also where they are named: hooks name
@@ -65,7 +66,12 @@ class ReadingOptions(NamedTuple):
     def opened(self, path: str) -> AbstractContextManager[Input]:
         """`inputs.opened`, as this job reads the file."""
         return inputs.opened(
-            path, self.dialect_of(path), duplicate_keys=self.keys, at=self.at, selection=self.selection
+            path,
+            self.dialect_of(path),
+            duplicate_keys=self.keys,
+            at=self.at,
+            selection=self.selection,
+            restores=self.restores,
         )
 
     def documents(self, path: str) -> Iterator[Document]:

@@ -68,3 +68,41 @@ def test_an_array_comes_back_as_an_array_from_one_file_and_from_many(tmp_path: P
         assert done.returncode == 0, done.stderr
         assert back.read_text().startswith("[\n{")
         assert json.dumps(json.loads(back.read_text())) == source.read_text()
+
+
+def trace(*messages: str) -> dict[str, object]:
+    request = {"model": "m", "messages": [{"role": "user", "content": text} for text in messages], "n": 1}
+    spaced = json.dumps({"messages": request["messages"]}, indent=1)
+    return {"id": "t", "observations": [{"input": request, "n": 1.50}, {"input": spaced}, {"input": "no"}], "end": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("one.json", json.dumps(trace("Hi.", "Ho."))),
+        ("array.json", json.dumps([trace("Hi."), {"other": 1}, trace("Ho.")])),
+        ("lines.jsonl", "\n".join(map(json.dumps, [{"other": 1}, trace("Hi."), trace("Ho."), {"last": True}]))),
+        ("text.json", json.dumps({"observations": json.dumps([{"input": trace("Hi.")["observations"][0]["input"]}])})),  # type: ignore[index]
+    ],
+)
+def test_what_was_picked_comes_back_in_the_document_around_it(name: str, text: str, tmp_path: Path) -> None:
+    original, out, kept, back = (tmp_path / each for each in (name, "out.jsonl", "kept.jsonl", "back.json"))
+    original.write_text(text)
+    at = "/*/observations/*/input" if name == "array.json" else "/observations/*/input"
+    done = run("convert", original, "--at", at, "--to", "anthropic", "-o", out, "--restore-file", kept)
+    assert done.returncode == 0, done.stderr
+    done = run("restore", out, "--restore-file", kept, "-o", back)
+    assert done.returncode == 0, done.stderr
+    assert values(back.read_text()) == values(text)
+
+
+def test_what_was_not_chosen_stays_in_what_stood_around_it(tmp_path: Path) -> None:
+    original, out, kept, back = (tmp_path / each for each in ("a.jsonl", "out.jsonl", "kept.jsonl", "back.json"))
+    lines = [json.dumps(trace("Hi.")), json.dumps(trace("Ho."))]
+    original.write_text("\n".join(lines))
+    at = ["--at", "/observations/*/input"]
+    done = run("convert", original, *at, "--limit", "1", "--to", "gemini", "-o", out, "--restore-file", kept)
+    assert done.returncode == 0, done.stderr
+    done = run("restore", out, "--restore-file", kept, "-o", back)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(back.read_text()) == json.loads(lines[0])
