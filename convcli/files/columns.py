@@ -25,9 +25,9 @@ Path: TypeAlias = tuple[str, ...]
 ALL = "*"
 """The step of a path into each item of a list."""
 MARK = b"convcli"
-JSON, JSON_OR_TEXT, TEXT_OR_PARTS = b"json", b"json-or-text", b"text-or-parts"
+JSON, JSON_OR_TEXT, OBJECT_OR_TEXT, TEXT_OR_PARTS = b"json", b"json-or-text", b"object-or-text", b"text-or-parts"
 """The key in the metadata of a field that convcli has written, and what it says of the values: each is JSON in a text;
-lists and objects are, and other texts are plain; a text stands as the only part of a list."""
+lists and objects are, or objects alone, and other texts are plain; a text stands as the only part of a list."""
 Owner: TypeAlias = Callable[[int], tuple[int, Path]]
 """The row to which the value of this index in a column belongs, and its path there."""
 Read: TypeAlias = Callable[[Array, Owner], list[Any]]
@@ -200,6 +200,11 @@ def _json_or_text(value: Any) -> Any:
     return value
 
 
+def _object_or_text(value: Any) -> Any:
+    held = _json_or_text(value)
+    return held if isinstance(held, dict) else value
+
+
 def _text_or_parts(value: Any) -> Any:
     is_one = isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict)
     is_text = is_one and value[0].keys() == {"type", "text"} and value[0]["type"] == "text"
@@ -209,6 +214,7 @@ def _text_or_parts(value: Any) -> Any:
 _OPENED: dict[bytes, Callable[[Any], Any]] = {
     JSON: _json,
     JSON_OR_TEXT: _json_or_text,
+    OBJECT_OR_TEXT: _object_or_text,
     TEXT_OR_PARTS: _text_or_parts,
 }
 

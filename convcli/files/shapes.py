@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from convcli.files.columns import ALL, JSON, JSON_OR_TEXT, MARK, TEXT_OR_PARTS, Path, pyarrow
+from convcli.files.columns import ALL, JSON, JSON_OR_TEXT, MARK, OBJECT_OR_TEXT, TEXT_OR_PARTS, Path, pyarrow
 from convcli.wire.decimals import Decimal
 from convcli.wire.exact_json import write_text
 
@@ -135,7 +135,8 @@ class Shape:
         if self.kinds | OBJECT | LIST == OBJECT | LIST:
             return as_json()
         is_plain = self.kinds | OBJECT | LIST | TEXT == OBJECT | LIST | TEXT
-        return Stored(pyarrow().string(), JSON_OR_TEXT, _json_or_text) if is_plain else None
+        mark = JSON_OR_TEXT if self.kinds & LIST else OBJECT_OR_TEXT
+        return Stored(pyarrow().string(), mark, _json_or_text) if is_plain else None
 
 
 def as_json() -> Stored:

@@ -132,3 +132,15 @@ def test_data_sets_load_what_was_written(tmp_path: Path) -> None:
             kind, data_files=str(tmp_path / name), split="train", cache_dir=str(tmp_path / "cache")
         )
         assert list(loaded) == ROWS
+
+
+@arrow
+def test_texts_that_hold_lists_stay_texts_beside_objects(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    known = PathFacts(lambda path: path[-1:] != ("arguments",), lambda _: True)
+    rows = [{"call": {"arguments": held}} for held in ({"a": 1}, "[1]", "{", '"', "")]
+    table = TableOutput(open_output(str(tmp_path / "a.parquet")), known)
+    table.write(lines(rows))
+    table.commit()
+    with open_input(str(tmp_path / "a.parquet")) as source:
+        assert [record.value for record in source.each()] == rows

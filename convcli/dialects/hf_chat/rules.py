@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import groupby
+from typing import Any
 
 from convcli.families.rows.training import ORDER, out_of_order
 from convcli.kit.results import result_of
@@ -27,4 +28,33 @@ def _for_llamafactory(survey: Survey) -> Iterable[Breach]:
             yield Breach("misplaced-part", NodeRef(i), problem, "info")
 
 
-RULES = (for_outputs(Rule((*ORDER, "misplaced-part"), _for_llamafactory)),)
+def _for_datasets(survey: Survey) -> Iterable[Breach]:
+    """Integers of 64 bits: `load_dataset` stops at a file with a larger one (datasets 5.2.0)."""
+    problem = "datasets reads integers of 64 bits, and stops at a file with a larger one"
+    for i, k, call in survey.parts["tool_call"]:
+        if _has_larger(call.arguments):
+            yield Breach("not-allowed", NodeRef(i, k, field="tool_call.arguments"), problem, "info", help=IN_TEXTS)
+    for i, tool in enumerate(survey.tools):
+        if _has_larger(tool.parameters):
+            yield Breach("not-allowed", NodeRef(tool=i), problem, "info", help=IN_TEXTS)
+
+
+IN_TEXTS = "--text-columns, or a table, keeps it as text"
+
+
+def _has_larger(value: Any) -> bool:
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, int) and not -_LIMIT <= node < _LIMIT:
+            return True
+        waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return False
+
+
+_LIMIT = 1 << 63
+
+RULES = (
+    for_outputs(Rule((*ORDER, "misplaced-part"), _for_llamafactory)),
+    for_outputs(Rule(("not-allowed",), _for_datasets)),
+)
