@@ -199,3 +199,15 @@ def test_a_column_of_nulls_is_none() -> None:
         filled = {**columns, **row}
         assert pipeline.validate(filled, DIALECT) == []
         assert DIALECT.lift(filled) == DIALECT.lift(row)
+
+
+def test_an_empty_text_as_the_only_part_of_a_turn_says_nothing() -> None:
+    part = {"type": "text", "text": ""}
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": {}}}
+    turns: list[Any] = [
+        {"role": "user", "content": [part]},
+        {"role": "assistant", "content": [{**part, "text": "Hi."}]},
+    ]
+    turns.append({"role": "assistant", "content": [part], "tool_calls": [call]})
+    lifted = DIALECT.lift({"messages": turns}).messages
+    assert [[one.type for one in message.parts] for message in lifted] == [[], ["text"], ["tool_call"]]

@@ -46,7 +46,7 @@ from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
-from convcli.model.transcript import Media, Message, Part, Reasoning, Spots, ToolCall, Transcript
+from convcli.model.transcript import Media, Message, Part, Reasoning, Spots, Text, ToolCall, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import for_outputs
 
@@ -60,6 +60,8 @@ APART = frozenset(("training", *THOUGHTS, *FOREIGN))
 ALONE, TURN = frozenset(("messages", "tools")), frozenset(("role", "content", "name"))
 """What a row without calls and its turns have."""
 JOINT = "\n\n"
+NOTHING: list[Part] = [Text("")]
+"""An empty text as the only part of a content: columns of lists hold one so."""
 
 
 def detect(document: Any) -> Clue | None:
@@ -128,6 +130,8 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     thoughts = [key for key in THOUGHTS if native.get(key)]
     others = {key: value for key, value in native.items() if key not in APART}
     message, spots = common.lift_any(others, context)
+    if [part for part in message.parts if not isinstance(part, ToolCall)] == NOTHING:
+        message.parts, spots = message.parts[1:], None if spots is None else spots[1:]
     foreign = {key: native[key] for key in FOREIGN if native.get(key) is not None}
     if foreign:
         message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **foreign})
