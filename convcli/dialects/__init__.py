@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import copyreg
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from convcli.model import modules, plugins
 from convcli.model.dialect import Dialect
@@ -59,6 +60,28 @@ def get(name: str) -> Dialect:
 def builtin() -> list[Dialect]:
     """All built-in dialects, by name."""
     return [get(name) for name in names()]
+
+
+def likely(values: Iterable[Any]) -> list[Dialect]:
+    """The built-in dialects that may recognise some of these values: those of which a mark is among the keys, or that
+    have no marks (`schemas.marks`). To load a dialect takes longer than to look for its marks."""
+    from convcli.validation import schemas
+
+    keys = set(_keys(values))
+    return [get(name) for name in names() if not schemas.marks(name) or not keys.isdisjoint(schemas.marks(name))]
+
+
+def _keys(values: Iterable[Any]) -> Iterator[str]:
+    """The keys of documents, of their items, and of their messages."""
+    for value in values:
+        for each in _objects(value if isinstance(value, list) else [value]):
+            yield from each
+            for message in _objects(each.get("messages")):
+                yield from message
+
+
+def _objects(items: Any) -> list[dict[str, Any]]:
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def documentation(name: str) -> str:

@@ -27,7 +27,7 @@ class Detection(msgspec.Struct, frozen=True):
 
 def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tuple[str, Clue]]:
     """Every dialect that sees a mark of its own in the document, the strongest first."""
-    clue_of = [(dialect.name, dialect.detect(document)) for dialect in among or dialects.builtin()]
+    clue_of = [(dialect.name, dialect.detect(document)) for dialect in among or dialects.likely([document])]
     clues = [(name, clue) for name, clue in clue_of if clue is not None]
     return sorted(clues, key=lambda pair: (-pair[1].strength, pair[0]))
 

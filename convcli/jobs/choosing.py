@@ -29,20 +29,20 @@ class ChosenDialect(NamedTuple):
 
 
 def choose(
-    values: list[Any], among: list[Dialect], framing: str, one_line: bool, is_named: bool, is_lines: bool = False
+    values: list[Any], named: Dialect | None, framing: str, one_line: bool, is_lines: bool = False
 ) -> ChosenDialect:
-    """The dialect of the first records, and whether each of them is a document or all together are one; `is_lines`: the
-    name of the file says that a single line is one of many."""
+    """The dialect of the first records, unless the user has `named` it, and whether each of them is a document or all
+    together are one; `is_lines`: the name of the file says that a single line is one of many."""
+    among = dialects.likely(values) if named is None else [named]
     each = [
         dialect for dialect in among if reads_each(dialect) or (framing == "json" and "document" in dialect.framings)
     ]
     framings = {"sse"} if framing == "sse" else {"events"} if framing == "jsonl" or one_line else set()
     whole = [dialect for dialect in among if framings.intersection(dialect.framings)]
     each = [] if framing == "sse" else each
-    if not is_named:
-        detection.refuse_foreign(values)
-    if is_named:
-        return _read_as_named(values, among[0], each, whole, framing, is_lines)
+    if named is not None:
+        return _read_as_named(values, named, each, whole, framing, is_lines)
+    detection.refuse_foreign(values)
     single = _agreed(values, each) or _agreed(values[:1], each)
     together = detection.candidates(Rows(values), whole) if whole else []
     if not single and not together:
@@ -52,24 +52,25 @@ def choose(
     return ChosenDialect(dialects.get(strongest.dialect), is_whole, strongest)
 
 
-def choose_members(values: list[Any], among: list[Dialect], is_named: bool) -> ChosenDialect | None:
+def choose_members(values: list[Any], named: Dialect | None) -> ChosenDialect | None:
     """The dialect of the first members of a JSON array each of which is a document; None where the array is one.
 
     An array of messages is a document in some dialects, and training sets and answers come as an array of documents:
     the stronger clue decides, and where both are as strong it is one document.
     """
+    among = dialects.likely(values) if named is None else [named]
     documents = [dialect for dialect in among if {"document", "records"}.intersection(dialect.framings)]
     each = _agreed(values, documents) or _agreed(values[:1], documents)
     whole = detection.candidates(values, documents) if documents else []
     best = max((clue.strength for _, clue in each), default=0)
     if not best:
-        name = among[0].name
-        several = is_named and documents and not whole and _accepts_members_only(name, values)
-        return ChosenDialect(among[0], False, None) if several else None
+        if named is None or not documents or whole or not _accepts_members_only(named.name, values):
+            return None
+        return ChosenDialect(named, False, None)
     if whole and whole[0][1].strength >= best:
         return None
-    if is_named:
-        return ChosenDialect(among[0], False, None)
+    if named is not None:
+        return ChosenDialect(named, False, None)
     detection.refuse_foreign(values)
     strongest = detection.strongest(sorted(each, key=lambda pair: (-pair[1].strength, pair[0])))
     return ChosenDialect(dialects.get(strongest.dialect), False, strongest)

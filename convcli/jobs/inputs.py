@@ -85,9 +85,9 @@ def opened(
     one fits, or when it is one JSON document that cannot be read."""
     named, (path, line) = path, split_line(path)
     with open_input(path, duplicate_keys=duplicate_keys) as source:
-        among = dialects.builtin() if dialect is None else [dialects.get(dialect)]
+        named_dialect = None if dialect is None else dialects.get(dialect)
         try:
-            opened = Input(path, source, among, is_named=dialect is not None, line=line, at=at, restores=restores)
+            opened = Input(path, source, named_dialect, line=line, at=at, restores=restores)
             if selection is not None:
                 opened.select(partial(selection.choose, named))
             yield opened
@@ -108,14 +108,14 @@ class Input:
         self,
         path: str,
         source: AnySource,
-        among: list[Dialect],
+        dialect: Dialect | None,
         *,
-        is_named: bool,
         line: int = 0,
         at: Sequence[Pattern] = (),
         restores: bool = False,
     ) -> None:
         self.name, self._source, self._line, self._patterns = source.name, source, line, at
+        self._named = dialect
         self._items: Iterator[Record] = iter(())
         self._head, self.at = list[Record](), 0
         self.read_elsewhere = 0
@@ -127,14 +127,15 @@ class Input:
         if at:
             from convcli.jobs.envelopes import ALL, Picker
 
-            self._picker = Picker(source.name, at, among, is_named=is_named)
+            among = dialects.builtin() if dialect is None else [dialect]
+            self._picker = Picker(source.name, at, among, is_named=dialect is not None)
             self._picker.outer = deque() if restores else None
             self.layout = source.framing if self._lines else "array" if len(at) > 1 or ALL in at[0] else "json"
             self.dialect, self.is_whole, self.detection = self._pick(self._picker, at)
             return
-        reading = self._members(source, among, is_named) if isinstance(source, Source) and source.is_array else None
+        reading = self._members(source) if isinstance(source, Source) and source.is_array else None
         self.layout = source.framing if reading is None else "array"
-        self.dialect, self.is_whole, self.detection = reading or self._documents(among, is_named)
+        self.dialect, self.is_whole, self.detection = reading or self._documents()
         if self.layout == "json" and self._is_named_lines and self._is_one_line():
             self.layout = "jsonl"
 
@@ -278,16 +279,16 @@ class Input:
 
         raise no_transcripts(self.name, picker.passed, at)
 
-    def _members(self, source: Source, among: list[Dialect], is_named: bool) -> ChosenDialect | None:
+    def _members(self, source: Source) -> ChosenDialect | None:
         """What an array holds that is several documents; None where it is one, which is then read from the beginning.
 
         What is wrong with an array of which nothing can be read is told of the whole."""
         self._items = source.members()
         values = self._look_ahead()
-        reading = choose_members(values, among, is_named) if values else None
+        reading = choose_members(values, self._named) if values else None
         if values and reading is None:
             rows = list(map(texts.opened, values))
-            reading = choose_members(rows, among, is_named) if rows != values else None
+            reading = choose_members(rows, self._named) if rows != values else None
         if reading is None:
             source.rewind()
             self._head = []
@@ -295,12 +296,12 @@ class Input:
             source.keep()
         return reading
 
-    def _documents(self, among: list[Dialect], is_named: bool) -> ChosenDialect:
+    def _documents(self) -> ChosenDialect:
         self._items = self._source.each()
         values = self._look_ahead()
         if not values:
             raise (self._head[0].error if self._head else None) or self._nothing()
-        reading = self._chosen(values, among, is_named)
+        reading = self._chosen(values)
         if reading.dialect.many and not reading.is_whole:
             self._hold_many(reading.dialect, values)
         return reading
@@ -317,9 +318,9 @@ class Input:
         self._picked = (item for record in records for item in picker.items(record, is_line=self._lines))
         self.layout = self.layout if self._lines else "array"
 
-    def _chosen(self, values: list[Any], among: list[Dialect], is_named: bool) -> ChosenDialect:
+    def _chosen(self, values: list[Any]) -> ChosenDialect:
         is_line = self._is_one_line()
-        how = among, self._source.framing, is_line, is_named, is_line and self._is_named_lines
+        how = self._named, self._source.framing, is_line, is_line and self._is_named_lines
         try:
             return choose(values, *how)
         except ContentError as error:

@@ -93,8 +93,23 @@ def schema(name: str) -> dict[str, Any]:
     if name not in _names():
         return _of_plugin(name)
     with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
-        loaded: dict[str, Any] = json.load(file)
-    return _bundled(loaded)
+        text = file.read()
+    loaded: dict[str, Any] = json.loads(text)
+    return _bundled(loaded) if text.count(OTHER) > 1 else loaded  # one is its own name
+
+
+_MARKS = '"x-marks": '
+
+
+@cache
+def marks(name: str) -> frozenset[str]:
+    """Keys one of which has each document that the dialect recognises: itself, one of its items or of its messages.
+    None where the schema names none.
+
+    The rest of the schema is not parsed: those of all dialects are asked for where a dialect is detected."""
+    with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
+        _, _, rest = file.read().partition(_MARKS)
+    return frozenset(json.JSONDecoder().raw_decode(rest)[0] if rest else ())
 
 
 OTHER = "urn:convcli:schema:"

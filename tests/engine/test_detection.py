@@ -15,6 +15,7 @@ from convcli.engine import detection
 from convcli.model.dialect import Clue
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
+from convcli.validation import schemas
 from tests import strategies
 from tests.laws.test_mutants import containers, value_of
 from tests.support import names, samples
@@ -150,3 +151,39 @@ def test_a_wrapper_around_messages_is_no_request_that_would_lose_what_it_says(do
 )
 def test_a_list_of_responses_is_not_one_answer(document: Any) -> None:
     assert detection.candidates(document) == []
+
+
+def _shapes(document: Any) -> list[Any]:
+    """A document alone, in a file of rows, and as the rows of one."""
+    return [document, Rows([document]), Rows(document) if isinstance(document, list) else [document]]
+
+
+def test_marks_exclude_no_dialect_that_recognises_a_sample() -> None:
+    for sample in samples():
+        for document in _shapes(sample.document):
+            assert detection.candidates(document) == detection.candidates(document, dialects.builtin()), sample
+
+
+def _without(value: Any, keys: frozenset[str]) -> Any:
+    """A document without these keys, in itself, in its items and in its messages."""
+    if isinstance(value, list):
+        return type(value)([_without(item, keys) for item in value])
+    if not isinstance(value, dict):
+        return value
+    kept = {key: below for key, below in value.items() if key not in keys}
+    return {key: _without(below, keys) if key == "messages" else below for key, below in kept.items()}
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_document_without_all_marks_of_a_dialect_is_not_recognised_by_it(name: str) -> None:
+    detect, marks = dialects.get(name).detect, schemas.marks(name)
+    assert marks or detect({}) is None
+    for sample in samples():
+        for document in _shapes(sample.document) if marks else ():
+            assert detect(_without(document, marks)) is None, sample
+
+
+def test_few_dialects_are_loaded_for_a_request() -> None:
+    document = {"model": "m", "messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho."}]}
+    assert len(dialects.likely([document])) < len(names()) / 3
+    assert "openai-chat" in [dialect.name for dialect in dialects.likely([document])]
