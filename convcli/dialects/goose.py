@@ -74,7 +74,7 @@ def detect(document: Any) -> Clue | None:
     begins = bool(rows) and isinstance(rows[0], dict) and "working_dir" in rows[0] and "description" in rows[0]
     if begins and any(map(_is_message, rows)):
         return Clue(97, "messages behind a row with a working_dir")
-    asked = any(_is_message(row) and any(block.get("type") in BLOCKS for block in row["content"]) for row in rows)
+    asked = any(_is_message(row) and any(str(block.get("type")) in BLOCKS for block in row["content"]) for row in rows)
     return Clue(95, "messages with requests to tools and their responses") if asked else None
 
 

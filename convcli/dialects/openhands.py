@@ -46,7 +46,7 @@ ROLES = ("user", "assistant", "system")
 def detect(document: Any) -> Clue | None:
     """By the kinds of events that hold messages, actions or observations."""
     rows = [row for row in document if isinstance(row, dict)] if isinstance(document, list) else []
-    if any(row.get("kind") in READERS and "source" in row for row in rows):
+    if any(str(row.get("kind")) in READERS and "source" in row for row in rows):
         return Clue(97, "events of a kind, with their source")
     return None
 

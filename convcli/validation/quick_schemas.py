@@ -140,4 +140,4 @@ CHECKS: dict[str, Callable[[QuickValidator, Schema, Any], bool]] = {
     "not": QuickValidator._passes_not,
     "$ref": QuickValidator._refers,
 }
-KNOWN = CHECKS.keys() | {"then", "else", "$schema", "$id", "$defs", "title", "description"}
+KNOWN = CHECKS.keys() | {"then", "else", "$schema", "$id", "$defs", "title", "description", "x-marks"}

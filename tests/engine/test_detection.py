@@ -187,3 +187,17 @@ def test_few_dialects_are_loaded_for_a_request() -> None:
     document = {"model": "m", "messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho."}]}
     assert len(dialects.likely([document])) < len(names()) / 3
     assert "openai-chat" in [dialect.name for dialect in dialects.likely([document])]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"conversations": [{"from": {}, "value": ""}]},
+        [{"kind": {}, "source": "user"}],
+        [{"role": "user", "created": 1, "content": [{"type": {}}]}],
+    ],
+    ids=["hermes", "openhands", "goose"],
+)
+def test_an_object_where_a_word_is_wanted_is_no_mark_and_no_fault(document: Any) -> None:
+    for dialect in dialects.builtin():
+        dialect.detect(document)

@@ -200,7 +200,7 @@ def converted(path: Path, source: Dialect, job: Job) -> tuple[bytes, list[Any], 
     """What is written, the restore records, the summary, and the places of losses and findings."""
     output, kept, places = Memory(), list[bytes](), list[str]()
     with open_source(str(path)) as file:
-        opened = Input(str(path), file, [source], is_named=True)
+        opened = Input(str(path), file, source)
         sinks = Sinks(lambda loss: places.append(loss.where), lambda found: places.append(found.where), kept.append)
         summary = converting.convert(opened, job, lambda suffix: output, sinks)
     return output.data, list(map(exact_json.parse, kept)), summary, places

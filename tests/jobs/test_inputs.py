@@ -205,7 +205,7 @@ def in_rows(path: Path) -> Document:
     """The file as one document of a dialect whose files are rows."""
     rows = _dialect_of_rows()
     with open_source(str(path)) as source:
-        (document,) = (item for item in Input(str(path), source, [rows], is_named=True) if isinstance(item, Document))
+        (document,) = (item for item in Input(str(path), source, rows) if isinstance(item, Document))
     return document
 
 

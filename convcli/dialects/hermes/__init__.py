@@ -72,7 +72,7 @@ def detect(document: Any) -> Clue | None:
     if column == MESSAGES and any(turn.get(key) for turn in rows for key in ("tool_calls", "tool_call_id")):
         return None
     for turn in rows:
-        tag, value = turn[who], turn[what] if isinstance(turn[what], str) else ""
+        tag, value = (word if isinstance(word, str) else "" for word in (turn[who], turn[what]))
         if ROLES.get(tag) == "assistant" and text.read_answer(value) is not None:
             return Clue(97, "calls between tags in an answer")
         if tag == "tool" and text.read_results(value) is not None:
