@@ -185,7 +185,7 @@ def test_a_document_without_all_marks_of_a_dialect_is_not_recognised_by_it(name:
 
 def test_few_dialects_are_loaded_for_a_request() -> None:
     document = {"model": "m", "messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho."}]}
-    assert len(dialects.likely([document])) < len(names()) / 3
+    assert len(dialects.likely([document])) <= len(names()) / 3
     assert "openai-chat" in [dialect.name for dialect in dialects.likely([document])]
 
 
