@@ -134,6 +134,7 @@ def test_a_store_that_nobody_knows_is_told(capfd: pytest.CaptureFixture[str]) ->
 def test_a_job_in_parts_reads_and_writes_a_store_as_it_does_files(
     bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("convcli.cli._parts.LEAST", 1)
     monkeypatch.chdir(tmp_path)
     rows = [{"messages": [{"role": "user", "name": "ada", "content": f"{row}"}]} for row in range(40)]
     text = "\n".join([*map(json.dumps, rows[:20]), "{", *map(json.dumps, rows[20:])]).encode()

@@ -96,10 +96,9 @@ texts = [json.dumps({"messages": [{"role": "user", "name": "ada", "content": f"{
 table = pyarrow.table({"id": list(range(60)), "text": texts})
 """
 COMPARED = """
-given = converted.to_arrow_refs() if hasattr(converted, "to_arrow_refs") else converted
-given = [row for ref in given for row in ray.get(ref).to_pylist()] if isinstance(given, list) else list(given)
-given = sorted((dict(row) for row in given), key=lambda row: int(row["id"]))
-given = [{name: getattr(cell, "as_py", lambda cell=cell: cell)() for name, cell in row.items()} for row in given]
+is_ray = hasattr(converted, "to_arrow_refs")
+given = converted.take_all() if is_ray else list(converted.with_format(None))
+given = sorted(given, key=lambda row: row["id"])
 assert given == to_anthropic(table).to_pylist(), given[:2]
 print(len(given), sum(row["loss_count"] for row in given))
 """
