@@ -208,10 +208,10 @@ class _Converting:
         )
 
     def _check_stream(self) -> None:
-        from convcli.files.layouts import LAYOUTS
+        from convcli.files.layouts import row_layouts
 
         target = self.arguments.target
-        ways = [LAYOUTS[framing] for framing in target.framings if framing in LAYOUTS]
+        ways = row_layouts(target.framings)
         if self.arguments.framing is not None and self.arguments.framing not in ways:
             written = f"only as {ways[0]}" if ways else "as no stream"
             raise JobError("usage", f"--framing {self.arguments.framing}: {target.title} is written {written}")

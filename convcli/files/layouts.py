@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from convcli.files.framing import Framing
@@ -16,6 +16,12 @@ SUFFIXES: dict[Framing, str] = {"json": ".json", "array": ".json", "jsonl": ".js
 """What the name of a file ends in."""
 TABLES = (".parquet", ".arrow")
 """What the name of a table ends in."""
+
+
+def row_layouts(framings: Sequence[str]) -> list[Framing]:
+    """How the rows of a dialect are laid out whose file is one transcript; empty where documents are written, which are
+    the framing that it names first."""
+    return [LAYOUTS[framing] for framing in framings if framing in LAYOUTS] if framings[0] in LAYOUTS else []
 
 
 def is_table(path: str) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 from convcli.engine import conversion, texts
 from convcli.engine.texts import ArgumentStyle
 from convcli.files.framing import Framing
-from convcli.files.layouts import LAYOUTS, SUFFIXES, DocumentWriter
+from convcli.files.layouts import SUFFIXES, DocumentWriter, row_layouts
 from convcli.files.outputs import Output
 from convcli.jobs.destinations import Folder, Names
 from convcli.jobs.inputs import Input, InputFile, Item
@@ -299,7 +299,7 @@ def convert_into(
 
 def writes_rows(target: Dialect) -> bool:
     """Is a file of this dialect one transcript?"""
-    return not LAYOUTS.keys().isdisjoint(target.framings)
+    return bool(row_layouts(target.framings))
 
 
 def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
@@ -350,7 +350,7 @@ def _nothing(source: Input) -> ContentError:
 def _layout(document: Any, job: Job, source: Input, *, several: bool) -> Framing:
     """The layout of the output: the one asked for, else that of the input if it can be."""
     if isinstance(document, Rows):
-        ways: list[Framing] = [LAYOUTS[framing] for framing in job.target.framings if framing in LAYOUTS]
+        ways = row_layouts(job.target.framings)
         usual: Framing = source.layout if source.is_whole and source.layout in ways else next(iter(ways), "jsonl")
         return job.framing or (job.layout if job.layout in ways else usual)
     if job.target.collected and job.layout != "jsonl":

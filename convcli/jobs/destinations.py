@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from convcli.engine.conversion import Conversion
 from convcli.files.framing import Framing
-from convcli.files.layouts import LAYOUTS, DocumentWriter, is_table
+from convcli.files.layouts import DocumentWriter, is_table, row_layouts
 from convcli.files.outputs import Output, make_folder, open_output
 from convcli.jobs.inputs import Document, InputFile, split_line, without_packing
 from convcli.model.dialect import Dialect
@@ -90,7 +90,7 @@ def output_at(
     output = open_output(path, force=force, inputs=inputs)
     if not is_table(path):
         return output
-    ways = {LAYOUTS[framing] for framing in target.framings if framing in LAYOUTS}
+    ways = set(row_layouts(target.framings))
     if ways == {"sse"} or framing == "sse":
         message = f"{target.title} is written as a stream, whose events are no rows of a table"
         raise JobError("usage", message, help="write to another file")

@@ -66,7 +66,7 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
     [
         (Rows([ROW, {"type": "message", "id": "a", "parentId": "s", "message": SAID}]), "a session of Kimi"),
         (
-            [{"event.name": "gen_ai.user.message", "content": "Hi."}],
+            [{"event.name": "gen_ai.client.inference.operation.details", "content": "Hi."}],
             "an event or a span of OpenTelemetry without messages",
         ),
         (

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from convcli import dialects
 from convcli.__main__ import main
-from convcli.files.layouts import LAYOUTS
+from convcli.files.layouts import row_layouts
 from convcli.jobs import inputs, workers
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
@@ -120,7 +120,7 @@ def test_standard_output_gets_the_ranges_in_order(tmp_path: Path, called: Callab
     assert called(tmp_path / "together", "convert", source, "--to", OWN, "-j", "4") == alone
 
 
-WRITTEN_AS_ROWS = [one.name for one in dialects.builtin() if one.is_written and LAYOUTS.keys() & set(one.framings)]
+WRITTEN_AS_ROWS = [one.name for one in dialects.builtin() if one.is_written and row_layouts(one.framings)]
 
 
 @pytest.mark.parametrize("name", WRITTEN_AS_ROWS)

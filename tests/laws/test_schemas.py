@@ -25,6 +25,7 @@ KEYWORDS = {
     "$id",
     "$ref",
     "$defs",
+    "x-marks",
     "title",
     "description",
     "type",
