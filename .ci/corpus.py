@@ -34,6 +34,7 @@ DIALECTS = {
     "sharegpt_tools": "sharegpt",
     "openai_agents": "openai-responses",
     "openhands_v1": "openhands",
+    "vercel_ai": "vercel-ai vercel-ai-stream",
 }
 """What the files of a folder may be taken for, where that is not the name of the folder."""
 NAMED = ("this looks like ", "the same key twice")

@@ -67,7 +67,7 @@ def command(environments: Path, oracles: Path, target: Target) -> list[str] | No
 def judged(asked: list[str], name: str, form: str) -> tuple[int, int, Counter[str]]:
     """How many outputs are accepted, how many are refused with a finding of ours, and the refusals without one."""
     with tempfile.TemporaryDirectory() as folder:
-        written = outputs(name, Path(folder), form, TARGETS[name].rows)
+        written = outputs(name, Path(folder), form or None, TARGETS[name].rows)
         stdin = "\n".join(written)
         done = subprocess.run(asked, input=stdin, capture_output=True, text=True, check=False, timeout=600)
     lines = [line for line in done.stdout.splitlines() if line.startswith("[")]

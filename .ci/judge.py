@@ -102,7 +102,7 @@ ASKED = ("Expected last role User or Tool", "Unexpected tool call id")
 IS_MISSING = re.compile(r"(?i)missing|field required|is a required")
 
 
-def outputs(target: str, folder: Path, form: str = "", rows: str = ".sse") -> dict[str, Told]:
+def outputs(target: str, folder: Path, form: str | None = None, rows: str = ".sse") -> dict[str, Told]:
     """Convert everything; for each file what findings of ours speak of. `rows` is the suffix of a document of rows."""
     options = Options(form=form)
     written: dict[str, Told] = {}
@@ -114,7 +114,7 @@ def outputs(target: str, folder: Path, form: str = "", rows: str = ".sse") -> di
             transcript = source.lift(sample.document)
             done = conversion.lower(transcript, dialects.get(target), options, source)
             asked = conversion.compared(
-                transcript, done.document, dialects.get(target), source, purpose="request", form=form or None
+                transcript, done.document, dialects.get(target), source, purpose="request", form=form
             )
         except ConvcliError as error:
             sys.stdout.write(f"{sample} → {target}: {error.code}\n")
