@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,10 +84,20 @@ def test_instructions_that_the_program_has_of_its_own_are_told(program: str, uns
     assert (b"does not send the instructions" in done.stderr) == unsent
 
 
+def chat(folder: Path, *answer: dict[str, Any]) -> Path:
+    """A file with a conversation in which this follows the question."""
+    source = folder / "chat.json"
+    source.write_text(json.dumps({"messages": [{"role": "user", "content": "Hi."}, *answer]}))
+    return source
+
+
+def calling(name: str, arguments: str) -> dict[str, Any]:
+    call = {"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"role": "assistant", "tool_calls": [call]}
+
+
 def test_thinking_that_the_program_sends_as_text_is_told(tmp_path: Path) -> None:
-    turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho.", "reasoning_content": "Hm."}]
-    source = tmp_path / "chat.json"
-    source.write_text(json.dumps({"messages": turns}))
+    source = chat(tmp_path, {"role": "assistant", "content": "Ho.", "reasoning_content": "Hm."})
     done = run("resume", source, "--in", "opencode", "--home", tmp_path)
     assert b"note: OpenCode sends thinking as text, to another model than thought it (1 \xc3\x97)" in done.stderr
     [path] = programs.files(programs.get("opencode"), str(tmp_path))
@@ -95,29 +106,20 @@ def test_thinking_that_the_program_sends_as_text_is_told(tmp_path: Path) -> None
 
 
 def test_tools_that_the_program_calls_by_another_name_are_told(tmp_path: Path) -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "Task", "arguments": "{}"}}
-    turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "tool_calls": [call]}]
-    source = tmp_path / "chat.json"
-    source.write_text(json.dumps({"messages": turns}))
+    source = chat(tmp_path, calling("Task", "{}"))
     done = run("resume", source, "--in", "claude-code", "--home", tmp_path, "--cwd", tmp_path)
     assert b"note: Claude Code sends calls of Task as calls of Agent" in done.stderr
 
 
 def test_long_results_that_cline_cuts_are_told(tmp_path: Path) -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
-    turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "tool_calls": [call]}]
-    source = tmp_path / "chat.json"
     result = {"role": "tool", "tool_call_id": "c1", "content": "x" * 8_001}
-    source.write_text(json.dumps({"messages": [*turns, result]}))
+    source = chat(tmp_path, calling("ls", "{}"), result)
     done = run("resume", source, "--in", "cline", "--home", tmp_path, "--cwd", tmp_path)
     assert b"Cline sends results of more than 8,000 characters without their middle (1 " in done.stderr
 
 
 def test_arguments_that_pi_does_not_send_are_told(tmp_path: Path) -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{bad"}}
-    turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "tool_calls": [call]}]
-    source = tmp_path / "chat.json"
-    source.write_text(json.dumps({"messages": turns}))
+    source = chat(tmp_path, calling("ls", "{bad"))
     done = run("resume", source, "--in", "pi", "--home", tmp_path, "--cwd", tmp_path)
     assert b"note: pi sends arguments that are no JSON as an empty object (1 " in done.stderr
 
