@@ -121,7 +121,7 @@ def outputs(target: str, folder: Path, form: str | None = None, rows: str = ".ss
             continue
         suffix = rows if isinstance(done.document, Rows) else ".json"
         path = folder / f"{number:04}-{sample.dialect}-{sample.path.stem}-{sample.index}{suffix}"
-        path.write_bytes(b"".join(encoded(done.document, suffix)))
+        path.write_bytes(b"".join(encoded(done.document, suffix, names_events=dialects.get(target).names_events)))
         codes = {finding.code for finding in done.findings}
         more = {finding.code for finding in asked.findings} - BESIDE_TURNS
         written[str(path)] = Told(bool(codes & BESIDE_TURNS), bool(codes - BESIDE_TURNS), bool(more))

@@ -32,10 +32,12 @@ def is_table(path: str) -> bool:
 class DocumentWriter:
     """Writes documents into an output, one after the other, in one layout.
 
-    With `many` a file holds several of them in one document (`Dialect.many`), and each line of JSON Lines one."""
+    With `many` a file holds several of them in one document (`Dialect.many`), and each line of JSON Lines one;
+    `names_events` is that of their dialect."""
 
-    def __init__(self, output: Output, layout: Framing, many: str = "") -> None:
+    def __init__(self, output: Output, layout: Framing, many: str = "", *, names_events: bool = False) -> None:
         self.output, self._layout, self._is_empty = output, layout, True
+        self._names_events = names_events
         self._opening, self._closing = _around(many or "*")
         self._is_wrapped = bool(many)
 
@@ -46,7 +48,7 @@ class DocumentWriter:
         elif self._is_wrapped and not isinstance(document, Rows):
             self.add_line(write_line(document))
         else:
-            for piece in encoded(document, f".{self._layout}"):
+            for piece in encoded(document, f".{self._layout}", names_events=self._names_events):
                 self.output.write(piece)
 
     def add_line(self, line: bytes) -> None:
@@ -80,19 +82,19 @@ def layout(documents: list[Any]) -> Framing:
     return "json" if len(documents) == 1 and not isinstance(documents[0], Rows) else "jsonl"
 
 
-def encoded(document: Any, suffix: str) -> Iterator[bytes]:
-    """The bytes of one document, as the suffix of its file says."""
+def encoded(document: Any, suffix: str, *, names_events: bool = False) -> Iterator[bytes]:
+    """The bytes of one document, as the suffix of its file says; `names_events` is that of its dialect."""
     if suffix == ".sse":
-        yield from map(_event_bytes, document)
+        yield from (_event_bytes(row, names_events) for row in document)
     elif isinstance(document, Rows):
         yield from map(write_line, document)
     else:
         yield write_line(document, indent=suffix == ".json")
 
 
-def _event_bytes(row: Any) -> bytes:
-    """One event of an SSE stream. Streams whose events have a `type` name the event after it; the end mark is bare."""
-    kind = row.get("type") if isinstance(row, dict) else None
+def _event_bytes(row: Any, is_named: bool) -> bytes:
+    """One event of an SSE stream, which may be named by its `type`; the end mark is bare."""
+    kind = row.get("type") if is_named and isinstance(row, dict) else None
     is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
     name = f"event: {kind}\n".encode() if is_name else b""
     return name + b"data: " + (row.encode() if isinstance(row, str) else write(row)) + b"\n\n"

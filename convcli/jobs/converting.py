@@ -228,8 +228,9 @@ class InputConversion:
         return not self.summary.failing and (self.job.keep_going or not self.summary.refused)
 
     def _opened(self, layout: Framing) -> DocumentWriter:
-        many = "" if self.job.is_joined else self.job.target.collected
-        return DocumentWriter(self._output_for(SUFFIXES[layout]), layout, many)
+        target = self.job.target
+        many = "" if self.job.is_joined else target.collected
+        return DocumentWriter(self._output_for(SUFFIXES[layout]), layout, many, names_events=target.names_events)
 
     def _write(self, document: Any) -> None:
         if isinstance(document, Rows) and (self._file is not None or self.job.is_joined):
@@ -261,7 +262,8 @@ class SplitConversion:
             return
         layout = _layout(step.document, self.job._replace(layout=self.job.layout or "json"), self.source, several=False)
         output = self._output_for(self._names.name(step.item, step.conversion), SUFFIXES[layout])
-        file = DocumentWriter(output, layout, self.job.target.collected)
+        target = self.job.target
+        file = DocumentWriter(output, layout, target.collected, names_events=target.names_events)
         try:
             file.add(_columns(step.document, self.job))
             file.commit()

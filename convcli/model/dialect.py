@@ -130,6 +130,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     framings: tuple[Framing, ...]
     """How documents stand in a file. What comes first counts where a file is made: rows of a data set are lines of
     JSON, also where there is only one."""
+    names_events: bool = False
+    """Are the events of its SSE streams named by their `type`, in lines of their own (`event: message_start`)?"""
     forms: tuple[str, ...]
     """What a document may be (`request`, `response`, `list`, …); the first is written by default."""
     detect: Callable[[Any], Clue | None]

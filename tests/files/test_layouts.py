@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convcli.files.framing import Framing
-from convcli.files.layouts import DocumentWriter, layout
+from convcli.files.layouts import DocumentWriter, encoded, layout
 from convcli.model.document import Rows
 from tests.support import Memory
 
@@ -31,6 +31,13 @@ def test_documents_are_written_in_a_layout(shape: Framing, documents: list[Any],
     assert not output.is_there
     writer.commit()
     assert (output.data, output.is_there) == (expected, True)
+
+
+def test_events_are_named_by_their_type_in_streams_that_name_them() -> None:
+    rows = Rows([{"type": "ping"}, {"a": 1}, "[DONE]"])
+    bare = [b'data: {"type":"ping"}\n\n', b'data: {"a":1}\n\n', b"data: [DONE]\n\n"]
+    assert list(encoded(rows, ".sse")) == bare
+    assert list(encoded(rows, ".sse", names_events=True)) == [b"event: ping\n" + bare[0], *bare[1:]]
 
 
 @pytest.mark.parametrize(("shape", "expected"), [("jsonl", b"1\n2\n"), ("array", b"[\n1,\n2\n]\n")])

@@ -24,7 +24,7 @@ from convcli.model.document import Rows
 from convcli.model.transcript import Message, Text, ToolCall, Transcript
 from convcli.validation import schemas
 from tests import strategies
-from tests.cli_cases import run
+from tests.cli_cases import ROOT, run
 from tests.support import Sample, facts, names, samples_of
 
 HUB = dialects.get("intermediate")
@@ -112,10 +112,20 @@ class Slow(io.BytesIO):
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 16, 63, 64])
 @pytest.mark.parametrize("suffix", [".sse", ".jsonl"])
 def test_bytes_fed_in_pieces_give_the_same_events(sample: Sample, size: int, suffix: str) -> None:
-    data = b"".join(encoded(sample.document, suffix))
+    data = b"".join(encoded(sample.document, suffix, names_events=dialects.get(sample.dialect).names_events))
     with open_source("-", stdin=Slow(data, size)) as source:  # type: ignore[arg-type]
         document, _ = source.document()
     assert [document] if len(sample.document) == 1 and suffix == ".jsonl" else document == sample.document
+
+
+@every_stream
+def test_events_are_named_as_in_the_streams_that_were_recorded(name: str) -> None:
+    """The readers of the AI SDK and of AG-UI know lines of data only."""
+    dialect = dialects.get(name)
+    files = [path.read_bytes() for path in (ROOT / "samples" / name).rglob("*.sse")]
+    assert {b"\nevent: " in b"\n" + data for data in files} <= {dialect.names_events}
+    written = run("convert", ROOT / "samples" / "intermediate" / "twin-weather.json", "--to", name).stdout
+    assert (b"event: " in written) == dialect.names_events
 
 
 RESET = "reset-step"

@@ -242,6 +242,7 @@ DIALECT = Dialect(
     title="streams of Anthropic Messages",
     specification="RawMessageStreamEvent of the Messages API; Python SDK anthropic 2.10.0; read 2026-11-20",
     framings=("sse", "events"),
+    names_events=True,
     forms=("stream",),
     detect=detect,
     lift=lift,

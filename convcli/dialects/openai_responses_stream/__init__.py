@@ -183,6 +183,7 @@ DIALECT = Dialect(
     title="streams of OpenAI Responses",
     specification="ResponseStreamEvent of the API reference; Python SDK openai 3.51.0; read 2026-11-20",
     framings=("sse", "events"),
+    names_events=True,
     forms=("stream",),
     detect=detect,
     lift=lift,
