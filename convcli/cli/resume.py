@@ -85,7 +85,7 @@ def command(
         _write(_contents(conversion.document, chosen, facts, target))
     _tell_findings(screen, document, conversion, programs.dialect_of(program), reading)
     _tell_losses(screen, document, conversion, chosen)
-    _tell_unsent(screen, document, conversion, chosen)
+    _tell_unsent(screen, conversion, chosen)
     screen.tell(f"{'would write' if dry_run else 'wrote'} {target}\n")
     words = chosen.command.format(id=facts.id, path=quote(target))
     screen.show([f"cd {quote(facts.cwd)} && {words}\n"])
@@ -191,8 +191,8 @@ UNSENT = {"system": "instructions", "reasoning": "thinking"}
 """What a program may keep and not send, in words."""
 
 
-def _tell_unsent(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:
-    """What the model will not be shown again of the session of another program, and what it is shown in other words."""
+def _tell_unsent(screen: Screen, conversion: Conversion, program: Program) -> None:
+    """What the model will not be shown again, and what it is shown in other words: of the program's own session too."""
     from convcli.jobs import programs
 
     target = programs.dialect_of(program.name)
@@ -200,7 +200,7 @@ def _tell_unsent(screen: Screen, document: Document, conversion: Conversion, pro
     messages = target.lift(conversion.document).messages
     parts = [part for message in messages for part in message.parts]
     held = {message.role for message in messages} | {part.type for part in parts}
-    for kind in program.unsent if document.dialect is not target else ():
+    for kind in program.unsent:
         if kind in held:
             screen.tell(f"note: {title} does not send the {UNSENT[kind]} that a session holds\n")
     changes = Counter(filter(None, map(program.resent, parts))) if program.resent is not None else {}

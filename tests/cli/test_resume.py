@@ -84,6 +84,14 @@ def test_instructions_that_the_program_has_of_its_own_are_told(program: str, uns
     assert (b"does not send the instructions" in done.stderr) == unsent
 
 
+def test_thinking_that_the_program_does_not_send_is_told_of_its_own_session_too(tmp_path: Path) -> None:
+    source = chat(tmp_path, {"role": "assistant", "content": "Ho.", "reasoning_content": "Hm."})
+    for folder in ("first", "again"):
+        done = run("resume", source, "--in", "copilot-cli", "--home", tmp_path / folder, "--cwd", tmp_path)
+        assert b"does not send the thinking that a session holds" in done.stderr
+        [source] = map(Path, programs.files(programs.get("copilot-cli"), str(tmp_path / folder)))
+
+
 def chat(folder: Path, *answer: dict[str, Any]) -> Path:
     """A file with a conversation in which this follows the question."""
     source = folder / "chat.json"

@@ -9,6 +9,7 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import detection, pipeline
+from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.errors import RefusedError
 from convcli.model.transcript import (
@@ -125,6 +126,31 @@ def test_a_compaction_is_what_the_model_sees_from_there_on() -> None:
     assert isinstance(transcript.messages[starts[1] + 1].parts[0], Opaque)
     again = [row for row in CODEX.lower(transcript) if row["type"] == "compacted"]
     assert [len(row["payload"]["replacement_history"]) for row in again] == [3, 2, 1]
+
+
+SUMMARY = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "A coast."}]}
+
+
+@pytest.mark.parametrize(
+    ("history", "text"),
+    [
+        ([], "An atlas."),
+        ([{"id": "summary-1"}], "An atlas."),
+        ([{"type": "sketch"}], "An atlas."),
+        ([SUMMARY, {"type": "sketch"}], "A coast."),
+        ([{"type": "sketch"}, SUMMARY, {"id": "summary-1"}], "A coast."),
+    ],
+)
+def test_a_compaction_is_written_with_the_items_that_the_program_sends(history: list[Any], text: str) -> None:
+    compaction = {"message": "An atlas.", "replacement_history": history}
+    document = Rows(
+        [*sample("session-events.jsonl")[:1], {"timestamp": "T", "type": "compacted", "payload": compaction}]
+    )
+    transcript = CODEX.lift(document)
+    assert [part.text for part in transcript.messages[-1].parts if isinstance(part, Text)] == [text]
+    [payload] = payloads(transcript, "compacted")
+    assert [item["content"][0]["text"] for item in payload["replacement_history"]] == [text]
+    assert CODEX.write(transcript, Options())[-1] == document[-1]
 
 
 def test_turns_that_were_taken_back_are_events() -> None:

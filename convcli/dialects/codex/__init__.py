@@ -6,7 +6,8 @@ Specification: codex-rs/protocol and codex-rs/rollout of openai/codex, `codex ap
 Quirks
 - A rollout is one document of many rows: a header, items of the Responses API, and events that the screen shows.
 - Events that say what an item says are read once; a model, usage and failures are stated only by events.
-- A compaction replaces all that was before it; turns that were taken back stay in the file, in front of the row that
+- A compaction replaces all that was before it, with the items of its list alone; one that it cannot parse makes the
+  program skip the row. Turns that were taken back stay in the file, in front of the row that
   says so.
 - The program refuses a file without a whole header or with a tool that is not whole, and skips in silence every row
   that it cannot parse: a message of the system, one whose content is a string, one with a refusal or a file.
@@ -21,7 +22,19 @@ from typing import Any
 
 from convcli.dialects.codex.fitting import FIT
 from convcli.dialects.codex.lifting import lift
-from convcli.dialects.codex.rows import EVENT, ITEM, META, NAME, TURN, USAGE, is_known, is_paginated, rows_of
+from convcli.dialects.codex.rows import (
+    COMPACTED,
+    EVENT,
+    ITEM,
+    META,
+    NAME,
+    TURN,
+    USAGE,
+    Row,
+    is_known,
+    is_paginated,
+    rows_of,
+)
 from convcli.dialects.codex.writing import write
 from convcli.families.responses.facts import OF_ITEMS, REASONS
 from convcli.families.responses.parts import RESULTS
@@ -85,9 +98,27 @@ def _unread(survey: Survey) -> Iterator[Breach]:
     if rows and not (is_numbered and _is_whole(header or {})):
         yield Breach("unread-row", NodeRef(steps=(0,)), "the program takes no rollout that begins so")
     for i, row in enumerate(rows_of(rows) if isinstance(survey.document, list) else ()):
-        is_read = row.kind != ITEM or not is_known(row.payload) or _is_read(row.payload)
+        is_item = row.kind == ITEM and is_known(row.payload)
+        is_read = (not is_item or _is_read(row.payload)) and all(map(_is_parsed, _replacing(row)))
         if i and "payload" in row.native and not (is_read and "timestamp" in row.native):
             yield Breach("unread-row", NodeRef(steps=(i,)), "the program skips this row", "warning")
+        elif row.kind == COMPACTED:
+            yield from _unsent(row)
+
+
+def _replacing(row: Row) -> list[Native]:
+    """The items of a compaction."""
+    return row.payload.get("replacement_history") or [] if row.kind == COMPACTED else []
+
+
+def _unsent(row: Row) -> Iterator[Breach]:
+    """What a compaction holds that the model is not shown."""
+    steps = (*row.path, "replacement_history")
+    if row.payload.get("replacement_history") == []:
+        yield Breach("unread-row", NodeRef(steps=steps), "the program sends nothing of this compaction", "warning")
+    for k, item in enumerate(_replacing(row)):
+        if not is_known(item):
+            yield Breach("unread-row", NodeRef(steps=(*steps, k)), "the program does not send this item", "warning")
 
 
 def _is_whole(header: Native) -> bool:
@@ -98,11 +129,15 @@ def _is_whole(header: Native) -> bool:
 
 
 def _is_read(item: Native) -> bool:
+    is_system = item.get("type") == "message" and item["role"] == "system"
+    return _is_parsed(item) and not is_system
+
+
+def _is_parsed(item: Native) -> bool:
     kind = item.get("type")
     if kind == "message":
-        content = item["content"]
-        is_list = isinstance(content, list) and all(part["type"] in PARTS for part in content)
-        return is_list and item["role"] != "system"
+        content = item.get("content")
+        return isinstance(content, list) and all(part["type"] in PARTS for part in content)
     if kind == "reasoning":
         return isinstance(item.get("summary"), list)
     return kind is not None and all(isinstance(item.get(key), str) for key in NEEDS.get(kind, ()))

@@ -13,7 +13,7 @@ from convcli.families.responses import fitting as service
 from convcli.families.responses.parts import RESULTS
 from convcli.kit import custom, sessions
 from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
-from convcli.kit.objects import carried_by
+from convcli.kit.objects import carried_by, merge, omit, without_keys
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.results import has_failed, separate_results
@@ -140,6 +140,18 @@ def _is_one(last: Message, message: Message) -> bool:
     return message.replaces is None and in_compaction(last) == in_compaction(message) and same
 
 
+def _of_items(message: Message) -> Message:
+    """A compaction is written with the items of its messages, and not with a list that the program reads otherwise."""
+    beside = rows.beside_of(message)
+    facts = beside.get("compacted") if message.replaces is not None else None
+    if not isinstance(facts, dict) or "replacement_history" not in facts:
+        return message
+    kept = {"compacted": omit(facts, "replacement_history")}
+    beside = {key: value for key, value in {**beside, **kept}.items() if value}
+    extras = without_keys(message.extras, NAME, "row")
+    return replace(message, extras=merge(extras or {}, {NAME: {"row": beside}}) if beside else extras)
+
+
 def _all_replaced(message: Message) -> Message:
     """A row of a compaction holds all that the model sees from there on."""
     return message if message.replaces in (None, "all") else replace(message, replaces="all")
@@ -177,6 +189,7 @@ FIT = (
     service.not_emptied(service.own_items(NAME, is_input=True), on_messages(service.followed_reasoning)),
     sessions.with_models,
     on_each_message(_all_replaced),
+    on_each_message(_of_items),
     on_messages(_answers),
     on_messages(_joined),
     on_messages(_sound_events),

@@ -158,15 +158,16 @@ class _Reader:
         return message, k
 
     def _compacted(self, row: Row) -> None:
-        """What the model sees from here on: the items of the row, or the summary where they are none that it sees."""
+        """What the model sees from here on: the items of the row that it sees, or the summary where there are none."""
         self.items.close()
-        start, natives = len(self.context.messages), row.payload.get("replacement_history")
+        start, natives = len(self.context.messages), row.payload.get("replacement_history") or []
         facts = without_nulls(row.payload)
-        if natives and all(map(rows.is_known, natives)):
+        known = [k for k, native in enumerate(natives) if rows.is_known(native)]
+        for k in known:
+            self._add(natives[k], (*row.path, "replacement_history", k))
+        if known and len(known) == len(natives):
             del facts["replacement_history"]
-            for k, native in enumerate(natives):
-                self._add(native, (*row.path, "replacement_history", k))
-        else:
+        if not known:
             text = facts.pop("message", "")
             self.context.add(Message("user", [Text(text)] if text else []), row.path, [("message",)])
         messages, places = self.context.messages[start:], self.context.origin.places
