@@ -178,6 +178,7 @@ def convert(screen: Screen, arguments: Any) -> int:
             keep_going=arguments.keep_going,
             losses=_kept(arguments.losses),
             duplicate_keys=arguments.reading.keys,
+            nulls=arguments.reading.nulls,
             fail_on=LEVELS[arguments.fail_on_loss],
             form=arguments.form,
             branch=arguments.branch,
@@ -224,6 +225,7 @@ def validate(screen: Screen, arguments: Any) -> int:
             source,
             target,
             duplicate_keys=arguments.reading.keys,
+            nulls=arguments.reading.nulls,
             strict=arguments.strict,
             check_arguments=arguments.check_arguments,
             select=select,
@@ -254,8 +256,12 @@ def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> in
         _shared.show_table(screen, arguments.form, columns, statistics.rows())
         tell_unpriced(screen, statistics)
 
-    keys = arguments.reading.keys
-    return _job(screen, arguments).run(lambda source: Task("stats", source, duplicate_keys=keys, prices=prices), tell)
+    reading = arguments.reading
+
+    def task(source: str) -> Task:
+        return Task("stats", source, duplicate_keys=reading.keys, nulls=reading.nulls, prices=prices)
+
+    return _job(screen, arguments).run(task, tell)
 
 
 def tell_unpriced(screen: Screen, statistics: Statistics) -> None:

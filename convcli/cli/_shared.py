@@ -17,7 +17,7 @@ from convcli.cli import _selecting
 from convcli.cli._types import DIALECT, PATH, Near
 from convcli.model.dialect import Dialect
 from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, WRONG_JOB, ConvcliError, OutputError, RefusedError
-from convcli.model.findings import Finding
+from convcli.model.findings import OF_FILE, Finding
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ def reading_options(function: F) -> F:
         duplicate_keys: Any,
         exclude: tuple[str, ...],
         isolated: bool,
+        nulls: Any,
         source: Dialect | None = None,
         line: int | None = None,
         at: tuple[str, ...] = (),
@@ -130,6 +131,7 @@ def reading_options(function: F) -> F:
         name = None if source is None else source.name
         selection = _selecting.selection(only, most, sample, seed)
         reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, _patterns(at), selection)
+        reading = reading._replace(nulls=nulls)
         return function(*args, reading=reading, **values)
 
     help_text = "If a key stands twice in an object: an error, or the last one counts.  [default: error]"
@@ -137,7 +139,9 @@ def reading_options(function: F) -> F:
     isolated = click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
     help_text = "Read no file that matches or lies in a folder that does: drafts, 'data/*.json'. Repeatable."
     exclude = click.option("--exclude", multiple=True, metavar="GLOB", help=help_text)
-    return exclude(keys(isolated(cast(F, with_reading))))
+    help_text = "Null in arguments and other open objects of a table: padding to drop, or a value.  [default: drop]"
+    nulls = click.option("--nulls", type=Near("choice", lambda: ["drop", "keep"]), default="drop", help=help_text)
+    return exclude(keys(nulls(isolated(cast(F, with_reading)))))
 
 
 def from_option(function: F) -> F:
@@ -277,7 +281,7 @@ class DiagnosticPrinter:
         self._of_file[file] += 1
         self._of_kind[kind] += 1
         self._alike[file, kind] += 1
-        told = self._of_file[file] <= MOST_TOLD and self._of_kind[kind] <= MOST_OF_A_KIND
+        told = (kind in OF_FILE or self._of_file[file] <= MOST_TOLD) and self._of_kind[kind] <= MOST_OF_A_KIND
         if told and self._alike[file, kind] <= alike:
             return True
         self._hidden.setdefault(kind, Counter())[file] += 1
@@ -304,6 +308,8 @@ def lifted(
                 progress.watch(partial(getattr, source, "bytes_read"))
                 for item in source:
                     yield from _transcript(item, codes, printer)
+                for note in source.notes:
+                    printer.finding(note)
                 tell_passed(printer.screen, source)
             progress.pass_by(size_of(path))
 

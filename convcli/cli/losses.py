@@ -150,6 +150,8 @@ class _Losses:
                             if finding.code not in BESIDE_TURNS:  # nothing is written that keys could be added to
                                 self.printer.finding(finding)
                         self.codes.add(UNACCEPTABLE if result.is_refused else DONE)
+                for note in opened.notes:
+                    self.printer.finding(note)
                 _shared.tell_passed(self.screen, opened)
 
 

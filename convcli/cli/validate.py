@@ -253,8 +253,8 @@ class _Validating:
             severities = [finding.severity for finding in verdict.findings]
             self.errors += severities.count("error")
             self.warnings += severities.count("warning")
-            self.bad += bool(severities)
-            self.total += 1
+            self.bad += bool(severities) and not verdict.is_of_file
+            self.total += not verdict.is_of_file
             yield verdict
 
 

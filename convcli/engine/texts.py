@@ -13,7 +13,7 @@ from convcli.engine.conversion import Conversion, compared
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
-from convcli.model.transcript import Path, ToolCall
+from convcli.model.transcript import Path, ToolCall, Transcript
 from convcli.proof.places import Places
 from convcli.validation import schemas
 from convcli.wire import exact_json
@@ -86,7 +86,7 @@ def with_arguments(result: Conversion, source: Dialect, target: Dialect, style: 
     Arguments that are no JSON object stay the text that they are. Raises JobError where the target does not allow it.
     """
     changed = _copied(result.document)
-    for path in _places_of_arguments(result.document, target):
+    for path, _ in argument_places(target.lift(result.document), result.document, target):
         holder = resolve(changed, path[:-1])
         holder[path[-1]] = _styled(holder[path[-1]], style)
     if not schemas.accepts(target.name, changed):
@@ -94,20 +94,23 @@ def with_arguments(result: Conversion, source: Dialect, target: Dialect, style: 
     return compared(result.transcript, changed, target, source)
 
 
-def _places_of_arguments(document: Any, dialect: Dialect) -> list[Path]:
-    """Where the arguments of the calls stand that have some."""
-    transcript = dialect.lift(document)
+def argument_steps(dialect: Dialect) -> Path:
+    """The path of the arguments in a call of the dialect."""
+    return dialect.places.get("tool_call.arguments") or ("arguments",)
+
+
+def argument_places(transcript: Transcript, document: Any, dialect: Dialect) -> list[tuple[Path, ToolCall]]:
+    """Where in a document the arguments of the calls of its transcript stand, of those that have some."""
     if transcript.origin is not None:
         transcript.origin.given = document
-    places = Places(transcript, dialect)
-    steps = places.steps("tool_call.arguments") or ("arguments",)
-    paths = [
-        (*places.existing(places.part(i, j)), *steps)
+    places, steps = Places(transcript, dialect), argument_steps(dialect)
+    found = [
+        ((*places.existing(places.part(i, j)), *steps), part)
         for i, message in enumerate(transcript.messages)
         for j, part in enumerate(message.parts)
         if isinstance(part, ToolCall)
     ]
-    return [path for path in paths if _is_there(document, path)]
+    return [(path, call) for path, call in found if _is_there(document, path)]
 
 
 def _is_there(document: Any, path: Path) -> bool:

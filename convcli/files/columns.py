@@ -2,7 +2,8 @@
 
 A struct has all of its keys in every row, so a column type fills with null what a row does not have. That is storage
 and no fact: a null of a field or a column is left out, whatever stands in the others, and `padding` tells for each
-field where that was done first. Nulls in lists and maps are kept. https://arrow.apache.org/docs/format/Columnar.html"""
+field how often that was done, and where first. Nulls in lists and maps are kept, and those of the objects that the
+reader is told to keep. https://arrow.apache.org/docs/format/Columnar.html"""
 
 from __future__ import annotations
 
@@ -39,11 +40,12 @@ _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 class Padding(NamedTuple):
-    """A field that the column type filled with null: its path, and the first row and place where it did."""
+    """A field that the column type filled with null: its path, the first row and place where it did, and how often."""
 
     path: Path
     row: int
     where: str
+    times: int
 
 
 class Changed(NamedTuple):
@@ -66,20 +68,27 @@ def pyarrow(name: str = "") -> Any:
 class ColumnReader:
     """Reads record batches of one schema as rows.
 
-    `padding` are the fields that were filled, each once; `changed` the columns of other types than JSON has. Raises
-    ContentError `unread-column` for a type that has no value in JSON, and `duplicate-key` for two columns of a name.
+    `padding` are the fields that were filled, each once; `changed` the columns of other types than JSON has, and those
+    of doubles as soon as one of them is whole; `keys` are those of each struct. `keeps` says of the path of an object
+    whether its nulls are values. Raises ContentError `unread-column` for a type that has no value in JSON, and
+    `duplicate-key` for two columns of a name.
     """
 
-    def __init__(self, schema: Any, name: str) -> None:
-        self._arrow, self._name = pyarrow(name), name
-        self.padding, self.changed = dict[Path, Padding](), list[Changed]()
+    def __init__(self, schema: Any, name: str, keeps: Callable[[Path], bool] = lambda _: False) -> None:
+        self._arrow, self._name, self._keeps = pyarrow(name), name, keeps
+        self.padding, self.changed = dict[Path, Padding](), dict[Path, Changed]()
+        self.keys = dict[Path, frozenset[str]]()
         self._read = self._fields(list(schema), ())
-        self._row = 0
+        self._row, self._filled = 0, list[Padding]()
 
     def rows(self, batch: Any, row: int) -> list[dict[str, Any]]:
         """The rows of a batch, the first of which has this number. Raises ValueError for what JSON does not have."""
-        self._row = row
-        return self._read(batch.to_struct_array(), lambda index: (index, ()))
+        self._row, self._filled = row, []
+        rows = self._read(batch.to_struct_array(), lambda index: (index, ()))
+        for filled in self._filled:
+            before = self.padding.get(filled.path)
+            self.padding[filled.path] = filled if before is None else before._replace(times=before.times + filled.times)
+        return rows
 
     def _reader(self, kind: Any, path: Path) -> Read:
         types = self._arrow.types
@@ -102,14 +111,14 @@ class ColumnReader:
     def _leaf(self, kind: Any, path: Path) -> Read:
         types = self._arrow.types
         if types.is_floating(kind):
-            return _floats
+            return self._floats(path)
         if types.is_timestamp(kind):
-            self.changed.append(Changed(path, "timestamps", "texts (RFC 3339)"))
+            self.changed[path] = Changed(path, "timestamps", "texts (RFC 3339)")
             return _timestamps(_UNITS[kind.unit], "Z" if kind.tz else "", self._arrow.int64())
         for is_kind, held, becomes, convert in _LEAVES:
             if any(getattr(types, name, _never)(kind) for name in is_kind):
                 if becomes:
-                    self.changed.append(Changed(path, held, becomes))
+                    self.changed[path] = Changed(path, held, becomes)
                 return _each(convert)
         if any(test(kind) for test in (types.is_integer, types.is_boolean, types.is_null, _is_text(types))):
             return lambda array, _: array.to_pylist()
@@ -122,15 +131,16 @@ class ColumnReader:
             where = f" of {'.'.join(path)}" if path else ""
             raise ContentError("duplicate-key", f"two columns{where} have the same name", file=self._name)
         readers = [_opening(field, self._reader(field.type, (*path, field.name))) for field in fields]
+        keeps, self.keys[path] = self._keeps(path), frozenset(names)
 
         def read(array: Array, owner: Owner) -> list[Any]:
             columns = list[list[Any]]()
             for name, inner, child in zip(names, readers, array.flatten(), strict=True):
                 columns.append(inner(child, lambda i, name=name: _below(owner(i), name)))  # type: ignore[misc]
-                if child.null_count > array.null_count and (*path, name) not in self.padding:
-                    self._note((*path, name), array, child, owner)
+                if child.null_count > array.null_count and not keeps:
+                    self._fill((*path, name), array, child, owner)
             held: list[Any] = [
-                {name: value for name, value in zip(names, row, strict=True) if value is not None}
+                {name: value for name, value in zip(names, row, strict=True) if keeps or value is not None}
                 for row in (zip(*columns, strict=True) if columns else ((),) * len(array))
             ]
             if array.null_count:
@@ -141,10 +151,26 @@ class ColumnReader:
 
         return read
 
-    def _note(self, path: Path, array: Array, child: Array, owner: Owner) -> None:
-        there, has = array.is_valid().to_pylist(), child.is_valid().to_pylist()
-        row, at = owner(next(i for i, valid in enumerate(there) if valid and not has[i]))
-        self.padding[path] = Padding(path, self._row + row, pointer((*at, path[-1])))
+    def _fill(self, path: Path, array: Array, child: Array, owner: Owner) -> None:
+        row, where = 0, ""
+        if path not in self.padding:
+            there, has = array.is_valid().to_pylist(), child.is_valid().to_pylist()
+            row, at = owner(next(i for i, valid in enumerate(there) if valid and not has[i]))
+            where = pointer((*at, path[-1]))
+        self._filled.append(Padding(path, self._row + row, where, child.null_count - array.null_count))
+
+    def _floats(self, path: Path) -> Read:
+        """An integer that was written into such a column cannot be told from a double that is whole."""
+
+        def read(array: Array, _: Owner) -> list[Any]:
+            values: list[Any] = array.to_pylist()
+            if not all(value is None or isfinite(value) for value in values):
+                raise ContentError("not-finite", "there is a number that JSON does not have: NaN or an infinity")
+            if path not in self.changed and any(value is not None and value.is_integer() for value in values):
+                self.changed[path] = Changed(path, "doubles", "numbers with a fraction, whole ones too")
+            return values
+
+        return read
 
     def _list(self, inner: Read) -> Read:
         def read(array: Array, owner: Owner) -> list[Any]:
@@ -234,13 +260,6 @@ def _is_text(types: Any) -> Callable[[Any], bool]:
 
 def _each(convert: Callable[[Any], Any]) -> Read:
     return lambda array, _: [None if value is None else convert(value) for value in array.to_pylist()]
-
-
-def _floats(array: Array, _: Owner) -> list[Any]:
-    values: list[Any] = array.to_pylist()
-    if not all(value is None or isfinite(value) for value in values):
-        raise ContentError("not-finite", "there is a number that JSON does not have: NaN or an infinity")
-    return values
 
 
 def _timestamps(units: int, zone: str, integer: Any) -> Read:

@@ -5,24 +5,26 @@ Formats: https://parquet.apache.org/docs/file-format, https://arrow.apache.org/d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from convcli.files.columns import Changed, ColumnReader, Padding, pyarrow
+from convcli.files.columns import ColumnReader, Path, pyarrow
 from convcli.files.framing import Framing, Range, Record
 from convcli.files.packed import CountedFile, SeekableBytes
 from convcli.model.errors import ContentError
 
 _ROWS = 256
 """Rows that are made to values together."""
+_BATCH = 2 << 20
+"""Bytes of columns that are read together, about: new memory costs as much time as what is done with it."""
 _BUFFER = 1 << 18
 
 
 class TableSource:
-    """An opened table. `changed` are columns of types that JSON does not have, `padding` what the column type has
-    filled in the rows that were read so far; `lines` rows were read last, none of which is `blank`."""
+    """An opened table. `columns` know what the column types have filled or changed in the rows that were read last;
+    `lines` is how many these are, none of which is `blank`."""
 
     framing: Framing = "jsonl"
 
@@ -30,6 +32,7 @@ class TableSource:
         self.name, self._kind, self._stored, self._file = stored.name, kind, stored, file
         self._table: _ParquetBatches | _ArrowBatches | None = None
         self._reader: ColumnReader | None = None
+        self._keeps: Callable[[Path], bool] = _never
         self.lines = self.blank = 0
         self._opened()
 
@@ -60,14 +63,20 @@ class TableSource:
         return False
 
     @property
-    def padding(self) -> list[Padding]:
-        """The fields that the column type filled with null so far, each once."""
-        return list(self._columns().padding.values())
+    def rows(self) -> int:
+        """How many rows there are, where that is known before they are read; else 0."""
+        return sum(count for count, _ in self._opened().groups)
 
     @property
-    def changed(self) -> list[Changed]:
-        """The columns whose values have another type in JSON."""
-        return self._columns().changed
+    def columns(self) -> ColumnReader:
+        """What reads the columns."""
+        if self._reader is None:
+            self._reader = ColumnReader(self._opened().schema, self.name, self._keeps)
+        return self._reader
+
+    def keep(self, keeps: Callable[[Path], bool]) -> None:
+        """Begin anew, with nulls as values in the objects at these paths."""
+        self._keeps, self._table, self._reader = keeps, None, None
 
     def each(self) -> Iterator[Record]:
         """All rows."""
@@ -76,7 +85,7 @@ class TableSource:
     def records(self, start: int = 0, stop: int | None = None, before: int = 0) -> Iterator[Record]:
         """The rows, or those of the row groups of a range; rows that cannot be read are records with an error. Raises
         ContentError `damaged-table`, after which nothing can be read."""
-        row, self.lines = before + 1, 0
+        row, self.lines, self._reader = before + 1, 0, None
         with _telling(self.name, self._kind):
             for batch in self._opened().batches(start, stop):
                 for at in range(0, batch.num_rows, _ROWS):
@@ -96,9 +105,8 @@ class TableSource:
                 start, before, held = number, rows, 0
 
     def _records(self, batch: Any, row: int) -> Iterator[Record]:
-        columns = self._columns()
         try:
-            values = columns.rows(batch, row)
+            values = self.columns.rows(batch, row)
         except (ValueError, OverflowError, ContentError) as error:
             if batch.num_rows > 1:
                 for index in range(batch.num_rows):
@@ -123,11 +131,6 @@ class TableSource:
                 self._table = kind(self._file, self._kind)
         return self._table
 
-    def _columns(self) -> ColumnReader:
-        if self._reader is None:
-            self._reader = ColumnReader(self._opened().schema, self.name)
-        return self._reader
-
 
 class _ParquetBatches:
     """A Parquet file: `groups` has the number of rows and of bytes of each row group."""
@@ -141,7 +144,9 @@ class _ParquetBatches:
 
     def batches(self, start: int, stop: int | None) -> Iterator[Any]:
         for group in range(len(self.groups))[start:stop]:
-            yield from self._file.iter_batches(_ROWS, row_groups=[group], use_threads=False)
+            rows, size = self.groups[group]
+            together = max(min(_ROWS, rows * _BATCH // max(size, 1)), 1)
+            yield from self._file.iter_batches(together, row_groups=[group], use_threads=False)
 
 
 class _ArrowBatches:
@@ -162,6 +167,10 @@ class _ArrowBatches:
         for batch in batches:
             batch.validate(full=True)
             yield batch
+
+
+def _never(_: Path) -> bool:
+    return False
 
 
 def _opened_for_arrow(file: CountedFile) -> Any:

@@ -113,6 +113,27 @@ def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Clue]]:
     return candidates
 
 
+def other_dialect(value: Any, dialect: Dialect, strength: int) -> tuple[str, Clue] | None:
+    """The dialect in which a record clearly is, with the reason, where that is not the one of its file, which was
+    recognised by clues of such a strength."""
+    own = dialect.detect(value)
+    if own is not None and own.strength >= strength:
+        return None
+    best = detection.candidates(value, [each for each in dialects.builtin() if reads_each(each)])
+    if not best or best[0][1].strength < CERTAIN or (own is not None and own.strength >= best[0][1].strength):
+        return None
+    from convcli.engine import pipeline
+
+    if own is not None and not pipeline.validate(value, dialect, strict=True):
+        return None  # as good in the dialect of the file
+    return best[0]
+
+
+def is_for_records(dialect: Dialect) -> bool:
+    """Is each record a document, whatever it is?"""
+    return "records" in dialect.framings and "events" not in dialect.framings and not dialect.many
+
+
 def reads_each(dialect: Dialect) -> bool:
     """Can each line of a file be a document? Where all lines together are one, only if the dialect says so."""
     return "records" in dialect.framings or ("document" in dialect.framings and "events" not in dialect.framings)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from convcli.engine import conversion, pipeline, texts
 from convcli.engine.texts import ArgumentStyle
+from convcli.files.framing import Record
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, ConvcliError, RefusedError
@@ -36,7 +37,7 @@ class Document(msgspec.Struct):
     opened in `value`. What was picked out of a record has a `spot`, its place in `raw`, which is all of the record; the
     first of several that a document of the dialect holds has the `shell`, which is that document without them. `outer`
     is the record that a document was picked out of.
-    `notes` are what there is to say, once, of how the file stores its documents."""
+    `notes` are what there is to say of it beside the others of its file."""
 
     file: str
     line: int
@@ -166,6 +167,15 @@ class Skipped(NamedTuple):
 
 
 Item: TypeAlias = Document | Skipped
+Nulls: TypeAlias = Literal["drop", "keep"]
+"""What is done with null in the open objects of a table: it is taken as absent, or as a value."""
+
+
+def not_read(record: Record, error: ContentError | None = None) -> Skipped:
+    """A record that is no document."""
+    error = error or record.error
+    assert error is not None
+    return Skipped(error, record.torn, record.start, record.end, record.raw)
 
 
 def finding_of(error: ConvcliError) -> Finding:

@@ -7,33 +7,35 @@ Records and members are read one at a time, so a file of any length needs little
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from convcli import dialects
-from convcli.engine import detection, texts
+from convcli.engine import texts
 from convcli.files.framing import Framing, Range, Record, Source
 from convcli.files.opening import open_input
 from convcli.jobs.choosing import (
-    CERTAIN,
     LOOK_AHEAD,
     LOOK_AHEAD_BYTES,
     ChosenDialect,
     choose,
     choose_members,
-    reads_each,
+    is_for_records,
+    other_dialect,
 )
 from convcli.jobs.documents import Document as Document
 from convcli.jobs.documents import Item as Item
+from convcli.jobs.documents import Nulls as Nulls
 from convcli.jobs.documents import Outer as Outer
 from convcli.jobs.documents import Skipped as Skipped
+from convcli.jobs.documents import not_read
 from convcli.jobs.paths import InputFile as InputFile
+from convcli.jobs.paths import beside
 from convcli.jobs.paths import find as find
 from convcli.jobs.paths import is_lines as is_lines
 from convcli.jobs.paths import split_line as split_line
@@ -41,7 +43,6 @@ from convcli.jobs.paths import without_packing as without_packing
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
-from convcli.wire import exact_json
 from convcli.wire.strict_json import DuplicateKeys
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from convcli.files.tables import TableSource
     from convcli.jobs.envelopes import Passed, Pattern, Picker
     from convcli.jobs.selection import Selection
+    from convcli.jobs.storage import TableNotes
+    from convcli.model.findings import Finding
 
 MOST_UNREADABLE = 64
 """Lines that cannot be read before the first that can: beyond that, nobody would call it JSON Lines."""
@@ -76,10 +79,11 @@ def opened(
     at: Sequence[Pattern] = (),
     selection: Selection | None = None,
     restores: bool = False,
+    nulls: Nulls = "drop",
 ) -> Iterator[Input]:
     """An input whose dialect is known; of FILE:LINE only the transcript on that line. With `at`, what these patterns
     pick is a document each. With a `selection`, what that chooses of it. With `restores`, what stands around documents
-    that are picked is kept.
+    that are picked is kept. `nulls` says what those in open objects of a table are: padding, or values.
 
     Raises JobError when it cannot be opened or there is no such dialect, and ContentError when no dialect or more than
     one fits, or when it is one JSON document that cannot be read."""
@@ -88,6 +92,8 @@ def opened(
         named_dialect = None if dialect is None else dialects.get(dialect)
         try:
             opened = Input(path, source, named_dialect, line=line, at=at, restores=restores)
+            if nulls == "keep" and opened.keep_nulls():
+                opened = Input(path, source, named_dialect, line=line, at=at, restores=restores)
             if selection is not None:
                 opened.select(partial(selection.choose, named))
             yield opened
@@ -119,6 +125,7 @@ class Input:
         self._items: Iterator[Record] = iter(())
         self._head, self.at = list[Record](), 0
         self.read_elsewhere = 0
+        self._notes: TableNotes | None = None
         self._choose: Callable[[Iterator[Item]], Iterator[Item]] | None = None
         self.layout: Framing
         self._lines, self._is_named_lines = source.framing != "json", is_lines(path)
@@ -150,14 +157,29 @@ class Input:
         items = items if not self._line else self._on_line(items)
         items = items if self._choose is None else self._choose(items)
         if self._table is not None:
-            from convcli.jobs.storage import with_notes
+            from convcli.jobs.storage import TableNotes
 
-            items = with_notes(items, self._table, self.dialect, self._patterns, is_whole=self.is_whole)
+            self._notes = TableNotes(self._table, self.dialect, self._patterns, is_whole=self.is_whole)
+            items = self._notes.watched(items)
         if self.dialect.unique:
             from convcli.jobs.repeats import with_repeats
 
             items = with_repeats(items, self.dialect.unique)
         return items
+
+    def keep_nulls(self) -> bool:
+        """Read anew, with nulls as values in what are open objects in the dialect. False for what is no table."""
+        if self._table is None:
+            return False
+        from convcli.jobs.storage import ColumnPaths
+
+        self._table.keep(ColumnPaths(self.dialect, self._patterns, is_whole=self.is_whole).is_open)
+        return True
+
+    @property
+    def notes(self) -> list[Finding]:
+        """What there is to say of how the file stores the documents that were read of it, to be told once."""
+        return [] if self._notes is None else self._notes.findings()
 
     @property
     def _table(self) -> TableSource | None:
@@ -247,7 +269,8 @@ class Input:
     @property
     def is_several(self) -> bool:
         """Is there more than one document, as far as can be told before they are read?"""
-        return self.may_be_several and (self._picker is not None or len(self._head) > 1)
+        rows = len(self._head) if self._table is None else max(len(self._head), self._table.rows)
+        return self.may_be_several and (self._picker is not None or rows > 1)
 
     def ranges(self, size: int = RANGE) -> Iterator[Range]:
         """All of the file, range by range, each of such a size."""
@@ -298,6 +321,8 @@ class Input:
 
     def _documents(self) -> ChosenDialect:
         self._items = self._source.each()
+        if self._named is not None and self._table is not None and self._table.rows and is_for_records(self._named):
+            return ChosenDialect(self._named, False, None)  # a look ahead costs as much as all of a small part
         values = self._look_ahead()
         if not values:
             raise (self._head[0].error if self._head else None) or self._nothing()
@@ -367,7 +392,7 @@ class Input:
             self.at = record.end
             stranger = None if record.error else self._stranger(record)
             if record.error or stranger:
-                yield _skipped(record, stranger)
+                yield not_read(record, stranger)
             else:
                 yield self._document(record)
 
@@ -383,17 +408,10 @@ class Input:
         """What is wrong with a record that is clearly in another dialect than the rest of the file."""
         if self.detection is None or (not self._lines and self.layout != "array"):
             return None
-        own = self.dialect.detect(record.value)
-        if own is not None and own.strength >= self.detection.clue.strength:
+        other = other_dialect(record.value, self.dialect, self.detection.clue.strength)
+        if other is None:
             return None
-        best = detection.candidates(record.value, [dialect for dialect in dialects.builtin() if reads_each(dialect)])
-        if not best or best[0][1].strength < CERTAIN or (own is not None and own.strength >= best[0][1].strength):
-            return None
-        from convcli.engine import pipeline
-
-        if own is not None and not pipeline.validate(record.value, self.dialect, strict=True):
-            return None  # as good in the dialect of the file
-        name, clue = best[0]
+        name, clue = other
         message = f"this record is in {name} ({clue.reason}), the file in {self.dialect.name}"
         where = f"/{record.index}" if self.layout == "array" else ""
         return ContentError("other-dialect", message, file=self.name, line=record.line, where=where)
@@ -402,23 +420,8 @@ class Input:
         rows, lines = list[Any](), list[int]()
         for record in records:
             if record.error:
-                yield _skipped(record)
+                yield not_read(record)
             else:
                 rows.append(record.value)
                 lines.append(record.line)
-        yield Document(self.name, 0, Rows(rows, lines, self._beside()), b"", self.dialect)
-
-    def _beside(self) -> Any:
-        """What the file beside this one says; None where there is none that can be read."""
-        path = os.path.splitext(without_packing(self.name))[0] + self.dialect.beside
-        if not self.dialect.beside or not os.path.isfile(path):
-            return None
-        with suppress(ContentError, OSError), open(path, "rb") as file:
-            return exact_json.parse(file.read())
-        return None
-
-
-def _skipped(record: Record, error: ContentError | None = None) -> Skipped:
-    error = error or record.error
-    assert error is not None
-    return Skipped(error, record.torn, record.start, record.end, record.raw)
+        yield Document(self.name, 0, Rows(rows, lines, beside(self.name, self.dialect.beside)), b"", self.dialect)

@@ -43,6 +43,8 @@ class Verdict(NamedTuple):
     findings: list[Finding]
     is_skipped: bool = False
     """It is no transcript of any kind, and nobody has named it."""
+    is_of_file: bool = False
+    """It is no verdict on a document: it says how the file stores them."""
 
 
 class JudgingOptions(NamedTuple):
@@ -81,6 +83,9 @@ def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator
         if wanted and is_first:
             wanted[0] = _doubted(wanted[0], source)
         yield Verdict(source.name, line, source.dialect.name, wanted)
+    notes = [finding for finding in source.notes if options.wants(finding)]
+    if notes:
+        yield Verdict(source.name, 0, source.dialect.name, notes, is_of_file=True)
 
 
 def judge_file(

@@ -36,7 +36,8 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks:
     several transcripts cannot stand in one file."""
     if not source.is_large or converting.writes_rows(job.target):
         return converting.convert(source, job, output_for, sinks)
-    run = InputConversion(source, job, output_for, sinks._replace(finding=ToldOnce().only(sinks.finding)))
+    told = ToldOnce()
+    run = InputConversion(source, job, output_for, sinks._replace(finding=told.only(sinks.finding)))
     run.open()  # what stands in the way of the output is told before the work
     try:
         with all_done(partial(_convert_range, source, job, _wanted(sinks)), source.ranges(), processes) as each:
@@ -44,6 +45,8 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks:
                 pieces = list[bytes]()
                 run.join(replayed(done, run.sinks_of_more(), pieces.append), pieces)
                 source.read_elsewhere += inputs.RANGE
+        for note in told.rest():
+            sinks.finding(note)
         run.finish()
     finally:
         run.discard()
@@ -195,8 +198,13 @@ def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Ve
     with all_done(partial(_judge_range, source, options), source.ranges(), processes) as each:
         for done in each:
             for verdict in verdicts(done):
-                yield verdict._replace(findings=list(filter(told.is_new, verdict.findings)))
+                findings = list(filter(told.is_other, verdict.findings))
+                if not verdict.is_of_file:
+                    yield verdict._replace(findings=findings)
             source.read_elsewhere += inputs.RANGE
+    notes = list(told.rest())
+    if notes:
+        yield Verdict(source.name, 0, source.dialect.name, notes, is_of_file=True)
 
 
 def judge_files(

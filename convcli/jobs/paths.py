@@ -6,10 +6,12 @@ import glob
 import os
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from convcli.files import stores
-from convcli.model.errors import JobError
+from convcli.model.errors import ContentError, JobError
+from convcli.wire import exact_json
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".parquet", ".arrow", ".eval", ".db")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -104,6 +106,16 @@ def _matches(pattern: str) -> list[InputFile]:
 
 def _is_ours(name: str) -> bool:
     return without_packing(name).lower().endswith(SUFFIXES)
+
+
+def beside(path: str, suffix: str) -> Any:
+    """What the file with this suffix beside a file says; None where there is none that can be read."""
+    other = os.path.splitext(without_packing(path))[0] + suffix
+    if not suffix or not os.path.isfile(other):
+        return None
+    with suppress(ContentError, OSError), open(other, "rb") as file:
+        return exact_json.parse(file.read())
+    return None
 
 
 def without_packing(name: str) -> str:

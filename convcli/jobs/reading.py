@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from convcli.jobs import inputs
 from convcli.jobs.config import Configuration, is_below
-from convcli.jobs.inputs import Document, Input, InputFile
+from convcli.jobs.inputs import Document, Input, InputFile, Nulls
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.wire.strict_json import DuplicateKeys
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class ReadingOptions(NamedTuple):
     """`dialect` and `duplicate_keys` as the command line says them, None where it does not; `exclude` are patterns for
     files that are not read, relative to the working directory; `line` names one transcript of the one file, `at`
-    picks transcripts out of documents, `selection` chooses of all; `restores` keeps what stands around those."""
+    picks transcripts out of documents, `selection` chooses of all; `restores` keeps what stands around those; `nulls`
+    in open objects of tables are dropped or kept."""
 
     configuration: Configuration = Configuration()
     dialect: str | None = None
@@ -32,6 +33,7 @@ class ReadingOptions(NamedTuple):
     at: tuple[Pattern, ...] = ()
     selection: Selection | None = None
     restores: bool = False
+    nulls: Nulls = "drop"
 
     def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
         """The files that these paths mean, without those that are excluded, also where they are named: hooks name
@@ -72,6 +74,7 @@ class ReadingOptions(NamedTuple):
             at=self.at,
             selection=self.selection,
             restores=self.restores,
+            nulls=self.nulls,
         )
 
     def documents(self, path: str) -> Iterator[Document]:

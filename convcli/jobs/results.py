@@ -10,6 +10,7 @@ import msgspec
 from convcli.engine import conversion
 from convcli.engine.texts import ArgumentStyle
 from convcli.jobs.documents import Document, Item, finding_of, torn
+from convcli.jobs.inputs import Input
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
@@ -38,7 +39,7 @@ class ItemResult(NamedTuple):
     @property
     def is_torn(self) -> bool:
         """Is it a record that its writer had not finished?"""
-        return not self.is_read and self.refused is None
+        return bool(self.losses) and not self.is_read and self.refused is None
 
     @property
     def document(self) -> Any:
@@ -52,7 +53,8 @@ def item_results(
     options: Options = conversion.BY_DEFAULT,
     arguments: ArgumentStyle | None = None,
 ) -> Iterator[ItemResult]:
-    """Convert the documents of an input one by one; losses and findings tell file, line and place."""
+    """Convert the documents of an input one by one; losses and findings tell file, line and place. At the end comes
+    what there is to say of the file."""
     for item in source:
         if isinstance(item, Document):
             yield _converted(item, target, options, arguments)
@@ -62,6 +64,8 @@ def item_results(
             yield ItemResult([loss], [])
         else:
             yield ItemResult([], [finding_of(item.error)], refused=item)
+    if isinstance(source, Input) and source.notes:
+        yield ItemResult([], source.notes)
 
 
 def _converted(document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None) -> ItemResult:

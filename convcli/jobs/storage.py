@@ -1,84 +1,168 @@
 """What there is to say, once for a file, of how a table stores its rows: what its column types have filled or changed.
 
-A null of a key that the dialect names, or beside such keys, is absent: that is how columns are stored, and not worth a
-word. Inside of open JSON, as arguments of a call are, it could have been meant."""
+A null of a key that the dialect names, or beside such keys, is absent: that is how columns are stored. Inside of open
+JSON, as arguments of a call are, it could have been meant, unless the tool that is called has no such parameter."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
+from convcli.engine import texts
 from convcli.files.columns import ALL, Changed, Padding, Path
 from convcli.files.tables import TableSource
 from convcli.jobs.documents import Document, Item
 from convcli.jobs.envelopes import Pattern
 from convcli.model.dialect import Dialect
-from convcli.model.findings import Finding
+from convcli.model.errors import RefusedError
+from convcli.model.findings import OF_FILE, Finding
+from convcli.model.transcript import Transcript
 from convcli.validation import schemas
+from convcli.wire.pointers import pointer
 
-ONCE = frozenset(("padded-object", "column-type"))
-"""Codes of which one finding for each column is enough."""
+TYPE = "column-type"
 
 
-def with_notes(
-    items: Iterable[Item], table: TableSource, dialect: Dialect, at: Sequence[Pattern], *, is_whole: bool
-) -> Iterator[Item]:
-    """The items of a table. The first document behind a place where there is something to say of the storage has it in
-    its `notes`. The schema of the dialect describes a row, or all of them where they are one document, or what `at`
-    picks."""
-    prefix = (ALL,) if is_whole else ()
-    told = 0
-    notes = [_changed(each, table.name) for each in table.changed]
-    for item in items:
-        padding = table.padding
-        if len(padding) > told:
-            notes += (_padded(each, table.name) for each in padding[told:] if _is_open(each.path, dialect, prefix, at))
-            told = len(padding)
-        if notes and isinstance(item, Document):
-            item.notes, notes = tuple(notes), []
-        yield item
+class ColumnPaths:
+    """Which columns of a table the schema of the dialect describes: those of a row, or of all rows where they are one
+    document, or of what `at` picks. Pickles."""
+
+    def __init__(self, dialect: Dialect, at: Sequence[Pattern], *, is_whole: bool) -> None:
+        self._dialect, self._at, self._prefix = dialect, at, (ALL,) if is_whole else ()
+
+    def inside(self, path: Path) -> Path | None:
+        """The path in the document; None for what stands around it."""
+        if not self._at:
+            return *self._prefix, *path
+        for pattern in self._at:
+            pairs = zip(pattern, path, strict=False)
+            if len(pattern) <= len(path) and all(ALL in pair or pair[0] == pair[1] for pair in pairs):
+                return path[len(pattern) :]
+        return None
+
+    def is_open(self, path: Path) -> bool:
+        """Is an object one of which the dialect names no key?"""
+        below = self.inside(path)
+        return below is not None and schemas.keys_in(self._dialect.name, below) is None
+
+
+class TableNotes:
+    """What there is to say of the storage of the documents that were read of a table."""
+
+    def __init__(self, table: TableSource, dialect: Dialect, at: Sequence[Pattern], *, is_whole: bool) -> None:
+        self._table, self._paths = table, ColumnPaths(dialect, at, is_whole=is_whole)
+        self._has_calls = not at and not is_whole
+        self._steps = texts.argument_steps(dialect)
+        self._meant: dict[Path, tuple[int, str]] = {}
+
+    def watched(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The same items; their calls are compared with the tools where arguments have nulls."""
+        for item in items:
+            if self._has_calls and isinstance(item, Document):
+                self._watch(item)
+            yield item
+
+    def findings(self) -> list[Finding]:
+        """One for each column of which there is something to say."""
+        columns, file = self._table.columns, self._table.name
+        told = [_changed(changed, file) for changed in columns.changed.values()]
+        return told + [finding for padding in columns.padding.values() for finding in self._padded(padding, file)]
+
+    def _padded(self, padding: Padding, file: str) -> Iterator[Finding]:
+        *above, _ = padding.path
+        if self._paths.inside(padding.path) is None:
+            return
+        if not self._paths.is_open(tuple(above)):
+            yield _filled(padding, file)
+        elif padding.path in self._meant:
+            row, where = self._meant[padding.path]
+            yield _doubtful(padding._replace(row=row, where=where), file)
+        else:
+            yield _certain(padding, file) if self._may_be_certain(tuple(above)) else _doubtful(padding, file)
+
+    def _may_be_certain(self, path: Path) -> bool:
+        """Is an object the arguments of a call?"""
+        return self._has_calls and path[-len(self._steps) :] == self._steps and self._paths.is_open(path)
+
+    def _watch(self, document: Document) -> None:
+        """Remember the nulls of a document that can have been meant."""
+        padding = self._table.columns.padding
+        waiting = {
+            path for path in padding if path not in self._meant and self._may_be_certain(path[:-1])
+        }  # of a path of which one null can have been meant there is no more to know
+        if not waiting:
+            return
+        try:
+            transcript = document.lift()
+        except RefusedError:
+            self._meant |= dict.fromkeys(waiting, (document.line, ""))
+            return
+        for path, where in _doubted(transcript, document, self._table.columns.keys):
+            if path in waiting:
+                self._meant.setdefault(path, (document.line, where))
+
+
+def _doubted(
+    transcript: Transcript, document: Document, keys: dict[Path, frozenset[str]]
+) -> Iterator[tuple[Path, str]]:
+    """The columns, and the places, of parameters that the tool of a call has, and the call has not."""
+    tools = {tool.name: tool.parameters for tool in transcript.tools or ()}
+    for path, call in texts.argument_places(transcript, document.value, document.dialect):
+        column = tuple(ALL if isinstance(step, int) else step for step in path)
+        named = (tools.get(call.name) or {}).get("properties")
+        for key in sorted(keys.get(column, frozenset()).difference(call.arguments)):
+            if not isinstance(named, dict) or key in named:
+                yield (*column, key), pointer((*path, key))
 
 
 class ToldOnce:
-    """Drops what was said before of the same file, by another process that has read another part of it."""
+    """Holds back what is told once of a file, while processes tell it of the parts of the file that they have read."""
 
     def __init__(self) -> None:
-        self._told = set[tuple[str, str, str]]()
+        self._held = dict[tuple[str, str, str], Finding]()
 
     def only(self, tell: Callable[[Finding], None]) -> Callable[[Finding], None]:
-        """Tells what is new."""
-        return lambda finding: tell(finding) if self.is_new(finding) else None
+        """Tells what is not held back."""
+        return lambda finding: tell(finding) if self.is_other(finding) else None
 
-    def is_new(self, finding: Finding) -> bool:
-        """Was it not said before?"""
-        if finding.code not in ONCE:
+    def is_other(self, finding: Finding) -> bool:
+        """Is there more than one such finding of a file? Else it is held back."""
+        if finding.code not in OF_FILE:
             return True
         key = finding.code, finding.file, finding.message
-        is_new = key not in self._told
-        self._told.add(key)
-        return is_new
+        before = self._held.setdefault(key, finding)
+        if before is not finding and finding.code != TYPE:
+            graver = finding if before.severity == "info" != finding.severity else before
+            self._held[key] = replace(graver, count=before.count + finding.count)
+        return False
+
+    def rest(self) -> Iterator[Finding]:
+        """What was held back, as one process would have told it of all of the file."""
+        held, self._held = self._held, {}
+        yield from sorted(held.values(), key=lambda finding: finding.code != TYPE)
 
 
-def _is_open(path: Path, dialect: Dialect, prefix: Path, at: Sequence[Pattern]) -> bool:
-    """Does a field stand in an object of which the dialect names no key?"""
-    for pattern in at:
-        if len(pattern) < len(path) and all(ALL in pair or pair[0] == pair[1] for pair in zip(pattern, path)):  # noqa: B905
-            path = path[len(pattern) :]
-            break
-    else:
-        if at:
-            return False
-    return schemas.keys_in(dialect.name, (*prefix, *path[:-1])) is None
+def _filled(padding: Padding, file: str) -> Finding:
+    message = f"null in {'.'.join(padding.path)} is padding of the column type: it is taken as absent"
+    return Finding("padded-key", "info", message, padding.where, file, padding.row, count=padding.times)
 
 
-def _padded(padding: Padding, file: str) -> Finding:
-    message = (
-        f"the type of the column has {'.'.join(padding.path)} in every row: null is taken as absent there, "
-        "and one that was meant cannot be told from it"
-    )
-    return Finding("padded-object", "warning", message, padding.where, file, padding.row)
+def _doubtful(padding: Padding, file: str) -> Finding:
+    text = "--nulls keep keeps all of them, for one that was meant cannot be told from one that was filled in"
+    return Finding("padded-object", "warning", *_in_open(padding, file), help=text, count=padding.times)
+
+
+def _certain(padding: Padding, file: str) -> Finding:
+    text = "the type of the column has filled it in: no tool that is called without it has such a parameter"
+    return Finding("padded-object", "info", *_in_open(padding, file), notes=(text,), count=padding.times)
+
+
+def _in_open(padding: Padding, file: str) -> tuple[str, str, str, int]:
+    return f"null in {'.'.join(padding.path)} is taken as absent", padding.where, file, padding.row
 
 
 def _changed(changed: Changed, file: str) -> Finding:
     name = ".".join(changed.path)
-    message = f"the column {name} holds {changed.held}, which JSON does not have: they become {changed.becomes}"
-    return Finding("column-type", "info", message, file=file)
+    message = f"the column {name} holds {changed.held}: they become {changed.becomes}"
+    return Finding(TYPE, "info", message, file=file)

@@ -8,6 +8,9 @@ import msgspec
 
 Severity = Literal["error", "warning", "info"]
 
+OF_FILE = frozenset(("padded-key", "padded-object", "column-type"))
+"""Codes of which there is one finding for each column of a file, told at its end."""
+
 
 class Finding(msgspec.Struct, omit_defaults=True, frozen=True):
     """What is wrong, where, and what to do.
@@ -16,7 +19,8 @@ class Finding(msgspec.Struct, omit_defaults=True, frozen=True):
     into the document; `line` and `column` count from 1 and `byte` from 0, 0 and -1 mean unknown. For JSONL, `line`
     is the line of the record, `where` is relative to it, and the column of a row of a session is not known. `message`
     names places, types and lengths, never values: transcripts hold secrets. `notes` are further lines (what was
-    expected, which calls are open).
+    expected, which calls are open). `count` is how often it is so, where it is told only once of a file, and the place
+    is then the first.
     """
 
     code: str
@@ -29,6 +33,7 @@ class Finding(msgspec.Struct, omit_defaults=True, frozen=True):
     byte: int = -1
     help: str = ""
     notes: tuple[str, ...] = ()
+    count: int = 1
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as a JSON value, as `schemas/finding.schema.json` describes it."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs.converting import MOST_GROUPS, LossCount, Summary
-from convcli.jobs.storage import ONCE, ToldOnce
+from convcli.jobs.storage import ToldOnce
 from convcli.model.errors import JobError
-from convcli.model.findings import Finding
+from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
 from convcli.parts.marks import COUNTS, FindingCount, PartMark, add_findings, by_key, finished, numbered
 from convcli.parts.planning import Part
@@ -123,10 +125,9 @@ def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
 
 def _counted_through(marks: Iterable[PartMark], folder: OutputFolder) -> Iterator[PartMark]:
     """The marks with lines as they are in the files: the lines of a range are behind those of the ranges before it."""
-    lines, expected, told = 0, -1, ToldOnce()
-    for mark in marks:
+    lines, expected = 0, -1
+    for mark in _with_notes(marks, folder):
         piece = mark.part.pieces[0]
-        _tell_once(mark, told, folder)
         if not piece.is_lines or not piece.start:
             lines = 0
         elif mark.part.number == expected:
@@ -150,21 +151,42 @@ def _number(mark: PartMark, before: int, folder: OutputFolder) -> None:
         found.first = [_moved(finding, before) for finding in found.first]
 
 
-def _tell_once(mark: PartMark, told: ToldOnce, folder: OutputFolder) -> None:
-    """Of what is told once of a file, only the first part tells: take it out of the files of the others, and out of the
-    mark as it is read here."""
-    each = [finding for group in mark.findings if group.code in ONCE for finding in group.first]
-    repeated = [finding for finding in each if not told.is_new(finding)]
-    if repeated:
-        gone = {line_of(finding).rstrip(b"\n") for finding in repeated}
-        _rewrite(
-            mark, _lists(mark, FINDINGS), folder, lambda records: (b"%b\n" % one for one in records if one not in gone)
-        )
-        for group in mark.findings:
-            kept = [finding for finding in group.first if finding not in repeated]
-            group.count, group.first = group.count - len(group.first) + len(kept), kept
-        mark.findings = [group for group in mark.findings if group.count]
-    mark.clean -= sum(any(finding not in repeated for finding in findings) for findings in mark.noted)
+def _with_notes(marks: Iterable[PartMark], folder: OutputFolder) -> Iterator[PartMark]:
+    """The marks, with what is told once of a file that was cut in the last of its parts only."""
+    last: PartMark | None = None
+    told = ToldOnce()
+    for mark in marks:
+        if last is not None:
+            is_end = last.part.pieces[-1].file != mark.part.pieces[0].file
+            _tell(last, list(told.rest()) if is_end else [], folder)
+            yield last
+        last = mark
+        if not mark.part.pieces[0].is_whole:
+            for group in mark.findings:
+                deque(map(told.is_other, group.first), maxlen=0)
+    if last is not None:
+        _tell(last, list(told.rest()), folder)
+        yield last
+
+
+def _tell(mark: PartMark, notes: list[Finding], folder: OutputFolder) -> None:
+    """Put notes in place of those that the part of a file has, into its files and into the mark as it is read here."""
+    if mark.part.pieces[0].is_whole or not (notes or any(group.code in OF_FILE for group in mark.findings)):
+        return
+    names, wanted, task = _lists(mark, FINDINGS), [line_of(note) for note in notes], mark.part.task
+    if not names and notes and task.losses == "all":
+        names = [FINDINGS + mark.part.name]
+    _rewrite(mark, names, folder, lambda records: [*_without_notes(records), *wanted])
+    mark.findings = [group for group in mark.findings if group.code not in OF_FILE]
+    for note in notes:
+        add_findings(mark.findings, FindingCount(note.severity, note.code, 1, [note]))
+
+
+def _without_notes(records: Iterable[bytes]) -> Iterator[bytes]:
+    for record in records:
+        held: Any = exact_json.parse(record)
+        if held["code"] not in OF_FILE:
+            yield record + b"\n"
 
 
 def _lists(mark: PartMark, *kinds: str) -> list[str]:
@@ -177,7 +199,8 @@ def _rewrite(
     mark: PartMark, names: list[str], folder: OutputFolder, change: Callable[[list[bytes]], Iterable[bytes]]
 ) -> None:
     """Change the lines of outputs. Meanwhile the part has no mark, and so is done again if this is killed."""
-    held = list(folder.read(names))
+    there = dict(zip(names, folder.read(names), strict=True)) if mark.outputs.keys() >= {*names} else {}
+    held = [there.get(name, b"") for name in names]
     changed = [b"".join(change(raw.splitlines())) for raw in held]
     if held == changed:
         return

@@ -10,9 +10,8 @@ import msgspec
 
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs.converting import MOST_GROUPS, LossCount, Summary
-from convcli.jobs.storage import ONCE
 from convcli.model.errors import ContentError
-from convcli.model.findings import Finding
+from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
 from convcli.parts.planning import Part
 from convcli.views.statistics import Counted
@@ -36,7 +35,7 @@ class FindingCount(msgspec.Struct):
     def add(self, other: FindingCount) -> None:
         """Count in others of the same code."""
         self.count += other.count
-        most = MOST_GROUPS if self.code in ONCE else MOST_FIRST
+        most = MOST_GROUPS if self.code in OF_FILE else MOST_FIRST
         self.first += other.first[: max(most - len(self.first), 0)]
 
 
@@ -67,7 +66,6 @@ class PartMark(msgspec.Struct):
     losses: list[LossCount] = []
     findings: list[FindingCount] = []
     counts: list[Counted] = []
-    noted: list[list[Finding]] = []
 
     def take(self, summary: Summary) -> None:
         """Hold what came of a conversion, without values of transcripts."""
@@ -80,9 +78,7 @@ class PartMark(msgspec.Struct):
     def judged(self, findings: list[Finding]) -> None:
         """Count a document that was judged."""
         self.transcripts += 1
-        if all(finding.code in ONCE for finding in findings):
-            self.clean += 1
-            self.noted += [findings] if findings else []
+        self.clean += not findings
 
     def find(self, finding: Finding) -> None:
         """Count a finding."""

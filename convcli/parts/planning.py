@@ -15,6 +15,7 @@ from convcli.files import stores
 from convcli.jobs import converting, inputs
 from convcli.jobs.config import Configuration, IgnoredPlace
 from convcli.jobs.converting import Job
+from convcli.jobs.inputs import Nulls
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.reading import ReadingOptions
 from convcli.model.errors import ContentError, JobError
@@ -46,6 +47,7 @@ class Task(msgspec.Struct, frozen=True):
     keep_going: bool = False
     losses: Kept = "first"
     duplicate_keys: DuplicateKeys = "error"
+    nulls: Nulls = "drop"
     fail_on: Level | None = None
     form: str | None = None
     branch: Literal["active", "all"] = "all"
@@ -193,7 +195,7 @@ def _readable(path: str) -> str:
 def _ranges(whole: InputPiece, task: Task, size: int) -> list[InputPiece]:
     """The ranges of a large file; none where it cannot be cut, or not even be read, which is told in its turn."""
     try:
-        with inputs.opened(whole.file, task.source, duplicate_keys=task.duplicate_keys) as source:
+        with inputs.opened(whole.file, task.source, duplicate_keys=task.duplicate_keys, nulls=task.nulls) as source:
             return list(_cut(whole, source, size)) if source.has_ranges else []
     except ContentError:
         return []

@@ -72,7 +72,8 @@ def validate_part(part: Part) -> PartMark:
 
     def validate(source: Input, piece: InputPiece) -> None:
         for verdict in judge(source, _judging(part, piece)):
-            mark.judged(verdict.findings)
+            if not verdict.is_of_file:
+                mark.judged(verdict.findings)
             for finding in verdict.findings:
                 outputs.finding(finding)
 
@@ -106,6 +107,8 @@ def count_part(part: Part) -> PartMark:
                 mark.refused += 1
                 for finding in error.findings:
                     outputs.finding(finding)
+        for note in source.notes:
+            outputs.finding(note)
 
     with _outputs(mark) as outputs:
         _each_piece(mark, count, outputs)
@@ -129,7 +132,7 @@ def _each_piece(
         if stores.facts(piece.file)[1] != piece.version:
             raise JobError("input-changed", "it was changed after the job was planned", file=piece.file)
         try:
-            with inputs.opened(piece.file, task.source, duplicate_keys=task.duplicate_keys) as source:
+            with inputs.opened(piece.file, task.source, duplicate_keys=task.duplicate_keys, nulls=task.nulls) as source:
                 before = piece.before if not piece.is_lines or piece.start else 0
                 stretch = source if piece.is_whole else source.part(Range(piece.start, piece.stop, before))
                 with _counted(mark, source):

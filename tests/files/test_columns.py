@@ -52,11 +52,42 @@ def test_a_field_that_was_filled_is_noted_once_with_its_first_row_and_place() ->
     full = {"role": "r", "calls": [{"a": 1, "b": "x"}]}
     got, reader = rows(kind, [full], [], [full, {"role": "r", "calls": [{"a": 1, "b": "x"}, {"b": "y"}]}], [{}])
     assert got[2]["c"][1]["calls"] == [{"a": 1, "b": "x"}, {"b": "y"}]
-    assert {padding.path: (padding.row, padding.where) for padding in reader.padding.values()} == {
-        ("c", "*", "calls", "*", "a"): (3, "/c/1/calls/1/a"),
-        ("c", "*", "role"): (4, "/c/0/role"),
-        ("c", "*", "calls"): (4, "/c/0/calls"),
+    assert {padding.path: padding[1:] for padding in reader.padding.values()} == {
+        ("c", "*", "calls", "*", "a"): (3, "/c/1/calls/1/a", 1),
+        ("c", "*", "role"): (4, "/c/0/role", 1),
+        ("c", "*", "calls"): (4, "/c/0/calls", 1),
     }
+
+
+def test_nulls_are_counted_over_all_batches_and_not_where_an_object_is_null() -> None:
+    batch = pa.record_batch([pa.array([{"a": 1}, None, {"b": "x"}, {}], struct(*STRUCT))], names=["c"])
+    reader = ColumnReader(batch.schema, "t.parquet")
+    for row in (1, 5):
+        reader.rows(batch, row)
+    assert [padding[1:] for padding in reader.padding.values()] == [(3, "/c/a", 4), (1, "/c/b", 4), (2, "/c", 2)]
+
+
+def test_a_batch_that_cannot_be_read_counts_once_when_its_rows_are_read() -> None:
+    kind = struct(("a", "int64"), ("n", "float64"))
+    batch = pa.record_batch([pa.array([{"n": 0.5}, {"n": float("nan")}, {"a": 1}], kind)], names=["c"])
+    reader = ColumnReader(batch.schema, "t.parquet")
+    with pytest.raises(ContentError):
+        reader.rows(batch, 1)
+    assert reader.padding == {}
+    reader.rows(batch.slice(0, 1), 1)
+    assert reader.padding["c", "a"].times == 1
+
+
+def test_nulls_are_values_in_the_objects_that_are_kept() -> None:
+    kind = struct(("open", struct(*STRUCT)), ("n", "int64"))
+    batch = pa.record_batch([pa.array([{"open": {"a": 1}}, {"open": {}, "n": 1}, {"n": 2}], kind)], names=["c"])
+    reader = ColumnReader(batch.schema, "t.parquet", lambda path: path == ("c", "open"))
+    assert [row["c"] for row in reader.rows(batch, 1)] == [
+        {"open": {"a": 1, "b": None}},
+        {"open": {"a": None, "b": None}, "n": 1},
+        {"n": 2},
+    ]
+    assert list(reader.padding) == [("c", "open"), ("c", "n")]
 
 
 def test_what_is_cut_out_of_a_longer_column_is_read_alike() -> None:
@@ -93,10 +124,17 @@ def test_a_value_is_read_as_what_json_has_for_its_type(kind: Any, value: Any, te
 
 def test_types_that_become_texts_are_told() -> None:
     _, reader = rows(struct(("at", pa.timestamp("s")), ("raw", pa.binary()), ("n", pa.int8())), {})
-    assert [(changed.path, changed.held) for changed in reader.changed] == [
+    assert [(changed.path, changed.held) for changed in reader.changed.values()] == [
         (("c", "at"), "timestamps"),
         (("c", "raw"), "bytes"),
     ]
+
+
+def test_doubles_are_told_as_soon_as_one_of_them_is_whole_and_are_never_made_integers() -> None:
+    got, reader = rows(pa.list_(pa.float64()), [0.5, None], [1.5])
+    assert reader.changed == {}
+    got, reader = rows(pa.list_(pa.float64()), [0.5, None], [2])
+    assert (list(reader.changed), write_text(got[1]["c"])) == ([("c", "*")], "[2.0]")
 
 
 def test_dictionaries_and_fixed_lists_are_read_as_what_they_hold() -> None:

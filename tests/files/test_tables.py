@@ -114,7 +114,7 @@ def test_a_table_is_pickled_by_its_descriptor_and_without_what_was_told(tmp_path
     rows = [{"a": {"x": 1}}, {"a": {"y": 1}}]
     with open_input(str(table(tmp_path / "a.parquet", rows=rows))) as source:
         assert isinstance(source, TableSource)
-        assert len(list(source.each())) == len(source.padding) == 2
+        assert len(list(source.each())) == len(source.columns.padding) == 2
         state = source.__getstate__()
     assert (state["_reader"], state["_table"]) == (None, None)
     assert pickle.dumps({**state, "_stored": None, "_file": None})

@@ -13,6 +13,7 @@ from convcli.__main__ import main
 from convcli.jobs import inputs, workers
 from convcli.jobs.inputs import Document
 from convcli.jobs.judging import JudgingOptions, judge_file
+from convcli.model.findings import Finding
 from tests.files.test_tables import table
 
 pytest.importorskip("pyarrow")
@@ -41,11 +42,12 @@ def row(number: int, *, city: bool) -> dict[str, Any]:
 
 
 ROWS = [row(number, city=number > 2) for number in range(150)]
+ARGUMENTS, PROPERTIES = "/messages/1/tool_calls/0/function/arguments", "/tools/0/function/parameters/properties"
 PADDED = [
-    ("messages.*.tool_calls.*.function.arguments.city", 1, "/messages/1/tool_calls/0/function/arguments/city"),
-    ("messages.*.tool_calls.*.function.arguments.unit", 4, "/messages/1/tool_calls/0/function/arguments/unit"),
-    ("tools.*.function.parameters.properties.city", 1, "/tools/0/function/parameters/properties/city"),
-    ("tools.*.function.parameters.properties.unit", 4, "/tools/0/function/parameters/properties/unit"),
+    ("info", "messages.*.tool_calls.*.function.arguments.city", 1, f"{ARGUMENTS}/city", 3),
+    ("info", "messages.*.tool_calls.*.function.arguments.unit", 4, f"{ARGUMENTS}/unit", 147),
+    ("warning", "tools.*.function.parameters.properties.city", 1, f"{PROPERTIES}/city", 3),
+    ("warning", "tools.*.function.parameters.properties.unit", 4, f"{PROPERTIES}/unit", 147),
 ]
 
 
@@ -71,6 +73,13 @@ def documents(path: Path | str, dialect: str | None = None) -> list[Document]:
     return list(inputs.documents(str(path), dialect))
 
 
+def notes(path: Path | str, dialect: str | None = None) -> list[Finding]:
+    """What there is to say of a file when it is read."""
+    with inputs.opened(str(path), dialect) as source:
+        assert list(source)
+        return source.notes
+
+
 def test_rows_of_a_table_are_the_documents_of_the_same_lines(files: Path) -> None:
     read, lines = documents(files / "a.parquet"), documents(files / "a.jsonl")
     assert [(one.line, one.value, one.dialect.name) for one in read] == [
@@ -79,15 +88,48 @@ def test_rows_of_a_table_are_the_documents_of_the_same_lines(files: Path) -> Non
 
 
 def test_what_was_filled_in_open_objects_is_told_once_and_what_the_dialect_names_never(files: Path) -> None:
-    with_notes = [one for one in documents(files / "a.parquet") if one.notes]
-    told = [(note.code, note.severity, note.line, note.where) for one in with_notes for note in one.notes]
-    assert sorted(told) == sorted(("padded-object", "warning", line, where) for _, line, where in PADDED)
-    notes = [note for one in with_notes for note in one.notes]
-    assert all(any(path in note.message for path, _, _ in PADDED) for note in notes)
-    plain = table(
-        files / "b.parquet", rows=[{"messages": [{"role": "user", "content": "a", "name": "b"}, {"role": "user"}]}]
-    )
-    assert documents(plain, "hf-chat")[0].notes == ()
+    found = notes(files / "a.parquet")
+    told = sorted((note.severity, note.line, note.where, note.count) for note in found if note.code == "padded-object")
+    assert told == sorted((severity, line, where, times) for severity, _, line, where, times in PADDED)
+    assert all(any(path in note.message for _, path, *_ in PADDED) for note in found if note.code == "padded-object")
+
+
+def test_what_was_filled_beside_keys_of_the_dialect_is_said_once_with_a_count_and_is_no_loss(
+    files: Path, call: Call
+) -> None:
+    named = [(note.severity, note.where, note.count) for note in notes("a.parquet") if note.code == "padded-key"]
+    assert named == [("info", "/messages/0/tool_calls", 300), ("info", "/messages/0/tool_call_id", 300)]
+    assert len(call("losses", "a.parquet", "--to", "hf-chat")[1].splitlines()) == 1  # the head
+
+
+def test_nulls_in_arguments_are_padding_where_no_tool_that_is_called_has_such_a_parameter(files: Path) -> None:
+    def told(*tools: tuple[str, str]) -> list[tuple[str, int, str]]:
+        offered = [
+            {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {key: {}}}}}
+            for name, key in tools
+        ]
+        texts = [{**each, "tools": json.dumps(offered)} for each in ROWS]
+        found = notes(table(files / "c.parquet", rows=texts), "hf-chat")
+        return sorted((note.severity, note.line, note.where) for note in found if note.code == "padded-object")
+
+    city, unit = "/messages/1/tool_calls/0/function/arguments/city", "/messages/1/tool_calls/0/function/arguments/unit"
+    assert told(("weather", "other")) == [("info", 1, city), ("info", 4, unit)]
+    assert told(("weather", "unit")) == [("info", 1, city), ("warning", 4, unit)]
+    assert told(("time", "unit")) == [("warning", 1, city), ("warning", 4, unit)]
+
+
+def test_nulls_in_open_objects_are_values_for_who_knows_better(files: Path, call: Call) -> None:
+    code, out, err = call("convert", "a.parquet", "--to", "hf-chat", "--nulls", "keep")
+    arguments = json.loads(out.splitlines()[0])["messages"][1]["tool_calls"][0]["function"]["arguments"]
+    assert (code, arguments, "padded-object" in err) == (0, {"unit": "x", "city": None}, False)
+    assert all("tool_calls" not in json.loads(line)["messages"][0] for line in out.splitlines())
+    one = call("convert", "a.parquet", "--to", "hf-chat", "--nulls", "keep", "--at", "/messages")[1]
+    assert '"city":null' in one
+
+
+def test_an_object_that_has_only_padding_is_empty(files: Path) -> None:
+    rows = [{**ROWS[0], "metadata": {"a": "x"}}, {**ROWS[1], "metadata": {}}]
+    assert [one.value["metadata"] for one in documents(table(files / "m.parquet", rows=rows))] == [{"a": "x"}, {}]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +137,7 @@ def test_what_was_filled_in_open_objects_is_told_once_and_what_the_dialect_names
 )
 def test_every_command_tells_it_and_goes_on(files: Path, call: Call, words: list[str]) -> None:
     code, out, err = call(words[0], "a.parquet", *words[1:])
-    assert (code, (out + err).count("[padded-object]")) == (0, 4)
+    assert (code, (out + err).count("[padded-object]"), (out + err).count("[padded-key]")) == (0, 4, 2)
 
 
 def test_a_line_of_a_table_is_the_number_of_its_row(files: Path, call: Call) -> None:
@@ -147,15 +189,16 @@ def test_a_column_of_times_is_told_and_read_as_text(files: Path) -> None:
     noon = datetime.datetime(2026, 1, 2, 12)
     (one, _) = documents(table(files / "t.parquet", rows=[{**each, "at": noon} for each in ROWS[:2]]))
     assert one.value["at"] == "2026-01-02T12:00:00"
-    assert [(note.code, note.severity) for note in one.notes if "at" in note.message.split()] == [
-        ("column-type", "info")
-    ]
+    told = [(note.code, note.severity) for note in notes(files / "t.parquet") if "at" in note.message.split()]
+    assert told == [("column-type", "info")]
 
 
 @pytest.mark.skipif(not workers.can_start(), reason="processes cannot be started here")
 def test_several_processes_give_what_one_gives(files: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "WORTH", 1)
     monkeypatch.setattr(inputs, "RANGE", 1)
+    doubled = [{**each, "temperature": 0.5 if number < 149 else 1} for number, each in enumerate(ROWS)]
+    table(files / "a.parquet", rows=doubled)
     for words in (["convert", "a.parquet", "--to", "openai-chat"], ["validate", "a.parquet"]):
         assert call(*words, "-j", "2") == call(*words, "-j", "1")
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from convcli.__main__ import main
+from convcli.model.findings import OF_FILE
 from tests.cli_cases import OTHER
 
 pytestmark = pytest.mark.arrow
@@ -50,7 +51,7 @@ def test_it_is_judged_as_by_one_process(folder: Path, again: bool, capfd: pytest
     main([*words, "--output-format", "jsonl"])
     printed, told = capfd.readouterr()
     codes = [json.loads(line)["code"] for line in printed.splitlines()]
-    assert (codes.count("padded-object"), codes.count("column-type")) == (3, 1)
+    assert [codes.count(code) for code in ("padded-object", "padded-key", "column-type")] == [3, 1, 1]
     assert main([*words, *IN_PARTS]) == 0
     if again:
         Path("out/_done/00001.json").unlink()
@@ -69,7 +70,15 @@ def test_it_is_converted_as_by_one_process(folder: Path, losses: str, capfd: pyt
     told = [line for line in capfd.readouterr().err.splitlines() if "padded" in line]
     assert main([*words, *IN_PARTS, "--losses", losses]) == 0
     assert [line for line in capfd.readouterr().err.splitlines() if "padded" in line] == told
-    assert len(told) == 3
+    assert len(told) == 4
     assert joined() == Path("one.jsonl").read_text("utf-8")
     found = [json.loads(line) for line in joined("_findings").splitlines()]
     assert [each["code"] for each in found].count("padded-object") == (3 if losses == "all" else 0)
+    if losses == "all":
+        assert [(each["code"], each.get("count", 1)) for each in found if each["code"] in OF_FILE] == [
+            ("column-type", 1),
+            ("padded-key", 60),
+            ("padded-object", 53),
+            ("padded-object", 30),
+            ("padded-object", 29),
+        ]

@@ -18,4 +18,6 @@ def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
             continue
         word = view.paint.severity(finding.severity, f"{finding.severity}[{finding.code}]")
         where = f" ({safe_text(finding.where)})" if finding.where else ""
-        yield f"{place(finding.file, finding.line, finding.column)}: {word} {safe_text(finding.message)}{where}\n"
+        times = f" ({finding.count:,} times)" if finding.count > 1 else ""
+        at = place(finding.file, finding.line, finding.column)
+        yield f"{at}: {word} {safe_text(finding.message)}{where}{times}\n"

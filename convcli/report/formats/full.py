@@ -43,8 +43,8 @@ def capped(verdicts: Iterable[Verdict]) -> Iterator[Finding | str]:
             yield from _more(file, shown)
             file, shown = verdict.file, 0
         for finding in filter(repeated.may_show, verdict.findings):
-            shown += 1
-            if shown <= MOST_IN_A_FILE:
+            shown += not verdict.is_of_file
+            if shown <= MOST_IN_A_FILE or verdict.is_of_file:
                 yield finding
     yield from _more(file, shown)
     yield from repeated.counts()
@@ -96,7 +96,8 @@ def block(finding: Finding, paint: Paint) -> str:
     lines = [f"{word} {safe_text(finding.message)}"]
     if finding.file:
         lines.append(f"  {paint.dim('-->')} {place(finding.file, finding.line, finding.column, finding.where)}")
-    lines += [f"   {paint.dim('=')} {safe_text(note)}" for note in finding.notes]
+    times = (f"{finding.count:,} times, here first",) if finding.count > 1 else ()
+    lines += [f"   {paint.dim('=')} {safe_text(note)}" for note in (*times, *finding.notes)]
     if finding.help:
         lines.append(f"   {paint.dim('=')} help: {safe_text(finding.help)}")
     return "\n".join(lines) + "\n"

@@ -19,7 +19,8 @@ def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
     total = clean = 0
     comma = "\n"
     for verdict in verdicts:
-        total, clean = total + 1, clean + (not verdict.findings)
+        if not verdict.is_of_file:
+            total, clean = total + 1, clean + (not verdict.findings)
         for finding in verdict.findings:
             yield comma + json_text(msgspec.to_builtins(finding))
             comma = ",\n"
