@@ -27,7 +27,7 @@ from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.branches import active
 from convcli.model.dialect import Pass
-from convcli.model.transcript import Message, Opaque, Part, Path, Transcript
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, Transcript
 from convcli.wire import exact_json
 
 Record = TypeVar("Record", Transcript, Message, Part)
@@ -177,6 +177,18 @@ def _key(value: Any) -> str:
 
 
 # ---------------------------------------------------------------- passes: what a new session must have
+
+
+def summary(message: Message, *, of_all: bool = False) -> Message:
+    """What stands for others is one text of the user, and nothing else stands for others; `of_all`: for all of them."""
+    if message.replaces is None:
+        return message
+    text = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
+    if message.role not in ("user", "system", "developer") or not text:
+        return replace(message, replaces=None)
+    replaced = "all" if of_all else message.replaces
+    same = message.role == "user" and message.replaces == replaced and len(message.parts) == 1
+    return message if same else replace(message, role="user", replaces=replaced, parts=[Text(text)])
 
 
 def with_rows(row_of: Callable[[Message], Any]) -> Pass:

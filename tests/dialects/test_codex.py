@@ -74,6 +74,15 @@ def test_usage_that_a_row_repeats_is_counted_once() -> None:
     assert totals == [3120, 3280, 3340, None]
 
 
+def test_the_provider_of_all_answers_stands_in_the_header_and_no_other_is_written() -> None:
+    providers = {answer.provider for answer in answers(lifted("session-events.jsonl"))}
+    assert len(providers) == 1
+    assert None not in providers
+    conversion = pipeline.lower(said(Message("assistant", [Text("Hi")], provider="somebody")), CODEX)
+    assert "model_provider" not in conversion.document[0]["payload"]
+    assert [loss.kind for loss in conversion.losses if loss.field == "message.provider"] == ["dropped"]
+
+
 def test_a_failure_is_stated_by_an_event_or_by_an_exit_code_and_never_by_words() -> None:
     assert [result.kind for result in results(lifted("session-events.jsonl"))] == [
         "error",

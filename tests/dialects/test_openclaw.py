@@ -9,7 +9,7 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import conversion, pipeline
-from convcli.model.branches import active
+from convcli.model.branches import active, context
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import (
@@ -126,6 +126,7 @@ def test_only_the_active_branch_goes_to_a_dialect_without_branches() -> None:
         "On the other branch the basil was found dry.",
         "Rain is announced for tonight.",
         "Then wait until tomorrow.",
+        "The basil is dry; rain comes tonight.",
         "I will remind you.",
     ]
     assert told(conversion.losses, "branch") == ["/5", "/6", "/7"]
@@ -394,3 +395,37 @@ def test_the_text_of_torn_arguments_is_that_of_the_call(arguments: Any, text: An
         assert written["tool_calls"][0]["function"]["arguments"] == raw
         losses = pipeline.lower(OPENCLAW.lift(document), OPENCLAW).losses
         assert not [loss for loss in losses if loss.field.startswith("tool_call")]
+
+
+def test_a_compaction_replaces_what_came_before_the_row_that_it_names() -> None:
+    transcript = OPENCLAW.lift(sample("session-tree.jsonl"))
+    (summary,) = (message for message in transcript.messages if message.replaces is not None)
+    assert (summary.role, summary.replaces) == ("user", "aa00000b")
+    kept = [message.id for message in context(transcript) if message.role != "event"]
+    assert kept == [summary.id, "aa00000b", "aa000010"]
+
+
+def test_a_summary_that_replaces_all_names_itself_and_comes_back() -> None:
+    summary = Message("user", [Text("We"), Text("talked.")], replaces="all")
+    conversion = pipeline.lower(Transcript([Message("user", [Text("Hi")]), summary], cwd="/w"), OPENCLAW)
+    row = conversion.document[2]
+    assert row["type"] == "compaction"
+    assert (row["summary"], row["firstKeptEntryId"], row["tokensBefore"]) == ("We\n\ntalked.", row["id"], 0)
+    assert OPENCLAW.lift(conversion.document).messages[1].replaces == "all"
+    assert told(conversion.losses, "message.replaces") == []
+
+
+def test_a_cost_in_dollars_is_the_total_and_zero_is_none() -> None:
+    document = sample("session-v1.jsonl")
+    answers = [message for message in OPENCLAW.lift(document).messages if message.role == "assistant"]
+    assert [(answer.cost, answer.provider) for answer in answers] == [(None, "openai"), (0.003, "openai")]
+    transcript = Transcript([Message("assistant", [Text("No.")], cost=0.5, provider="somebody")], cwd="/w")
+    message = written(transcript)[1]["message"]
+    assert (message["usage"]["cost"]["total"], message["provider"]) == (0.5, "somebody")
+
+
+def test_a_signature_of_another_dialect_names_the_provider_where_nobody_does() -> None:
+    thought = Reasoning("Hm.", metadata={"signature": "c2ln"})
+    conversion = pipeline.lower(Transcript([Message("assistant", [thought])], cwd="/w"), OPENCLAW)
+    assert conversion.document[1]["message"]["provider"] == "anthropic"
+    assert [loss.kind for loss in conversion.losses if loss.field == "message.provider"] == ["invented"]

@@ -12,7 +12,7 @@ from convcli.kit.lacking import fields
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.sessions import Envelope
-from convcli.kit.values import put_counts, take_counts
+from convcli.kit.usage import Usage
 from convcli.model.transcript import Media, MediaKind, Message, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -29,6 +29,7 @@ CALL = Keys("tool_call_id function_name arguments extra", carried="extra")
 OBSERVATION = Keys("results")
 REF = "subagent_trajectory_ref"
 RESULT = Keys(f"source_call_id content {REF} extra", carried=REF)
+COST = "cost_usd"
 USAGE: dict[tuple[str, ...], str] = {
     ("prompt_tokens",): "inputTokens",
     ("completion_tokens",): "outputTokens",
@@ -78,10 +79,7 @@ def lift_step(native: Native, place: Path, number: int, context: LiftContext) ->
     carried = STEP.lift(native, message) or {}
     carried |= {"step_id": native["step_id"]} if native.get("step_id") not in (None, number) else {}
     parts = list(_parts(native, context))
-    metrics = dict(native.get("metrics") or {})
-    message.cost = metrics.pop("cost_usd", None)
-    usage, rest = take_counts(metrics, USAGE)
-    message.usage = usage or None
+    rest = Usage(USAGE, COST).lift(native.get("metrics") or {}, message)
     for key, value in (("metrics", rest), ("observation", OBSERVATION.carried(observation))):
         carried |= {key: value} if value else {}
     message.parts, message.extras = [part for part, _ in parts], extras_of(NAME, carried)
@@ -189,12 +187,11 @@ def _write_step(message: Message, number: int) -> Native:
     carried = dict(carried_by(message.extras, NAME))
     thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
     calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
-    cost = {} if message.cost is None else {"cost_usd": message.cost}
     content: Native = {
         "reasoning_content": thoughts[0] if thoughts else None,
         "tool_calls": calls,
         "observation": carried.pop("observation", None),
-        "metrics": put_counts(message.usage or {}, {**cost, **carried.pop("metrics", {})}, USAGE),
+        "metrics": Usage(USAGE, COST).write(message, carried.pop("metrics", {})),
     }
     content = {key: value for key, value in content.items() if value}
     number, source = carried.pop("step_id", number), SOURCES[message.role]

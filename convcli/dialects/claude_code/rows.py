@@ -13,6 +13,7 @@ from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
+from convcli.kit.usage import COST
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
 
 NAME = "claude-code"
@@ -25,7 +26,6 @@ ALWAYS: Native = {"isSidechain": False, "userType": "external"}
 STREAM = {"session_id": "sessionId", "tool_use_result": "toolUseResult"}
 """Keys of a printed stream, and what they are called in a session."""
 SUMMARY = Setting("replaces", lambda value: "all" if value is True else None, lambda value: value == "all" or None)
-COST = Setting("cost", lambda value: None if isinstance(value, (str, bool, list, dict)) else value, lambda cost: cost)
 FIELDS: dict[str, str | Setting] = {
     "uuid": "id",
     "timestamp": "created_at",

@@ -6,6 +6,8 @@ Specification: codex-rs/protocol and codex-rs/rollout of openai/codex, `codex ap
 Quirks
 - A rollout is one document of many rows: a header, items of the Responses API, and events that the screen shows.
 - Events that say what an item says are read once; a model, usage and failures are stated only by events.
+- The header names the provider of all answers. That of another dialect is not written: the program refuses a rollout
+  whose provider is not among those of the machine.
 - A compaction replaces all that was before it, with the items of its list alone; one that it cannot parse makes the
   program skip the row. Turns that were taken back stay in the file, in front of the row that
   says so.
@@ -151,7 +153,7 @@ RULES = (
 )
 
 LACKS = FUNCTION_ONLY | MESSAGE - {"message.createdAt", "message.usage"}
-LACKS |= frozenset(f"message.{name}" for name in ("grouping", "cost", "provider", "weight", "label", "parentCallId"))
+LACKS |= frozenset(f"message.{name}" for name in ("grouping", "cost", "weight", "label", "parentCallId"))
 LACKS |= fields("title updatedAt head toolChoice settings tool_result.status image.name")
 
 DIALECT = Dialect(
@@ -168,7 +170,7 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
-    has=frozenset(("tool_call.custom",)),
+    has=fields("message.provider tool_call.custom"),
     lacks=LACKS,
     reasons={
         "refusal": "the program skips a message with a refusal: it is written as a text",
@@ -180,6 +182,7 @@ DIALECT = Dialect(
         "message.role": "a session has one text of the system, in its header: others are of the developer",
         "message.createdAt": "every row has a time: that of the row before it, or 1970",
         "message.model": "the model of an answer is that of the row before it that names one",
+        "message.provider": "the program takes no provider that is not among those of the machine",
         "message.replaces": "a compaction replaces all that was before it",
         "model": "each answer names its model, a session does not",
         "id": "the id of a session is a UUID: it is made of the content",

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 import convcli.dialects.codex.rows as rows
+from convcli.dialects.codex.lifting import PROVIDER
 from convcli.dialects.codex.rows import NAME, in_compaction, own_row
 from convcli.dialects.codex.writing import gone, write_rows
 from convcli.families.responses import fitting as service
@@ -116,6 +117,17 @@ def _answers(messages: list[Message]) -> list[Message]:
     return shared(messages, fitted)
 
 
+def _of_the_provider(transcript: Transcript) -> Transcript:
+    """Every answer has the provider of the header, and no other message has one."""
+    provider = (carried_by(transcript.extras, NAME).get("header") or {}).get(PROVIDER) or None
+
+    def fits(message: Message) -> Message:
+        stated = provider if message.role == "assistant" else None
+        return message if message.provider == stated else replace(message, provider=stated)
+
+    return on_each_message(fits)(transcript)
+
+
 def _joined(messages: list[Message]) -> list[Message]:
     """Answers between which nothing says that one has ended are one."""
     fitted: list[Message] = []
@@ -191,6 +203,7 @@ FIT = (
     on_each_message(_all_replaced),
     on_each_message(_of_items),
     on_messages(_answers),
+    _of_the_provider,
     on_messages(_joined),
     on_messages(_sound_events),
     functions_only(NAME),

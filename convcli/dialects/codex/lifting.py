@@ -28,6 +28,9 @@ WRITER = {"originator": "convcli", "cli_version": "0.169.0"}
 """What a header needs and a transcript has not: the format that is written is that of this version."""
 TOOL = Keys("name namespace description inputSchema deferLoading", carried="namespace deferLoading")
 SHELL = "local_shell"
+PROVIDER = "model_provider"
+"""Of all answers. It is read, and comes back in the header that is carried; no other is written, for the program
+refuses a rollout whose provider is not among those of the machine."""
 
 # ---------------------------------------------------------------- lift
 
@@ -49,6 +52,8 @@ class _Reader:
         self.shown = {at: self.rows[i].native["timestamp"] for i, at in self.repeats.items()}
         self.failed = rows.failed_ids(row.native for row in self.rows)
         self.model: str | None = None
+        self.provider: str | None = None
+        self.provider_at: Path = ()
         self.model_at: Path = ()
         self.answer: Message | None = None
         self.answer_at: Path = ()
@@ -101,6 +106,7 @@ class _Reader:
         header = HEADER.lift(row.payload, transcript) or {}
         transcript.cwd = row.payload.get("cwd")  # an empty one too, which a rollout has where nobody knows it
         transcript.created_at = transcript.created_at or time
+        self.provider, self.provider_at = row.payload.get(PROVIDER) or None, (*row.path, PROVIDER)
         header = {key: header[key] for key in Keys(ORDER).sorted(header) if header[key] != WRITER.get(key)}
         if base.get("text"):
             extras = extras_of(NAME, Keys("text").carried(base))
@@ -129,6 +135,7 @@ class _Reader:
         if message.role == "assistant" and is_first:
             self.answer, self.answer_at = message, row.path
             self.context.origin.routes |= {(*row.path, "model"): self.model_at} if self.model else {}
+            self.context.origin.routes |= {(*row.path, "provider"): self.provider_at} if self.provider else {}
         time, beside = _envelope(row)
         shown = [self.shown.get((i, n)) for n in range(len(rows.screen(row.payload)))]
         time = time or next((one for one in shown if one is not None), None)
@@ -149,7 +156,7 @@ class _Reader:
             return self.context.messages[-1], 0
         message, k = self.items.add(_readable(item), path)
         if message.role == "assistant":
-            message.model = self.model
+            message.model, message.provider = self.model, self.provider
         if kind_of(item) == "local_shell_call":
             part = message.parts[k]
             part.extras = {NAME: {"type": "local_shell_call", **carried_by(part.extras, NAME)}}

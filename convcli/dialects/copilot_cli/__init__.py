@@ -8,6 +8,8 @@ Quirks
 - A result says whether its tool failed, and stands where the tool was done. The start of a tool repeats its call.
 - Counts of tokens stand in rows of their own, and so do the bytes of files, to which results refer.
 - A compaction replaces all before it by a message with the summary.
+- `cost` in a record of usage is a multiplier of requests, not dollars (generated types of github-copilot-sdk; read
+  2026-11-23): it stays where it is.
 - Every row has a UUID and names the row before it; without them the program says that the session is corrupted.
 - What is printed has rows that are ephemeral: parts of other rows, which are carried as events.
 - The tools are not in the file, and the program makes its instructions anew.
@@ -42,7 +44,7 @@ from convcli.kit.results import TEXT_AND_FILES, expressed, single_results
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Media, Message, Opaque, Part, Text, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, turns
 from convcli.validation.survey import Survey, for_requests
 
@@ -98,12 +100,7 @@ def _own_part(part: Part, _: Message) -> Part | None:
 
 
 def _summary(message: Message) -> Message:
-    """A summary stands for all that came before it, in words of the user and nothing else."""
-    text = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
-    if message.replaces is None or message.role not in ("user", "system", "developer") or not text:
-        return message if message.replaces is None else replace(message, replaces=None)
-    same = message.role == "user" and message.replaces == "all" and len(message.parts) == 1
-    return message if same else replace(message, role="user", replaces="all", parts=[Text(text)])
+    return sessions.summary(message, of_all=True)
 
 
 def _of_role(transcript: Transcript) -> Transcript:

@@ -25,7 +25,8 @@ from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
-from convcli.kit.values import paths, take_counts
+from convcli.kit.usage import Usage
+from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Message, ToolChoice, ToolDefinition, ToolResult, Transcript
 from convcli.validation.rules import links
@@ -129,7 +130,7 @@ def _lift_output(output: Any, message: Message | None) -> None:
     if isinstance(reason, str) and reason:
         message.stop_reason = FINISH.get(reason, reason)
     if isinstance(counts, dict):
-        message.usage = take_counts(counts, USAGE)[0] or None
+        Usage(USAGE, "total_cost").lift(counts, message)
     if message.model is None and isinstance(output.get("model"), str):
         message.model = output["model"] or None
 

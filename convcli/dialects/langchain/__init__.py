@@ -146,16 +146,19 @@ DIALECT = Dialect(
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
     lacks={form: LACKS if inner else LACKS | {f"extras.{NAME}.around"} for form, inner in INNER.items()},
+    has=lacking.fields("message.provider"),
     reasons={
         "message.usage": "counts are those of input and output and their sum",
         "moved": "calls stand behind the content, those that are no JSON last",
         "metadata": "reasoning has a signature of Anthropic, and nothing else has metadata",
         "model": "each answer names its model",
         "message.model": "each answer names its model",
+        "message.provider": "each answer names its provider",
     },
     places={
         **paths(
             "message.stopReason=response_metadata/finish_reason message.model=response_metadata/model_name "
+            "message.provider=response_metadata/model_provider "
             "message.usage=usage_metadata tool_call.arguments=args tool_call.rawArguments=args "
             "tool_result.toolCallId=tool_call_id tool_result.value=content tool_result.kind=content "
             "tool_result.isError=status image.detail=image_url/detail extras.around=.."

@@ -32,7 +32,11 @@ USAGE = {
     ("input_token_details", "cache_creation"): "cacheWriteTokens",
     ("output_token_details", "reasoning"): "reasoningTokens",
 }
-ABOUT = (("stop_reason", ("finish_reason", "stop_reason")), ("model", ("model_name", "model")))
+ABOUT = (
+    ("stop_reason", ("finish_reason", "stop_reason")),
+    ("model", ("model_name", "model")),
+    ("provider", ("model_provider",)),
+)
 """What `response_metadata` says of a message, by the names that services have for it; the first is written."""
 CALL_KEYS = ("tool_calls", "invalid_tool_calls")
 ORDER = (

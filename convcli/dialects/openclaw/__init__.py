@@ -8,6 +8,8 @@ Quirks
 - A session is one document of many rows: a header, then a tree of rows by `id` and `parentId`. The last row is the
   leaf. Version 1 has neither ids nor parents, version 2 calls the role `custom` `hookMessage`.
 - Rows that no model saw are events; a summary of a branch and what an extension inserts are words of the user.
+- A compaction is a summary that replaces what came before `firstKeptEntryId`; one that names its own id, as we write
+  it, replaces all. In version 1, where rows have no ids, it stays an event.
 - OpenClaw writes `isError: false` beside `details.status: "error"`: that is a failure, and both come back as they were.
 - `stopReason` often says `stop` beside calls, and is neither trusted nor corrected.
 - pi cannot show the statistics of a session without `usage`: it is written with zeros where nothing is known, which is
@@ -166,6 +168,8 @@ def _can_be_shown(survey: Survey) -> Iterator[Breach]:
         if absent:
             told = f"pi cannot show the statistics of a session whose usage lacks {', '.join(absent)}"
             yield Breach("missing-key", NodeRef(i), told, "warning")
+        if message.replaces is not None and "tokensBefore" not in carried_by(message.extras, NAME):
+            yield Breach("missing-key", NodeRef(i), "pi cannot show a compaction without tokensBefore", "warning")
 
 
 def _results_name_calls(survey: Survey) -> Iterator[Breach]:
@@ -203,7 +207,7 @@ COUNT = "/*/message/usage/input"
 INJECTED = ("name", "args/*", *(f"result/*/functionResponse/{key}" for key in _ANSWERED))
 """What an injected call may say once more."""
 OF_REQUESTS = {"toolChoice", "settings", "tool.strict", "message.name"}
-OF_SESSIONS = {"title", "createdAt", "head", "message.id", "message.parentId", "message.createdAt"}
+OF_SESSIONS = lacking.fields("title createdAt head message.id message.parentId message.createdAt message.replaces")
 
 
 def _place(facts: SessionFacts) -> str:
@@ -256,6 +260,10 @@ DIALECT = Dialect(
         "createdAt": "a session has a time: that of its first row, or 1970",
         "cwd": "a session names its directory: an empty text where nobody knows it",
         "extras.openclaw.usage": "pi shows statistics: a count that nobody knows is zero",
+        "extras.openclaw.tokensBefore": "pi shows how many tokens a compaction took away: zero where nobody knows it",
+        "message.cost": "a cost of nothing is none",
+        "message.provider": "signatures belong to a provider: that of their API",
+        "message.replaces": "a compaction is one text of the user",
         "updatedAt": "the time of a session is that of its last row",
         "model": "each answer names its model, a session does not",
         "toolChoice": "a session does not say which tools may be called",
@@ -264,6 +272,7 @@ DIALECT = Dialect(
         "metadata": "only Google's and Anthropic's signatures have a place",
         "event": "a session has rows only for events that are one opaque value",
     },
+    has=lacking.fields("message.cost message.provider message.replaces"),
     places={
         "id": (ROOT, "_sessionId"),
         "createdAt": (ROOT, "timestamp"),
@@ -272,9 +281,9 @@ DIALECT = Dialect(
         "extras.header": (ROOT,),
         **paths(
             "message.id=../id message.parentId=../parentId message.createdAt=../timestamp message.usage=usage "
-            "message.error=errorMessage extras.row=.. reasoning.metadata=thinkingSignature tool_result.value=content "
-            "tool_result.name=toolName"
+            "message.cost=usage/cost/total message.error=errorMessage extras.row=.. "
+            "reasoning.metadata=thinkingSignature tool_result.value=content tool_result.name=toolName"
         ),
     },
-    envelope=frozenset(("api", "provider", "timestamp", "row", "_openclawSessionKey")),
+    envelope=frozenset(("api", "timestamp", "row", "_openclawSessionKey")),
 )

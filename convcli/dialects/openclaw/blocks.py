@@ -51,14 +51,14 @@ def signed_by(api: Any) -> str | None:
     return "signature" if api.startswith(("anthropic", "bedrock")) else None
 
 
-def api_of(message: Message) -> dict[str, str] | None:
+def api_of(message: Message) -> tuple[str, str] | None:
     """The API and the provider that the signatures of a message belong to."""
     for part in message.parts:
         metadata = part.metadata or {}
         if isinstance(part, Reasoning) and ("signature" in metadata or "redactedData" in metadata):
-            return {"api": "anthropic-messages", "provider": "anthropic"}
+            return "anthropic-messages", "anthropic"
         if isinstance(part, (Reasoning, Text)) and "thoughtSignature" in metadata:
-            return {"api": "google-generative-ai", "provider": "google"}
+            return "google-generative-ai", "google"
     return None
 
 

@@ -11,13 +11,13 @@ from convcli.dialects.openclaw.messages import STOP_OF, ZEROS, counted, is_bash,
 from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_event, write_session
 from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, last_definitions, linear, parts_in_roles, roles, without
-from convcli.kit.objects import carried_by, extras_of, without_carried, without_keys
+from convcli.kit.objects import carried_by, extras_of, omit, without_carried, without_keys
 from convcli.kit.passes import on_each_message, on_parts, shared
 from convcli.kit.results import expressed, results_behind_calls, separate_results
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 
-OF_ANSWERS = ("model", "stop_reason", "usage", "error")
+OF_ANSWERS = ("model", "stop_reason", "usage", "error", "cost", "provider")
 
 # ---------------------------------------------------------------- messages and parts
 
@@ -27,17 +27,33 @@ def _of_role(message: Message) -> Message:
     if message.role != "assistant":
         stated = {name: None for name in OF_ANSWERS if getattr(message, name) is not None}
         return replace(message, **stated) if stated else message
-    stop, usage = message.stop_reason, read_usage(write_usage(message))[0] or None
-    stop = stop if stop is None or stop in STOP_OF else "stop"
-    same = stop == message.stop_reason and usage == message.usage
-    return message if same else replace(message, stop_reason=stop, usage=usage)
+    stop, (counts, cost, _) = message.stop_reason, read_usage(write_usage(message))
+    stop, usage = stop if stop is None or stop in STOP_OF else "stop", counts or None
+    same = (stop, usage, cost) == (message.stop_reason, message.usage, message.cost)
+    return message if same else replace(message, stop_reason=stop, usage=usage, cost=cost)
+
+
+def _summary(message: Message) -> Message:
+    """What stands for others has a row of its own kind, which says how many tokens they had."""
+    message = sessions.summary(message)
+    if message.replaces is None:
+        return message
+    carried = omit(carried_by(message.extras, NAME), "role", "row")
+    row = omit(carried_by(message.extras, NAME).get("row") or {}, "type")
+    own = {"tokensBefore": 0, **carried, **({"row": row} if row else {})}
+    same = own == carried_by(message.extras, NAME)
+    return message if same else replace(message, extras={**(message.extras or {}), NAME: own})
 
 
 def _with_api(message: Message) -> Message:
     """Signatures belong to a provider, which is named by the API that made the message."""
     carried = carried_by(message.extras, NAME)
-    api = None if message.role != "assistant" or "api" in carried else api_of(message)
-    return message if api is None else replace(message, extras={**(message.extras or {}), NAME: {**carried, **api}})
+    signed = None if message.role != "assistant" or "api" in carried else api_of(message)
+    if signed is None:
+        return message
+    api, provider = signed
+    extras = {**(message.extras or {}), NAME: {**carried, "api": api}}
+    return replace(message, provider=message.provider or provider, extras=extras)
 
 
 def _blocks(form: str) -> Pass:
@@ -154,6 +170,7 @@ FIT: dict[str, tuple[Pass, ...]] = {
         functions_only(""),
         last_definitions,
         roles({"developer": "system"}),
+        on_each_message(_summary),
         _system_for_tools,
         _title_as_event,
         sessions.results_between_events,
@@ -174,6 +191,7 @@ FIT: dict[str, tuple[Pass, ...]] = {
         results_behind_calls,
         *MESSAGES,
         _blocks(REQUEST),
+        without("message.replaces"),
         on_each_message(lambda message: without_carried(message, NAME, "role", "row")),
         on_each_message(lambda message: counted(message, {})),
         lambda transcript: without_carried(transcript, NAME, "header"),

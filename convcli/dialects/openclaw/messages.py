@@ -22,34 +22,43 @@ USAGE = pairs(
     "input=inputTokens output=outputTokens cacheRead=cacheReadTokens cacheWrite=cacheWriteTokens "
     "reasoning=reasoningTokens totalTokens=totalTokens"
 )
-COST = ("input", "output", "cacheRead", "cacheWrite", "total")
-
-
+COST = Keys("input output cacheRead cacheWrite total")
 COUNTS = Keys(" ".join((*USAGE, "cost")))
 
 
-def read_usage(native: Native) -> tuple[dict[str, int], Native]:
-    """Counts, and the rest. Zero is no count: pi writes it where there is none, so it is kept as what it is, beside
-    them. `input` excludes caches here."""
+def read_usage(native: Native) -> tuple[dict[str, int], float | None, Native]:
+    """Counts, the cost in US dollars, and the rest. Zero is no count and no cost: pi writes it where there is none, so
+    it is kept as what it is, beside them. `input` excludes caches here."""
     counts = {key: value for key, value in native.items() if key in USAGE and type(value) is int and value > 0}
     total = sum(counts.get(key, 0) for key in ("input", "cacheRead", "cacheWrite"))
     rest = {key: native[key] for key in COUNTS.sorted(native) if key not in counts and native[key] is not None}
     if total and rest.get("input") == 0:  # all of the input came from a cache: the total says so
         del rest["input"]
     usage = {USAGE[key]: value for key, value in counts.items() if key != "input"}
-    return ({"inputTokens": total, **usage} if total else usage), rest
+    costs = rest.get("cost") or {}
+    cost = costs.get("total") or None
+    if cost is not None:
+        others = {key: costs[key] for key in COST.sorted(costs) if key != "total"}
+        rest = {**rest, "cost": others} if others else omit(rest, "cost")
+    return ({"inputTokens": total, **usage} if total else usage), cost, rest
 
 
 def write_usage(message: Message) -> Native:
-    """The counts of a message, and what is carried beside them, in the order of pi."""
+    """The counts and the cost of a message, and what is carried beside them, in the order of pi."""
     usage = message.usage or {}
-    native = {key: usage[name] for key, name in USAGE.items() if name in usage}
+    native: Native = {key: usage[name] for key, name in USAGE.items() if name in usage}
     if "input" in native:
         native["input"] = max(native["input"] - native.get("cacheRead", 0) - native.get("cacheWrite", 0), 0)
-    return COUNTS.put({**carried_by(message.extras, blocks.NAME).get("usage", {}), **native}, None, sort=True)
+    native = {**carried_by(message.extras, blocks.NAME).get("usage", {}), **native}
+    if message.cost is not None:
+        native["cost"] = COST.put({**(native.get("cost") or {}), "total": message.cost}, None, sort=True)
+    return COUNTS.put(native, None, sort=True)
 
 
-ZEROS: Native = {**{key: 0 for key in USAGE if key != "reasoning"}, "cost": dict.fromkeys(COST, 0)}
+ZEROS: Native = {
+    **{key: 0 for key in USAGE if key != "reasoning"},
+    "cost": dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "total"), 0),
+}
 """What pi writes where nothing is known: it cannot show the statistics of a session in which a count is missing."""
 
 
@@ -63,6 +72,8 @@ def counted(message: Message, zeros: Native) -> Message:
         usage = {**usage, "totalTokens": usage["inputTokens"] + usage["outputTokens"]}
     known = {key for key, name in USAGE.items() if name in usage}
     whole = {**zeros, **beside}
+    if message.cost is not None:
+        whole["cost"] = omit({**zeros.get("cost", {}), **(whole.get("cost") or {})}, "total")
     rest = {key: whole[key] for key in COUNTS.sorted(whole) if key not in known}
     same = usage.keys() == (message.usage or {}).keys() and rest == beside
     if same:
@@ -73,7 +84,8 @@ def counted(message: Message, zeros: Native) -> Message:
 
 
 RESULT_ROLES = ("toolResult", "tool")
-SUMMARIES = ("branchSummary", "compactionSummary")
+COMPACTED = "compactionSummary"
+SUMMARIES = ("branchSummary", COMPACTED)
 INSERTED = ("custom", "hookMessage", *SUMMARIES)
 """Roles whose messages pi hands to the model as words of the user."""
 BASH = "bashExecution"
@@ -81,7 +93,11 @@ BASH = "bashExecution"
 ROLES = ("system", "developer", "user", "assistant", BASH, *RESULT_ROLES, *INSERTED)
 
 _USER = Envelope("role name content timestamp", {"name": "name"}, content="role content")
-_SUMMARY = Envelope("role summary fromId tokensBefore timestamp", {}, content="role summary")
+_SUMMARY = Envelope(
+    "role summary fromId firstKeptEntryId tokensBefore details fromHook usage systemMessage timestamp",
+    {},
+    content="role summary",
+)
 _INSERTED = Envelope("role customType content display details timestamp", {}, content="role content")
 ENVELOPES = {
     "system": Envelope(
@@ -89,7 +105,7 @@ ENVELOPES = {
     ),
     "assistant": Envelope(
         "role content toolCalls tool_calls api provider model usage stopReason errorMessage timestamp",
-        {"model": "model", "stopReason": STOP_REASON, "errorMessage": "error"},
+        {"provider": "provider", "model": "model", "stopReason": STOP_REASON, "errorMessage": "error"},
         content="role content toolCalls tool_calls usage",
     ),
     **dict.fromkeys(("custom", "hookMessage"), _INSERTED),
@@ -139,7 +155,7 @@ def _lift_turn(native: Native, reader: blocks.Reader) -> tuple[Message, list[Pat
         message.parts += [blocks.lift_block(block, reader, native.get("api")) for block in content]
         spots += [(body, i) for i in range(len(content))]
     if role == "assistant":
-        usage, rest = read_usage(native.get("usage") or {})
+        usage, message.cost, rest = read_usage(native.get("usage") or {})
         message.usage = usage or None
         extras |= {"usage": rest} if rest else {}
     message.extras = extras_of(blocks.NAME, extras)
@@ -222,13 +238,14 @@ def is_bash(part: Part) -> bool:
 def _write_turn(message: Message, time: Native, form: str) -> Native:
     carried = omit(carried_by(message.extras, blocks.NAME), "row")
     inserted = carried.pop("role", None) if message.role == "user" else None
+    inserted = inserted if message.replaces is None else COMPACTED
     role = inserted if inserted in INSERTED else message.role
     parts, content = message.parts, {"role": role, **omit(time, *carried)}
     if role == "system":
         parts, sections = _split_sections(parts, carried.pop("sections", None))
         content |= {"sections": sections} if sections else {}
         content |= {"toolsAdded": carried.pop("toolsAdded")} if "toolsAdded" in carried else {}
-    if role == "assistant" and (message.usage or "usage" in carried):
+    if role == "assistant" and (message.usage or message.cost is not None or "usage" in carried):
         content["usage"] = write_usage(message)
     content["summary" if role in SUMMARIES else "content"] = _write_content(parts, role, form, carried.get("api"))
     return ENVELOPES.get(role, _USER).write(message, carried, **content)

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
-from convcli.dialects.openclaw.messages import ROLES, lift_message, lift_tool, write_message, write_tool
-from convcli.kit.objects import Native, carried_by, extras_of, omit
+from convcli.dialects.openclaw.messages import COMPACTED, ROLES, lift_message, lift_tool, write_message, write_tool
+from convcli.kit.objects import Native, carried_by, extras_of, omit, without_keys, without_nulls
 from convcli.kit.sessions import Envelope, event_of, head_of, row_of_event
 from convcli.kit.values import milliseconds_of_time
 from convcli.model.document import Rows
@@ -26,7 +26,9 @@ ROW = Envelope(
     content="type message",
 )
 ENVELOPE = ("type", "id", "parentId", "timestamp")
-INLINE = {"branch_summary": "branchSummary", "custom_message": "custom"}
+COMPACTION, KEPT = "compaction", "firstKeptEntryId"
+"""The row with the summary of what came before, and its key for the row from which on the model still sees it."""
+INLINE = {"branch_summary": "branchSummary", "custom_message": "custom", COMPACTION: COMPACTED}
 """Rows that are a message themselves, and its role."""
 TITLE = "session_info"
 
@@ -83,7 +85,10 @@ def _lift_row(row: Native, i: int, reader: Reader) -> Message:
         place = (i, "summary" if kind == "branch_summary" else "content")
         inner = omit(row, *ENVELOPE)
         lifted = lift_message({"role": INLINE[row["type"]], **inner}, place, reader)
-        _lift_envelope(lifted[0][0], {key: row[key] for key in row if key in ENVELOPE}, {"type": kind})
+        outer: Native = {} if kind == COMPACTION else {"type": kind}
+        _lift_envelope(lifted[0][0], {key: row[key] for key in row if key in ENVELOPE}, outer)
+        if kind == COMPACTION:
+            _lift_compaction(lifted[0][0], row)
     else:
         event = _event_of(row)
         reader.context.add(event, (i,), [()])
@@ -103,12 +108,22 @@ def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
     message.extras = extras_of(NAME, {**own, **({"row": outer} if outer else {})})
 
 
+def _lift_compaction(message: Message, row: Native) -> None:
+    """What the summary stands for: all before it, or all before a row that the model still sees."""
+    kept = row.get(KEPT)
+    message.replaces = "all" if kept in (None, "", message.id) else kept
+    message.extras = without_keys(message.extras, NAME, "role", KEPT)
+
+
 def is_marker(row: Native) -> bool:
     """The row of ours whose parent is the head."""
     return row.get("type") == "custom" and row.get("customType") == HEAD and isinstance(row.get("parentId"), str)
 
 
 def is_inline(row: Native) -> bool:
+    """Is it a message? Not a compaction without a summary, nor one of version 1, which numbers the rows of its file."""
+    if row.get("type") == COMPACTION:
+        return bool(row.get("summary")) and row.get("firstKeptEntryIndex") is None and "role" not in row
     return row.get("type") in INLINE and "role" not in row
 
 
@@ -188,8 +203,11 @@ def write_row(message: Message) -> Native:
     native = write_message(message, SESSION)
     outer = dict(carried_by(message.extras, NAME).get("row") or {})
     kind = outer.pop("type", "message")
+    if message.replaces is not None:
+        kept = message.id if message.replaces == "all" else message.replaces
+        native, kind = {"role": COMPACTED, "summary": native["summary"], KEPT: kept, **native}, COMPACTION
     if INLINE.get(kind) == native["role"]:
-        inner = omit(native, "role", "timestamp")
+        inner = without_nulls(omit(native, "role", "timestamp"))
         return ROW.write(message, outer, type=kind, **links, **inner)
     return ROW.write(message, outer, type="message", **links, message=native)
 

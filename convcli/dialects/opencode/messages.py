@@ -10,6 +10,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
+from convcli.kit.usage import KNOWN_COST
 from convcli.kit.values import milliseconds_of_time, put_counts, take_counts, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Part, Path, ToolCall, ToolResult, Transcript
 
@@ -47,7 +48,6 @@ SUMMARY = Setting("replaces", lambda value: "all" if value is True else None, la
 ERROR = Setting(
     "error", _message_of_error, lambda message: {"name": FAILURE, "data": {"message": message}}, partial=True
 )
-COST = Setting("cost", lambda cost: None if isinstance(cost, bool) else cost or None, lambda cost: cost)
 INFO = Envelope(
     "id slug projectID workspaceID directory path parentID title agent model version summary cost tokens share "
     "permission revert time",
@@ -63,7 +63,7 @@ MESSAGES = {
             "modelID": "model",
             "providerID": "provider",
             "summary": SUMMARY,
-            "cost": COST,
+            "cost": KNOWN_COST,
             "finish": Setting("stop_reason", FINISH.get, FINISH_OF.get),
             "error": ERROR,
         },

@@ -33,7 +33,8 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
-from convcli.kit.values import pairs, paths, put_counts, take_counts
+from convcli.kit.usage import Usage
+from convcli.kit.values import pairs, paths
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, turns
@@ -147,12 +148,8 @@ def _lift_response(native: Native, path: Path, context: LiftContext) -> None:
     message = Message("assistant", [RESPONSE.lift(part, context) for part in native["parts"]])
     carried = ANSWER.lift(native, message) or {}
     counts = native.get("usage") or {}
-    usage, rest = take_counts(counts, OLDER if "request_tokens" in counts and "input_tokens" not in counts else USAGE)
-    cost = rest.get("cost")
-    if isinstance(cost, (int, float)):
-        message.cost = rest.pop("cost")
-    rest = {key: value for key, value in rest.items() if value != 0}
-    message.usage = usage or None
+    table = OLDER if "request_tokens" in counts and "input_tokens" not in counts else USAGE
+    rest = {key: value for key, value in Usage(table).lift(counts, message).items() if value != 0}
     carried = {key: value for key, value in carried.items() if BY_DEFAULT.get(key) != value}
     message.extras = extras_of(NAME, {**carried, **({"usage": rest} if rest else {})})
     context.add(message, path, [("parts", j) for j in range(len(message.parts))])
@@ -221,8 +218,7 @@ def _is_part(part: Part) -> bool:
 
 def _write_response(message: Message, carried: Native) -> Native:
     parts = [native for part in message.parts if (native := RESPONSE.write(part)) is not None]
-    cost = {} if message.cost is None else {"cost": message.cost}
-    usage = put_counts(message.usage or {}, {**carried.pop("usage", {}), **cost}, USAGE)
+    usage = Usage(USAGE).write(message, carried.pop("usage", {}))
     content = {"parts": parts, "kind": "response", **({"usage": usage} if usage else {})}
     return ANSWER.write(message, carried, **content)
 

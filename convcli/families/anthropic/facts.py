@@ -13,7 +13,7 @@ from convcli.kit.fitting import bare_text
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
-from convcli.kit.values import put_counts, take_counts
+from convcli.kit.usage import Usage
 from convcli.model.transcript import Message, Transcript
 
 
@@ -41,16 +41,14 @@ class Facts:
     def lift(self, native: Native, message: Message, carried: Native) -> None:
         """Set the fields of a message, and add to what is carried."""
         carried |= self._message.lift(native, message) or {}
-        usage, metrics = take_counts(native.get("metrics") or {}, self.counts)
-        message.usage, message.cost = usage or None, metrics.pop("cost", None)
+        metrics = Usage(self.counts).lift(native.get("metrics") or {}, message)
         rest = {key: envelope.lift(native.get(key) or {}, message) for key, envelope in self.inside.items()}
         rest["metrics"] = self._counted.put(metrics, None, sort=True)
         carried |= {key: value for key, value in rest.items() if value}
 
     def write(self, message: Message, carried: Native) -> Native:
         """The same, with all that is carried."""
-        cost = {} if message.cost is None else {"cost": message.cost}
-        metrics = put_counts(message.usage or {}, {**cost, **carried.pop("metrics", {})}, self.counts)
+        metrics = Usage(self.counts).write(message, carried.pop("metrics", {}))
         inside = {key: envelope.write(message, carried.pop(key, None)) for key, envelope in self.inside.items()}
         content = {key: value for key, value in {**inside, "metrics": metrics}.items() if value}
         facts = self._message.write(message, carried, **content)

@@ -1,0 +1,55 @@
+"""What an answer came to: tokens by their kinds, and dollars, in the object in which a vendor says both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from convcli.kit.objects import Native, omit
+from convcli.kit.settings import Setting
+from convcli.kit.values import put_counts, take_counts
+from convcli.model.errors import ContentError
+from convcli.model.transcript import Message
+from convcli.wire import exact_json
+
+
+def in_dollars(value: Any) -> Any:
+    """The value where it is a number, as a cost in US dollars is; else None."""
+    return None if isinstance(value, (str, bool, list, dict)) else value
+
+
+COST = Setting("cost", in_dollars, lambda cost: cost)
+KNOWN_COST = Setting("cost", lambda value: in_dollars(value) or None, lambda cost: cost)
+"""The same of programs that write zero for a cost that nobody knows."""
+
+
+class Usage(NamedTuple):
+    """The counts of the object by their paths, and the key of the cost in US dollars: a number, or one in a string."""
+
+    counts: Mapping[tuple[str, ...], str]
+    cost: str = "cost"
+
+    def lift(self, native: Native, message: Message) -> Native:
+        """Set usage and cost of the message; what must be carried beside them."""
+        usage, rest = take_counts(native, self.counts)
+        stated = rest.get(self.cost)
+        message.usage, message.cost = usage or None, _read(stated)
+        return rest if message.cost is None or isinstance(stated, str) else omit(rest, self.cost)
+
+    def write(self, message: Message, rest: Native) -> Native:
+        """The object, with what is carried: of the cost only where it still says the same."""
+        stated = _read(rest.get(self.cost))
+        if message.cost is not None and not (stated is not None and exact_json.exact(stated, message.cost)):
+            rest = {self.cost: message.cost, **omit(rest, self.cost)}
+        elif message.cost is None and stated is not None:
+            rest = omit(rest, self.cost)
+        return put_counts(message.usage or {}, rest, self.counts)
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, str):
+        return in_dollars(value)
+    try:
+        return in_dollars(exact_json.parse_text(value)[0])
+    except ContentError:
+        return None
