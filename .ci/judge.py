@@ -102,12 +102,15 @@ ASKED = ("Expected last role User or Tool", "Unexpected tool call id")
 IS_MISSING = re.compile(r"(?i)missing|field required|is a required")
 
 
-def outputs(target: str, folder: Path, form: str | None = None, rows: str = ".sse") -> dict[str, Told]:
-    """Convert everything; for each file what findings of ours speak of. `rows` is the suffix of a document of rows."""
+def outputs(
+    target: str, folder: Path, form: str | None = None, rows: str = ".sse", *, own: bool = False
+) -> dict[str, Told]:
+    """Convert everything; for each file what findings of ours speak of. `rows` is the suffix of a document of rows;
+    `own`: samples of the target too."""
     options = Options(form=form)
     written: dict[str, Told] = {}
     for number, sample in enumerate(samples()):
-        if sample.dialect == target:
+        if sample.dialect == target and not own:
             continue  # its samples hold odd things on purpose
         try:
             source = dialects.get(sample.dialect)
