@@ -1,4 +1,4 @@
-"""Features against dialects, for a terminal of 80 cells: a sign for each outcome, and a step for each dialect."""
+"""Features against dialects, for a terminal of 80 cells: a sign for each outcome, in a column for each dialect."""
 
 from __future__ import annotations
 
@@ -8,19 +8,30 @@ from convcli.report.tables.table import STYLES
 from convcli.report.text import Paint
 
 SIGNS = {"kept": "+", "encoded": "e", "changed": "c", "lost": "-"}
+SPACE = " "
+STEP = 1 + len(SPACE)
 LEGEND = "+ kept   e encoded: kept, but not in a field of the vendor   c changed   - lost\n"
 
 
 def drawn(columns: Sequence[str], rows: Mapping[str, Sequence[str]], width: int, paint: Paint) -> Iterator[str]:
-    """The names of the columns as stairs, from the last to the first, a line for each row, and what the signs mean."""
+    """A line for each row below the names of the columns, which are read downwards, and what the signs mean. What is
+    wider than the terminal comes in pieces."""
     label = max(map(len, rows)) + 2
-    step = max(1, min(3, (width - label) // max(1, len(columns))))
-    for index in reversed(range(len(columns))):
-        head = f"{columns[index]} |".rjust(label + step * index + 1)
-        yield head + "".join("|".rjust(step) for _ in columns[index + 1 :]) + "\n"
-    for name, outcomes in rows.items():
-        yield name.ljust(label) + (" " * (step - 1)).join(_sign(outcome, paint) for outcome in outcomes) + "\n"
+    most = max(1, (width - label) // STEP)
+    count = -(-len(columns) // most)
+    for number in range(count):
+        some = slice(number * len(columns) // count, (number + 1) * len(columns) // count)
+        yield from _piece(columns[some], {name: outcomes[some] for name, outcomes in rows.items()}, label, paint)
     yield LEGEND
+
+
+def _piece(columns: Sequence[str], rows: Mapping[str, Sequence[str]], label: int, paint: Paint) -> Iterator[str]:
+    height = max(map(len, columns))
+    for letters in zip(*(name.rjust(height) for name in columns), strict=True):
+        yield f"{'':{label}}{SPACE.join(letters)}".rstrip() + "\n"
+    for name, outcomes in rows.items():
+        yield f"{name:{label}}{SPACE.join(_sign(outcome, paint) for outcome in outcomes)}\n"
+    yield "\n"
 
 
 def _sign(outcome: str, paint: Paint) -> str:

@@ -175,7 +175,7 @@ PROBES: dict[str, Probe] = {
     "penalties": Probe(_says(presencePenalty=0.5, frequencyPenalty=0.5), _talk()),
     "reasoning effort": Probe(_says(reasoningEffort="high"), _talk()),
     "JSON schema of answer": Probe(
-        _says(responseFormat={"type": "json_schema", "name": "a", "schema": {"type": "object"}}), _talk()
+        _says(responseFormat={"type": "json_schema", "schema": {"type": "object"}}), _talk()
     ),
     "usage": Probe(
         Transcript([msgspec.structs.replace(ANSWERED.messages[0], usage={"inputTokens": 3, "outputTokens": 5})]),

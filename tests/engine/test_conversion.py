@@ -43,6 +43,18 @@ def test_a_session_that_went_back_behind_all_that_was_said_is_refused_at_its_las
     assert [(finding.code, finding.where) for finding in refused.value.findings] == [("no-messages", "/2")]
 
 
+def test_rows_of_another_program_were_never_taken_back() -> None:
+    row = {
+        "type": "user",
+        "sessionId": "s",
+        "uuid": "u",
+        "parentUuid": None,
+        "message": {"role": "user", "content": "Hi."},
+    }
+    with pytest.raises(RefusedError, match="the only record is no message of Gemini CLI"):
+        conversion.lift(Rows([row]), dialects.get("gemini-cli"))
+
+
 INFO = {"id": "i", "timestamp": "2026-01-01T00:00:00Z", "type": "info", "content": "Updated."}
 EVENTS_ONLY = [
     ("gemini-cli", {"sessionId": "s", "projectHash": "p", "messages": [INFO]}),

@@ -53,10 +53,16 @@ def test_the_matrix_fits_into_80_cells_and_has_a_name_above_each_column() -> Non
     rows = {name: [probes.written(name, each).outcome for each in names] for name in probes.PROBES}
     lines = "".join(matrix.drawn(names, rows, 80, Paint())).splitlines()
     assert max(map(len, lines)) <= 80
-    for index, name in enumerate(names):
-        head = lines[len(names) - 1 - index]
-        assert head.lstrip(" ").startswith(f"{name} |")
-        assert lines[len(names)][head.index("|")] in matrix.SIGNS.values()
+    assert lines.pop() == matrix.LEGEND.rstrip()
+    found: dict[str, list[str]] = {}
+    for piece in "\n".join(lines).split("\n\n"):
+        *cells, _ = (line.ljust(80) for line in (*piece.splitlines(), ""))
+        height = len(cells) - len(rows)
+        assert [line.split("  ")[0] for line in cells[height:]] == list(rows)
+        for column in zip(*cells, strict=True):
+            if "".join(column[:height]).strip():
+                found["".join(column[:height]).strip()] = list(column[height:])
+    assert found == {name: [matrix.SIGNS[row[at]] for row in rows.values()] for at, name in enumerate(names)}
 
 
 def test_the_matrix_is_written_for_programs_too() -> None:

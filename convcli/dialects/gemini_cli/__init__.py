@@ -123,7 +123,7 @@ def _lift_log(rows: list[Any], reading: Reading) -> Native:
             count += 1
             lift_record(record, path, (live[behind] for behind in range(count, len(live))), reading)
             continue
-        if role_of(record) is not None and record.get("id") not in ids:
+        if role_of(record) is not None and kind_of(record) == "record" and record["id"] not in ids:
             context.origin.taken_back.add(len(context.messages))
         context.add(event_of(NAME, record), path, [()])
     return metadata

@@ -9,6 +9,7 @@ from convcli.model.errors import ContentError
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.survey import LocatedCall, Survey
+from convcli.validation.wording import counted
 from convcli.wire import exact_json
 
 BROKEN_OFF = ("error", "aborted")
@@ -94,7 +95,9 @@ def _filled(called: LocatedCall, arguments: dict[str, Any], known: Any) -> Itera
     if isinstance(known, dict):
         strange = [key for key, value in arguments.items() if value is None and key not in known]
         if strange:
-            problem = f"null under {len(strange):,} keys that the tool does not have: an engine has filled columns"
+            problem = (
+                f"null under {counted(len(strange), 'key')} that the tool does not have: an engine has filled columns"
+            )
             yield Breach("null-filled", called.at("tool_call.arguments"), problem, "warning")
 
 
