@@ -85,6 +85,8 @@ def positions(data: bytes, paths: Collection[tuple[str, ...]]) -> dict[tuple[str
     for kind, at, _, steps in _events(text):
         if kind in "ov" and len(steps) in lengths and (path := tuple(map(str, steps))) in wanted:
             offsets[path] = at  # of equal keys the last one counts, as in the value
+        if not any(lengths):
+            break  # nothing but the whole, which is the first of them
     located: dict[tuple[str, ...], Position] = {}
     before, last = 0, start
     for path, at in sorted(offsets.items(), key=lambda pair: pair[1]):
