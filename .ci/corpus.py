@@ -28,6 +28,7 @@ DIALECTS = {
     "pi": "openclaw",
     "claude_code_malformed": "claude-code",
     "inspect": "inspect-ai",
+    "codex": "codex codex-exec",
     "hf_chat": "openai-chat openai-ft hf-chat",
     "openai_ft": "openai-chat openai-ft hf-chat mistral",
     "sharegpt": "sharegpt hermes",

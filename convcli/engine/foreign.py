@@ -30,11 +30,6 @@ class Foreign(NamedTuple):
 FORMATS = (
     # sessions
     Foreign(
-        "the output of codex exec --json",
-        ("type=thread.started thread_id", "type^item. item/type item/id"),
-        "the rollout of the session, in ~/.codex/sessions, holds its messages and calls",
-    ),
-    Foreign(
         "a piece of a session of OpenCode",
         (
             "sessionID role time/created",
@@ -126,8 +121,13 @@ FORMATS = (
     Foreign(
         "a chat data set with the column conversation",
         ("conversation/*/role conversation/*/content !working_dir",),
+        "the conversations inside are read with --at /conversation",
     ),
-    Foreign("a chat data set with the column conversations", ("conversations/*/role conversations/*/content",)),
+    Foreign(
+        "a chat data set with the column conversations",
+        ("conversations/*/role conversations/*/content",),
+        "the conversations inside are read with --at /conversations",
+    ),
     Foreign(
         "a set of preference pairs with a question",
         ("question:str chosen:str rejected:str",),

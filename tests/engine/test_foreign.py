@@ -69,10 +69,6 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
             [{"event.name": "gen_ai.client.inference.operation.details", "content": "Hi."}],
             "an event or a span of OpenTelemetry without messages",
         ),
-        (
-            Rows([{"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}]),
-            "the output of codex exec --json",
-        ),
         ({"question": "Hi?", "chosen": "Ho.", "rejected": "Hu."}, "a set of preference pairs with a question"),
         ([{"role": "user", "content": "Hi.", "additional_kwargs": {}}], "a log of messages of LangChain"),
     ],

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from convcli.model.branches import INSTRUCTIONS as INSTRUCTIONS
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import MEDIA_KINDS, ToolCall
+from convcli.model.transcript import MEDIA_KINDS, Media, Part, ToolCall
 from convcli.validation.survey import Survey
 from convcli.validation.wording import listed
 
@@ -288,16 +288,25 @@ def signed(severity: Severity = "error") -> Rule:
 
 
 def decodable() -> Rule:
-    """The data of media are base64."""
+    """The data of media are base64, those in results too."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for kind in MEDIA_KINDS:
             for i, k, part in survey.parts[kind]:
-                if part.data is not None and not is_base64(part.data):
+                if not _is_decodable(part):
                     problem = f"the data of the {kind} are no base64"
                     yield Breach("invalid-base64", NodeRef(i, k, field=f"{kind}.data"), problem)
+        for i, k, result in survey.parts["tool_result"]:
+            for part in result.value if result.kind == "multimodal" else ():
+                if not _is_decodable(part):
+                    problem = f"the data of the {part.type} in the result are no base64"
+                    yield Breach("invalid-base64", NodeRef(i, k, field="tool_result.value"), problem)
 
     return Rule(("invalid-base64",), check)
+
+
+def _is_decodable(part: Part) -> bool:
+    return not isinstance(part, Media) or part.data is None or is_base64(part.data)
 
 
 DETAILS = ("auto", "low", "high")
