@@ -75,9 +75,17 @@ def _keys(values: Iterable[Any]) -> Iterator[str]:
     """The keys of documents, of their items, and of their messages."""
     for value in values:
         for each in _objects(value if isinstance(value, list) else [value]):
-            yield from each
+            yield from _keys_below(each)
             for message in _objects(each.get("messages")):
-                yield from message
+                yield from _keys_below(message)
+
+
+def _keys_below(native: dict[str, Any]) -> Iterator[str]:
+    """The keys of an object, and as paths those of a content that is one object, and of its calls."""
+    yield from native
+    for key, below in (("content", [native.get("content")]), ("tool_calls", native.get("tool_calls"))):
+        for each in _objects(below):
+            yield from (f"{key}/{name}" for name in each)
 
 
 def _objects(items: Any) -> list[dict[str, Any]]:

@@ -50,10 +50,6 @@ FORMATS = (
     Foreign("a trajectory of mini-swe-agent", ("trajectory_format^mini-swe-agent",)),
     Foreign("a result of tau-bench", ("task_id traj reward",)),
     # frameworks
-    Foreign(
-        "a log of messages of LangChain",
-        ("additional_kwargs role !type", "messages/*/additional_kwargs messages/*/role !messages/*/type"),
-    ),
     Foreign("a trace of OpenAI's Agents SDK", ("object=trace|trace.span workflow_name", "object=trace.span span_data")),
     Foreign("a log of OpenAI's Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)),
     Foreign("a thread of OpenAI's Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),

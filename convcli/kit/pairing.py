@@ -80,6 +80,10 @@ class Pairing:
         """Has a call with this id been opened?"""
         return id_ in self._names
 
+    def awaits(self, name: str) -> bool:
+        """Is a call of this tool open?"""
+        return self._oldest(name) is not None
+
     def _oldest(self, name: str | None) -> str | None:
         if name is None:
             return next(iter(self._open), None)

@@ -104,7 +104,7 @@ _MARKS = '"x-marks": '
 @cache
 def marks(name: str) -> frozenset[str]:
     """Keys one of which has each document that the dialect recognises: itself, one of its items or of its messages.
-    Empty where the schema names none.
+    A path leads to a key of a content that is one object, or of a call. Empty where the schema names none.
 
     The rest of the schema is not parsed: those of all dialects are asked for where a dialect is detected."""
     with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:

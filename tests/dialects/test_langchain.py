@@ -19,6 +19,7 @@ from convcli.model.transcript import (
     Refusal,
     Text,
     ToolCall,
+    ToolDefinition,
     ToolResult,
     Transcript,
 )
@@ -182,3 +183,44 @@ def test_removals_and_objects_that_are_no_messages_are_events() -> None:
 def test_a_result_alone_is_recognised_by_what_stands_beside_it() -> None:
     result = {"type": "tool", "content": "ok", "tool_call_id": "c1", "name": "f", "response_metadata": {}}
     assert detection.detect({"messages": [result]}).dialect == "langchain"
+
+
+HUMAN_LOGGED = {"role": "user", "content": "Go."}
+LOGGED: list[Any] = [
+    HUMAN_LOGGED,
+    {"role": "assistant", "content": "", "additional_kwargs": {"tool_calls": [OPENAI], "refusal": None}},
+    {"role": "f", "content": "1", "additional_kwargs": {}},
+    {"role": "critic", "content": "No."},
+    {"role": "tool", "content": {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}},
+]
+
+
+def test_what_a_tracer_logs_has_roles_and_the_definitions_of_tools_behind_the_messages() -> None:
+    transcript = DIALECT.lift(LOGGED)
+    assert transcript.tools == [ToolDefinition("f", parameters={"type": "object"})]
+    assert transcript.messages == [
+        Message("user", [Text("Go.")]),
+        Message("assistant", [ToolCall("call_1", "f", {"n": 1})]),
+        Message("tool", [ToolResult("call_1", "f", "text", "1")]),
+        Message("user", [Text("No.")], extras={"langchain": {"type": "chat", "role": "critic"}}),
+    ]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": "Go.", "additional_kwargs": {}},
+        {"role": "assistant", "content": "", "tool_calls": [CALL]},
+        LOGGED[-1],
+    ],
+)
+def test_a_log_of_messages_is_told_from_chat_completions(message: Any) -> None:
+    for document in ([HUMAN_LOGGED, message], {"messages": [HUMAN_LOGGED, message]}):
+        assert detection.detect(document).dialect == "langchain"
+
+
+def test_a_definition_that_is_lost_is_told_where_it_is_logged() -> None:
+    conversion = pipeline.convert(LOGGED, DIALECT, dialects.get("sharegpt"))
+    assert "f" in str(conversion.document["tools"])
+    conversion = pipeline.lower(DIALECT.lift(LOGGED), DIALECT)
+    assert [loss.where for loss in conversion.losses if loss.field == "tool"] == ["/4/content"]

@@ -165,13 +165,15 @@ def test_marks_exclude_no_dialect_that_recognises_a_sample() -> None:
 
 
 def _without(value: Any, keys: frozenset[str]) -> Any:
-    """A document without these keys, in itself, in its items and in its messages."""
+    """A document without these keys, in itself, in its items and in its messages, and in their content and calls."""
     if isinstance(value, list):
         return type(value)([_without(item, keys) for item in value])
     if not isinstance(value, dict):
         return value
     kept = {key: below for key, below in value.items() if key not in keys}
-    return {key: _without(below, keys) if key == "messages" else below for key, below in kept.items()}
+    below = {key: frozenset(name.removeprefix(f"{key}/") for name in keys) - keys for key in ("content", "tool_calls")}
+    below["messages"] = keys
+    return {key: _without(inside, below[key]) if key in below else inside for key, inside in kept.items()}
 
 
 @pytest.mark.parametrize("name", names())

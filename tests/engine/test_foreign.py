@@ -70,7 +70,6 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
             "an event or a span of OpenTelemetry without messages",
         ),
         ({"question": "Hi?", "chosen": "Ho.", "rejected": "Hu."}, "a set of preference pairs with a question"),
-        ([{"role": "user", "content": "Hi.", "additional_kwargs": {}}], "a log of messages of LangChain"),
     ],
 )
 def test_what_only_looks_like_a_dialect_is_told_by_its_name(document: Any, name: str) -> None:

@@ -1,6 +1,7 @@
-"""Messages of LangChain and LangGraph: as the library dumps them, as it stores them, and as states of graphs have them.
+"""LangChain's messages, and LangGraph's: dumped and stored by the library, in states of graphs, or logged by tracers.
 
-Specification: langchain_core 1.7.2 (messages, messages_to_dict, load.dumpd); read 2026-11-22.
+Specification: langchain_core 1.7.2 (messages, messages_to_dict, load.dumpd), and traces of Langfuse
+(https://langfuse.com/docs/integrations/langchain/tracing); read 2026-11-22.
 
 Quirks
 - One message has three shapes: its keys (`{type, content, …}`), those under `data` behind a second `type`
@@ -10,6 +11,8 @@ Quirks
 - Arguments that are no JSON object stand in `invalid_tool_calls`, as text.
 - Blocks of the content are those of whichever service spoke, or LangChain's own. The latter are written.
 - A message of a chat names its role itself, so that is where a developer speaks.
+- Tracers (Langfuse, LangSmith) log a role in place of the type, which for a result may be the name of its tool, and the
+  definitions of tools as messages behind the others: `--form logged`.
 - A tool answers with text or blocks, and with `status`; a `RemoveMessage` is an event.
 """
 
@@ -20,7 +23,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.langchain.blocks import NAME
-from convcli.dialects.langchain.messages import KINDS, USAGE, bare_text, inner_key, lift_item, write_item
+from convcli.dialects.langchain.messages import (
+    KINDS,
+    USAGE,
+    bare_text,
+    inner_key,
+    is_definition,
+    is_logged,
+    lift_items,
+    write_definitions,
+    write_item,
+    write_logged,
+)
 from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
@@ -30,9 +44,9 @@ from convcli.model.transcript import Message, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
 from convcli.wire import exact_json
 
-INNER = {"flat": "", "to-dict": "data", "constructors": "kwargs", "state": ""}
+INNER = {"flat": "", "to-dict": "data", "constructors": "kwargs", "state": "", "logged": ""}
 """Under which key the keys of a message stand, by form."""
-SHAPES = {key: form for form, key in reversed(INNER.items()) if form != "state"}
+SHAPES = {"": "flat", "data": "to-dict", "kwargs": "constructors"}
 STATE = Keys("messages")
 
 
@@ -47,6 +61,8 @@ def detect(document: Any) -> Clue | None:
 def _mark(native: Native) -> Clue | None:
     if "lc" in native and "kwargs" in native:
         return Clue(98, "constructors of messages")
+    if is_logged(native):
+        return _mark_of_log(native)
     kind, data = native.get("type"), native.get("data")
     if not isinstance(kind, str) or kind not in KINDS or "role" in native:
         return None
@@ -57,26 +73,39 @@ def _mark(native: Native) -> Clue | None:
     return Clue(95, "messages of humans and AIs") if kind in ("human", "ai") or kind[0].isupper() else None
 
 
+def _mark_of_log(native: Native) -> Clue | None:
+    """What tells a message that a tracer wrote from one of Chat Completions."""
+    calls = native.get("tool_calls")
+    if "additional_kwargs" in native:
+        return Clue(94, "a role beside additional_kwargs")
+    if isinstance(calls, list) and any(isinstance(one, dict) and {"name", "args"} <= one.keys() for one in calls):
+        return Clue(94, "a role beside calls with args")
+    return Clue(94, "the definition of a tool as a message") if is_definition(native) else None
+
+
 def lift(document: Any) -> Transcript:
     """The transcript of a list of messages, or of a state that holds one."""
-    context = LiftContext(NAME, document)
-    if isinstance(document, list):
-        context.origin.form = SHAPES[inner_key(document[0]) if document else ""]
-        for i, native in enumerate(document):
-            lift_item(native, (i,), context)
-        return context.transcript()
-    context.origin.form = "state"
-    for i, native in enumerate(document["messages"]):
-        lift_item(native, ("messages", i), context)
-    return context.transcript(extras=extras_of(NAME, STATE.carried(document)))
+    context, is_list = LiftContext(NAME, document), isinstance(document, list)
+    natives = document if is_list else document["messages"]
+    context.origin.form = _shape(natives) if is_list or any(map(is_logged, natives)) else "state"
+    tools = lift_items(natives, () if is_list else ("messages",), context)
+    return context.transcript(tools=tools, extras=None if is_list else extras_of(NAME, STATE.carried(document)))
+
+
+def _shape(natives: list[Native]) -> str:
+    """The form of a list of messages."""
+    return "logged" if any(map(is_logged, natives)) else SHAPES[inner_key(natives[0]) if natives else ""]
 
 
 def write(transcript: Transcript, options: Options) -> Any:
     """The messages in one of the shapes, in a list or in a state."""
-    natives = [write_item(message, INNER[options.form or "flat"]) for message in transcript.messages]
-    if options.form != "state":
-        return natives
-    return STATE.put({"messages": natives}, carried_by(transcript.extras, NAME))
+    form, around = options.form or "flat", carried_by(transcript.extras, NAME)
+    if form == "logged":
+        natives = [*map(write_logged, transcript.messages), *write_definitions(transcript.tools or [])]
+    else:
+        natives = [write_item(message, INNER[form]) for message in transcript.messages]
+    is_state = form == "state" or (form == "logged" and around)
+    return STATE.put({"messages": natives}, around) if is_state else natives
 
 
 def form_of(transcript: Transcript) -> str:
@@ -130,6 +159,9 @@ FIT = {
 LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - lacking.fields(
     "message.id message.name message.usage message.stopReason"
 ) | lacking.fields("image.name audio.name video.name audio.detail video.detail document.detail tool_result.status")
+AROUND = frozenset((f"extras.{NAME}.around",))
+HAS = {"logged": lacking.TOOLS}
+NOTHING = frozenset[str]()
 
 DIALECT = Dialect(
     name=NAME,
@@ -145,7 +177,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
-    lacks={form: LACKS if inner else LACKS | {f"extras.{NAME}.around"} for form, inner in INNER.items()},
+    lacks={form: (LACKS if inner else LACKS | AROUND) - HAS.get(form, NOTHING) for form, inner in INNER.items()},
     has=lacking.fields("message.provider"),
     reasons={
         "message.usage": "counts are those of input and output and their sum",

@@ -8,12 +8,13 @@ from typing import Any
 from convcli.dialects.langchain.blocks import BLOCKS, CALLS, NAME
 from convcli.families.anthropic.messages import FINISH as ANTHROPIC
 from convcli.families.openai import calls as openai
+from convcli.families.openai import request as openai_request
 from convcli.kit import results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
 from convcli.kit.values import put_counts, take_counts
-from convcli.model.transcript import Message, Part, Path, Refusal, Text, ToolCall, ToolResult
+from convcli.model.transcript import Message, Part, Path, Refusal, Text, ToolCall, ToolDefinition, ToolResult
 from convcli.wire import exact_json
 
 ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
@@ -22,6 +23,11 @@ CLASSES = {"human": "HumanMessage", "ai": "AIMessage", "system": "SystemMessage"
 CLASSES |= {"function": "FunctionMessage", "chat": "ChatMessage", "remove": "RemoveMessage"}
 KINDS = {word: kind for kind, name in CLASSES.items() for word in (kind, name, f"{name}Chunk")}
 """What a message is, by its type or by the name of its class."""
+LOGGED = TYPES | {"function": "function"}
+"""What a message is that has a role in place of a type."""
+SPEAKS = {kind: role for role, kind in LOGGED.items()}
+DEFINITION = frozenset(("role", "content"))
+"""The keys of a message that is the definition of a tool."""
 SPEAKERS = ("user", "assistant", "system", "developer")
 """Roles that a message of a chat may name and that are known."""
 USAGE = {
@@ -57,8 +63,20 @@ Placed = tuple[Part, Path]
 # ---------------------------------------------------------------- lift
 
 
-def lift_item(native: Native, path: Path, context: LiftContext) -> None:
+def lift_items(natives: list[Native], prefix: Path, context: LiftContext) -> list[ToolDefinition] | None:
+    """Add the messages of a list, and give the definitions of tools that tracers log among them."""
+    tools: list[ToolDefinition] = []
+    for i, native in enumerate(natives):
+        if is_definition(native):
+            tools.append(openai_request.lift_tool(native["content"], context, (*prefix, i, "content")))
+        else:
+            _lift_item(native, (*prefix, i), context)
+    return tools or None
+
+
+def _lift_item(native: Native, path: Path, context: LiftContext) -> None:
     """A message in any of its shapes; what removes another one, or is none, is an event."""
+    native = _typed(native, context)
     inner = inner_key(native)
     body = native[inner] if inner else native
     word = native["type"] if "lc" not in native else next((name for name in native["id"] if name in KINDS), "remove")
@@ -77,6 +95,31 @@ def lift_item(native: Native, path: Path, context: LiftContext) -> None:
     if beside:
         message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **beside})
     context.add(message, (*path, inner) if inner else path, spots)
+
+
+def is_logged(native: Native) -> bool:
+    """Has it a role in place of a type, as tracers write messages?"""
+    return "type" not in native and "lc" not in native and isinstance(native.get("role"), str)
+
+
+def is_definition(native: Native) -> bool:
+    """Is it no message but the definition of a tool, as tracers log it?"""
+    if native.keys() != DEFINITION or native["role"] != "tool" or not isinstance(native["content"], dict):
+        return False
+    function = native["content"].get("function")
+    return isinstance(function, dict) and "name" in function
+
+
+def _typed(native: Native, context: LiftContext) -> Native:
+    """A message with its type: tracers log a role in its place, which for a result may be the name of its tool."""
+    if not is_logged(native):
+        return native
+    role = native["role"]
+    body = {key: value for key, value in native.items() if key != "role"}
+    if role in LOGGED:
+        return {"type": LOGGED[role], **body}
+    is_tool = context.pairing.awaits(role)
+    return {"type": "tool", **body, "name": role} if is_tool else {"type": "chat", **native}
 
 
 def inner_key(native: Native) -> str:
@@ -220,6 +263,22 @@ def wrapped(body: Native, kind: str, inner: str) -> Native:
     if inner == "data":
         return {"type": kind, "data": body}
     return {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", CLASSES[kind]], "kwargs": body}
+
+
+def write_logged(message: Message) -> Any:
+    """A message with its role in place of its type, where that says the same."""
+    native = write_item(message, "")
+    kind = native.get("type")
+    role = SPEAKS.get(kind) or (native["role"] if kind == "chat" and native["role"] not in LOGGED else None)
+    if message.role == "event" or role is None:
+        return native
+    return {"role" if key == "type" else key: role if key == "type" else value for key, value in native.items()}
+
+
+def write_definitions(tools: list[ToolDefinition]) -> list[Native]:
+    """The definitions of tools as messages."""
+    written = [openai_request.write_tool(tool, NAME) for tool in tools]
+    return [{"role": "tool", "content": native} for native in written if native is not None]
 
 
 def _write_turn(message: Message, kind: Native, carried: Native) -> Native:
