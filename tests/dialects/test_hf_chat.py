@@ -11,7 +11,7 @@ from convcli.dialects.hf_chat import DIALECT
 from convcli.engine import detection, pipeline
 from convcli.model.dialect import Options
 from convcli.model.errors import RefusedError
-from convcli.model.transcript import Message, Reasoning, Refusal, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Reasoning, Refusal, Text, ToolCall, ToolResult, Transcript
 
 USER, ANSWER = {"role": "user", "content": "Sky?"}, {"role": "assistant", "content": "Blue."}
 CALL = Message("assistant", [ToolCall("call_1", "f", {"n": 1})])
@@ -47,6 +47,28 @@ def test_a_turn_has_one_reasoning_and_it_is_told() -> None:
     row, losses = written(Message("assistant", [Reasoning("a"), Reasoning("b"), Text("c")]))
     assert row["messages"][0]["reasoning_content"] == "a\n\nb"
     assert "changed reasoning.text" in losses
+
+
+def test_texts_with_nothing_else_to_show_are_one_since_many_templates_read_no_list() -> None:
+    row, losses = written(Message("user", [Text("a"), Text("b")]))
+    assert row["messages"][0]["content"] == "a\n\nb"
+    assert losses == {"changed text.text", "dropped text"}
+    own = {"messages": [{**USER, "content": [{"type": "text", "text": text} for text in "ab"]}, ANSWER]}
+    assert pipeline.convert(own, DIALECT, DIALECT).document == own
+    assert [finding.code for finding in pipeline.validate(own, DIALECT, purpose="request")] == ["misplaced-part"]
+
+
+def test_texts_beside_an_image_stay_parts() -> None:
+    row, _ = written(Message("user", [Text("a"), Media("image", url="https://example.com/a.png"), Text("b")]))
+    assert [part["type"] for part in row["messages"][0]["content"]] == ["text", "image_url", "text"]
+
+
+def test_a_placeholder_says_its_type_alone_whatever_nulls_a_table_puts_beside_it() -> None:
+    content = [{"type": "image"}, {"type": "text", "text": "What is it?"}]
+    filled = [{"type": "image", "text": None, "file": None}, {"type": "text", "text": "What is it?", "file": None}]
+    plain, padded = ({"messages": [{"role": "user", "content": one}, ANSWER]} for one in (content, filled))
+    assert DIALECT.lift(plain) == DIALECT.lift(padded)
+    assert pipeline.convert(padded, DIALECT, DIALECT).document == padded
 
 
 @pytest.mark.parametrize(("flag", "weight"), [(True, 1), (False, 0)])

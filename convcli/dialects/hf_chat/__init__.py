@@ -37,16 +37,17 @@ from convcli.families.openai.fitting import RESULTS, of_conversations
 from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, LACKING, REASONS
+from convcli.families.rows.media import joined_texts
 from convcli.families.rows.pairs import CHOSEN, REJECTED, is_pair, on_both, pair_of
 from convcli.families.rows.training import answered
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, shared
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
-from convcli.model.transcript import Media, Message, Part, Reasoning, Spots, Text, ToolCall, Transcript
+from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Spots, Text, ToolCall, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import for_outputs
 
@@ -141,7 +142,16 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
         message.parts, spots = [*parts, *message.parts], [*((key,) for key in thoughts), *places]
     if isinstance(weight, bool):
         message.weight = BINARY[weight]
+    message.parts = shared(message.parts, list(map(_bare, message.parts)))
     return message, spots
+
+
+def _bare(part: Part) -> Part:
+    """A placeholder for a file of a column says its type alone: a table fills the keys of other parts with null."""
+    if not isinstance(part, Opaque) or not isinstance(part.value, dict):
+        return part
+    said = without_nulls(part.value)
+    return replace(part, value=said) if len(said) < len(part.value) and said.keys() == {"type"} else part
 
 
 # ---------------------------------------------------------------- fit
@@ -183,6 +193,11 @@ def _shown(part: Part, message: Message) -> Part | None:
     return usual_audio(part)
 
 
+def _one_text(message: Message) -> Message:
+    """Texts with nothing else to show are one: most templates of models for text cannot read a list."""
+    return replace(message, parts=joined_texts(message.parts, JOINT)) if rules.are_several(message) else message
+
+
 CONVERSATION = fused(
     *of_conversations(NAME, RESULTS, _is_written, on_each_message(fitting.named)),
     fitting.roles({"developer": "system"}),
@@ -193,6 +208,7 @@ CONVERSATION = fused(
     common.without_empty_text(NAME),
     on_messages(lambda messages: [binary_weight(_one_thought(message)) for message in messages]),
     fitting.ordered_parts("reasoning", "text image audio document opaque", "tool_call", kind=kind_in_turn),
+    on_each_message(_one_text),
     fitting.functions_only(NAME),
     custom.as_functions,
 )
@@ -272,6 +288,7 @@ DIALECT = Dialect(
         "message.label": "a conversation is good or bad as a whole",
         "reasoning": "a turn has one reasoning: several are joined by a blank line",
         "refusal": "a row has no field for a refusal: the words are written as text",
+        "text": "texts that follow one another are one: many templates cannot read a list of them",
         "settings": "a row has no settings of a request",
         "model": "a row names no model",
         "toolChoice": "a row does not say which tools may be called",

@@ -9,6 +9,7 @@ from typing import Any
 from convcli.families.rows.training import ORDER, out_of_order
 from convcli.kit.results import result_of
 from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.model.transcript import Message, Reasoning, Text, ToolCall
 from convcli.validation.survey import Survey, for_outputs
 
 LEFT_OUT = "LLaMA-Factory takes the row for empty"
@@ -54,7 +55,24 @@ def _has_larger(value: Any) -> bool:
 
 _LIMIT = 1 << 63
 
+
+def are_several(message: Message) -> bool:
+    """Several texts with nothing else to show, and nothing said beside them?"""
+    shown = [part for part in message.parts if not isinstance(part, (Reasoning, ToolCall))]
+    return len(shown) > 1 and all(isinstance(one, Text) and one.extras is one.metadata is None for one in shown)
+
+
+def _for_templates(survey: Survey) -> Iterable[Breach]:
+    """One text in a turn: of the 72 templates of TRL 1.16, 15 fail at a list of texts, 15 write it as Python would, and
+    6 leave out some of them or all (transformers 5.23; run 2026-11-23)."""
+    for i, message in enumerate(survey.messages):
+        if are_several(message):
+            problem = "many templates fail at a list of texts, or leave it out: they take one text"
+            yield Breach("misplaced-part", NodeRef(i), problem, "warning")
+
+
 RULES = (
+    for_outputs(Rule(("misplaced-part",), _for_templates)),
     for_outputs(Rule((*ORDER, "misplaced-part"), _for_llamafactory)),
     for_outputs(Rule(("not-allowed",), _for_datasets)),
 )
