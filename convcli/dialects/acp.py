@@ -94,15 +94,17 @@ class _AcpReader:
         self.calls: dict[str, ToolCall] = {}
         self.begun: dict[str, Path] = {}
         self.results: dict[str, ToolResult] = {}
-        self.grown: list[tuple[Text | Reasoning, Pieces]] = []
+        self.grown: list[tuple[Text | Reasoning, Pieces, list[Path]]] = []
 
     def update(self, update: Native, row: Native, path: Path) -> None:
         """An update, within its row."""
         self._name(row, path)
-        update = {**update, **self._around(row, path)}
+        around = self._around(row, path)
+        self.run.origin.routes |= {(*path, key): self._place(key, row, path) for key in around}
+        update = {**update, **around}
         kind = update["sessionUpdate"]
         if kind in SPEAKERS and isinstance(update.get("content"), dict):
-            self._chunk(update, SPEAKERS[kind], path)
+            self._chunk(update, SPEAKERS[kind], row, path)
         elif kind == CALL:
             self._call(update, path)
         elif kind == MORE and (update["toolCallId"] in self.calls or update.get("status") in ENDS):
@@ -125,9 +127,15 @@ class _AcpReader:
         usual = {"jsonrpc": "2.0", "method": "session/update", "sessionId": self.session}
         return {key: value for key, value in rest.items() if usual.get(key) != value}
 
+    def _place(self, key: str, row: Native, path: Path) -> Path:
+        """Where a row says this: beside its update, around both, or in it."""
+        if path[1:2] == ("params",) and key in _object(row, "params"):
+            return (*path[:2], key)
+        return (path[0], key) if len(path) > 1 and key in row else (*path, key)
+
     # ------------------------------------------------------------ chunks
 
-    def _chunk(self, update: Native, role: str, path: Path) -> None:
+    def _chunk(self, update: Native, role: str, row: Native, path: Path) -> None:
         block, id_ = update["content"], update.get("messageId") or None
         turn = self.run.open
         fresh = turn is not None and id_ is not None and turn.id not in (None, id_)
@@ -136,7 +144,10 @@ class _AcpReader:
             turn.id = id_
             self.run.elsewhere(turn, "messageId", (*path, "messageId"))
         rest = {key: value for key, value in update.items() if key not in CHUNK and value is not None}
-        carry(turn, NAME, {key: value for key, value in rest.items() if key not in _carried(turn)})
+        rest = {key: value for key, value in rest.items() if key not in _carried(turn)}
+        carry(turn, NAME, rest)
+        for key in rest:
+            self.run.elsewhere(turn, key, self._place(key, row, path))
         self._grow(turn, block, update["sessionUpdate"] == "agent_thought_chunk", (*path, "content"))
 
     def _grow(self, turn: Message, block: Native, is_thought: bool, spot: Path) -> None:
@@ -146,9 +157,10 @@ class _AcpReader:
         elif block["text"]:
             last, grown = turn.parts[-1] if turn.parts else None, self.grown[-1][0] if self.grown else None
             if last is not grown or not isinstance(last, kind):
-                self.grown.append((kind(""), Pieces()))
+                self.grown.append((kind(""), Pieces(), []))
                 self.run.part(turn, self.grown[-1][0], spot)
             self.grown[-1][1].append(block["text"])
+            self.grown[-1][2].append(spot)
 
     # ------------------------------------------------------------ calls
 
@@ -164,6 +176,8 @@ class _AcpReader:
         turn = self.run.turn("assistant", int(path[0]))
         call = ToolCall(self.run.pairing.call(id_ or None, name), name, body, extras=extras_of(NAME, rest))
         self.run.part(turn, call, path)
+        if not update.get("name"):
+            self.run.origin.routes[*path, "name"] = (*path, "title")
         self.calls[id_], self.begun[id_] = call, path
         if update.get("status") in ENDS:
             self._result(update, {}, path)
@@ -223,8 +237,9 @@ class _AcpReader:
 
     def whole(self) -> Transcript:
         """The transcript of what came."""
-        for part, pieces in self.grown:
+        for part, pieces, places in self.grown:
             part.text = "".join(pieces)
+            self.run.origin.pieces[places[0]] = places
         transcript = self.run.transcript()
         transcript.id, transcript.cwd = self.session, self.cwd
         return transcript
@@ -291,7 +306,7 @@ DIALECT = Dialect(
     rules=(links.paired(links.PairingRules(where="later", missing=None)), turns.decodable()),
     places=paths(
         "message.id=messageId message.stopReason=stopReason message.usage=usage tool_call.id=toolCallId "
-        "tool_call.name=title tool_call.arguments=rawInput tool_result.toolCallId=toolCallId "
+        "tool_call.name=name tool_call.arguments=rawInput tool_result.toolCallId=toolCallId "
         "tool_result.value=content tool_result.kind=status"
     ),
     envelope=frozenset(("rpc", "params", "_meta", "kind", "locations")),

@@ -18,9 +18,10 @@ from msgspec.structs import replace
 from convcli.engine.conversion import lower
 from convcli.model.dialect import Dialect, LossKind
 from convcli.model.errors import ContentError
-from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Origin, Part, ToolCall, ToolResult, Transcript
 from convcli.proof.difference import difference
 from convcli.proof.equality import as_json
+from convcli.proof.pieces import differing
 from convcli.proof.reasons import MISSING, Level, Loss
 from convcli.wire import exact_json
 
@@ -73,10 +74,8 @@ def _compared(
     back = difference(second, first, of_second, of_first)
     if not exact:
         forth, back = _unexplained(forth, back, first, second, of_first, of_second)
-    places: dict[_Key, list[str]] = {}
-    for loss in back:
-        places.setdefault(_mirrored(loss), []).append(loss.where)
-    return [_told(loss, places.get(_fact(loss))) for loss in forth]
+    places = _places_in_second(forth, back)
+    return [_told(*pair, first.origin, second.origin) for pair in zip(forth, places, strict=True)]
 
 
 def _agree(first: Transcript, second: Transcript, of_first: Dialect, of_second: Dialect) -> bool:
@@ -110,9 +109,38 @@ def _joined(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=messages)
 
 
-def _told(loss: Loss, places: list[str] | None) -> Difference:
-    second = places.pop(0) if places else ""
-    return Difference(loss.level, loss.kind, loss.field, loss.where, second, loss.before, loss.after)
+def _places_in_second(forth: list[Loss], back: list[Loss]) -> list[str]:
+    """For each difference where it is in the second, as who looks from there tells it; empty where nothing is."""
+    exact: dict[_Key, list[Loss]] = {}
+    for loss in back:
+        exact.setdefault(_mirrored(loss), []).append(loss)
+    pairs = [exact[_fact(loss)].pop(0) if exact.get(_fact(loss)) else None for loss in forth]
+    wholes: dict[_Key, list[Loss]] = {}
+    for loss in (loss for rest in exact.values() for loss in rest):
+        if loss.kind == "dropped":
+            for key in dict.fromkeys((_name(loss.field, loss.before), (loss.field.rpartition(".")[0],))):
+                wholes.setdefault(key, []).append(loss)
+    for i, loss in enumerate(forth):
+        known = wholes.get(_name(loss.field, loss.after)) if loss.kind == "invented" and pairs[i] is None else None
+        pairs[i] = known.pop(0) if known else pairs[i]
+    return ["" if loss is None else loss.where for loss in pairs]
+
+
+MESSAGES = ("message", "event", "branch", "history")
+"""How a message is called that only one side has."""
+
+
+def _name(field: str, value: Any) -> _Key:
+    """What something is called that only one side has, whoever looks; from its own side it may be told by members."""
+    return ("message", value.get("role")) if field in MESSAGES and isinstance(value, dict) else (field,)
+
+
+def _told(loss: Loss, place_in_second: str, ours: Origin | None, theirs: Origin | None) -> Difference:
+    """The difference, at the pieces in which both begin to differ where a stream has several."""
+    place, other = loss.where, place_in_second
+    if other and ours is not None and theirs is not None and (ours.pieces or theirs.pieces):
+        place, other = differing(loss.kind, ours, theirs, place, other)
+    return Difference(loss.level, loss.kind, loss.field, place, other, loss.before, loss.after)
 
 
 def _unexplained(

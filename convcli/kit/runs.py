@@ -30,7 +30,7 @@ class Run:
         self.family = family
         self.origin, self.pairing, self.messages = context.origin, context.pairing, context.messages
         self.open: Message | None = None
-        self._texts: list[tuple[Text, Pieces]] = []
+        self._texts: list[tuple[Text, Pieces, list[Path]]] = []
         self._spots: list[list[Path]] = []
         self._at: dict[int, int] = {}  # the index of a message, by its identity
 
@@ -58,9 +58,10 @@ class Run:
             return
         if not message.parts or not isinstance(message.parts[-1], Text):
             self.part(message, Text(""), spot)
-            self._texts.append((message.parts[-1], Pieces()))  # type: ignore[arg-type]
-        grown = next(pieces for part, pieces in reversed(self._texts) if part is message.parts[-1])
+            self._texts.append((message.parts[-1], Pieces(), []))  # type: ignore[arg-type]
+        _, grown, places = next(known for known in reversed(self._texts) if known[0] is message.parts[-1])
         grown.append(text)
+        places.append(spot)
 
     def part(self, message: Message, part: Part, spot: Path) -> None:
         """A turn gets one more part; `spot` says where it stands in the events."""
@@ -103,8 +104,9 @@ class Run:
 
     def transcript(self) -> Transcript:
         """The transcript of what came."""
-        for part, pieces in self._texts:
+        for part, pieces, places in self._texts:
             part.text = "".join(pieces)
+            self.origin.pieces[places[0]] = places
         return Transcript(self.messages, origin=self.origin)
 
 

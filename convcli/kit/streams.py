@@ -90,6 +90,20 @@ def whole(value: Any) -> Any:
     return "".join(value) if isinstance(value, Pieces) else value
 
 
+class Sources(dict[Any, Path]):
+    """Where each thing was said first; `pieces` are all places of what was said in several, by the first of them."""
+
+    def __init__(self, *first: tuple[Any, Path]) -> None:
+        super().__init__(first)
+        self.pieces: dict[Path, list[Path]] = {}
+
+    def add(self, key: Any, place: Path) -> None:
+        """It was said, or goes on, here."""
+        first = self.setdefault(key, place)
+        if first is not place:
+            self.pieces.setdefault(first, [first]).append(place)
+
+
 # --- cutting ---------------------------------------------------------------------------------------------------------
 
 _SURROGATES = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[\ud800-\udbff][\udc00-\udfff]"

@@ -193,7 +193,8 @@ class Origin(msgspec.Struct):
     `spot` is where the parts of a message stand that has no paths of its own for them. `invented` are the ids and names
     that the lift had to make up. `renamed` are keys of `Dialect.places` that this source calls by another name. A
     document that was put together before it was lifted (a stream) has its `routes`: where the pieces stand, by their
-    path in what was put together. `given` is the document itself, None where nobody needs places in it. `form` is
+    path in what was put together; `pieces` are all places of what stands in several events, by the place at which it
+    is told. `given` is the document itself, None where nobody needs places in it. `form` is
     which of the forms of its dialect it has. `taken_back` are the indexes of events that were turns once, before their
     session went back behind them.
     """
@@ -205,6 +206,7 @@ class Origin(msgspec.Struct):
     invented: set[str] = msgspec.field(default_factory=set)
     renamed: dict[str, str] = msgspec.field(default_factory=dict)
     routes: dict[Path, Path] = msgspec.field(default_factory=dict)
+    pieces: dict[Path, list[Path]] = msgspec.field(default_factory=dict)
     given: Any = None
     form: str = ""
     taken_back: set[int] = msgspec.field(default_factory=set)

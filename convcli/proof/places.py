@@ -14,6 +14,9 @@ from typing import Any
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import OUTSIDE, Path, Step, Transcript
 
+WHOLE: dict[str, Path] = {"opaque.value": ()}
+"""Fields that hold all of their node, unless the dialect says otherwise."""
+
 
 class Places:
     """The paths of one transcript; `source` is the dialect of its document, None for one that was never in any."""
@@ -89,7 +92,7 @@ class Places:
             return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
         table = self._table
         node, _, name = field.rpartition(".")
-        stated = table[field] if field in table else table.get(node)
+        stated = table[field] if field in table else table.get(node, WHOLE.get(field))
         if stated is not None:
             self._known[field] = _up_and_down(self._in_source(stated))
             return self.climb(place, stated)

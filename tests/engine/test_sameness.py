@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import pairwise
 from operator import eq
@@ -15,7 +15,7 @@ from convcli import dialects, testing
 from convcli.engine import conversion
 from convcli.engine.sameness import Difference, differences
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import Path
+from convcli.model.transcript import Path, Transcript
 from convcli.testing.planting import plant, plantable
 from convcli.validation import schemas
 from convcli.wire import pointers
@@ -84,8 +84,8 @@ def test_an_edited_answer_is_told_in_any_other_dialect_too(name: str) -> None:
     assert any(before in repr(one.before) and "was silent" in repr(one.after) for one in found)
 
 
-IN_PIECES = {"ag-ui", "anthropic-stream", "openai-responses-stream", "codex"}
-"""What stands in several of their events is told at one of these."""
+IN_PIECES = sorted({name for name in names() if name.endswith("-stream")} | {"acp", "ag-ui", "codex"})
+"""A text, a call or the time of a turn stands in several of their events."""
 
 
 def is_there(document: Any, path: Path) -> bool:
@@ -102,18 +102,45 @@ def is_around(place: str, other: str) -> bool:
     return all(map(eq, *steps))
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_each_value_that_was_edited_is_told_at_its_place(name: str) -> None:
-    document, dialect = TWINS[name].document, dialects.get(name)
+def edits(document: Any, dialect: Dialect) -> Iterator[tuple[Path, Any]]:
+    """The document with one other value, for each value of it that is a fact, and the place of that."""
     for number, path in enumerate(plantable(document)):
-        planted = plant(document, path, number, lambda value: schemas.accepts(name, value))
-        if planted is None or testing.is_repeated(dialect, path) or not is_there(document, path):
-            continue
-        place = pointers.pointer(path) if name not in IN_PIECES else ""
-        lifted = (conversion.lift(one, dialect) for one in (document, planted[0]))  # as the command does
+        planted = plant(document, path, number, lambda value: schemas.accepts(dialect.name, value))
+        if planted is not None and not testing.is_repeated(dialect, path) and is_there(document, path):
+            yield path, planted[0]
+
+
+def assert_told_at_its_place(document: Any, dialect: Dialect) -> None:
+    for path, other in edits(document, dialect):
+        lifted = [conversion.lift(one, dialect) for one in (document, other)]  # as the command does
         found = differences(*lifted, dialect, dialect, exact=True)
         assert found, f"{path} was edited, and nothing differs"
-        assert any(is_around(where, place) for one in found for where in (one.first, one.second)), f"{path}: {found}"
+        places = [where for one in found for where in (one.first, one.second) if where or not path[1:]]
+        assert any(is_at(where, path, lifted[0]) for where in places), f"{path}: {found}"
+
+
+TIES = ("index", "messageId")
+"""Keys that say to which thing an event belongs: where one is edited, any event of that thing may tell."""
+
+
+def is_at(where: str, path: Path, transcript: Transcript) -> bool:
+    if is_around(where, pointers.pointer(path)) or path[-1] not in TIES or transcript.origin is None:
+        return is_around(where, pointers.pointer(path))
+    pieces = [{place[0] for place in places} for places in transcript.origin.pieces.values()]
+    events = {path[0]}.union(*(each for each in pieces if path[0] in each))
+    return pointers.steps(where)[0] in map(str, events)
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_each_value_that_was_edited_is_told_at_its_place(name: str) -> None:
+    assert_told_at_its_place(TWINS[name].document, dialects.get(name))
+
+
+@pytest.mark.parametrize("name", IN_PIECES)
+def test_what_was_edited_in_one_of_several_events_is_told_at_this_event(name: str) -> None:
+    """In all samples, since the twins have few pieces."""
+    for sample in samples_of(name):
+        assert_told_at_its_place(sample.document, dialects.get(name))
 
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
@@ -175,3 +202,9 @@ def test_what_the_other_dialect_has_no_place_for_counts_only_when_it_is_asked_fo
         {"a": 1},
         {"a": 2},
     )
+
+
+def test_what_only_the_second_has_is_told_with_its_place_there() -> None:
+    longer = changed(lambda messages: messages.append({"role": "user", "content": "And now?"}))
+    [found] = told(CHAT_DOCUMENT, longer)
+    assert (found.kind, found.field, found.second) == ("invented", "message", "/messages/4")

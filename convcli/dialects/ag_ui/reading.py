@@ -11,7 +11,7 @@ from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.runs import carry
 from convcli.kit.streams import Pieces
 from convcli.kit.values import read_arguments
-from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, Transcript
+from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, Transcript
 
 
 class Events:
@@ -20,9 +20,10 @@ class Events:
     def __init__(self, document: Any) -> None:
         self.thread = Thread(document)
         self._growing: dict[tuple[str, str], tuple[Message, Part | None]] = {}
-        self._pieces: list[tuple[Any, Pieces]] = []
+        self._pieces: list[tuple[Any, Pieces, list[Path]]] = []
         self._last: dict[str, str] = {}
         self._group: str | None = None
+        self._group_at: Path = ()
 
     def take(self, event: Native, at: int) -> None:
         """One more event."""
@@ -36,15 +37,17 @@ class Events:
         self._growing[kind, id_] = (message, part)
         self._last[kind] = id_
         if part is not None:
-            self._pieces.append((part, Pieces()))
+            self._pieces.append((part, Pieces(), []))
 
     def _id(self, kind: str, key: str, event: Native) -> str:
         """What an event is about: it may go on with the last of its kind without naming it."""
         return event.get(key) or self._last.get(kind) or ""
 
-    def _grow(self, part: Part | None, text: str | None) -> None:
+    def _grow(self, part: Part | None, text: str | None, at: int) -> None:
         if text:
-            next(pieces for one, pieces in reversed(self._pieces) if one is part).append(text)
+            _, pieces, places = next(known for known in reversed(self._pieces) if known[0] is part)
+            pieces.append(text)
+            places.append((at, "delta"))
 
     # ------------------------------------------------------------ texts
 
@@ -74,7 +77,7 @@ class Events:
             part = Text("")
             self.thread.part(turn, part, (at, "delta"))
             self._begin("text", id_, turn, part)
-        self._grow(part, event.get("delta"))
+        self._grow(part, event.get("delta"), at)
         self.thread.carry(turn, event, at, "role", "name")
 
     # ------------------------------------------------------------ thoughts
@@ -89,6 +92,7 @@ class Events:
         thread.carry(part, event, at, "role")
         if self._group not in (None, id_):
             carry(part, NAME, {"group": self._group})
+            thread.context.origin.routes[at, "group"] = self._group_at
         self._begin("thought", id_, turn, part)
 
     def more_thought(self, event: Native, at: int) -> None:
@@ -97,12 +101,12 @@ class Events:
         if ("thought", id_) not in self._growing:
             self.thought({**event, "messageId": id_}, at)
         turn, part = self._growing["thought", id_]
-        self._grow(part, event.get("delta"))
+        self._grow(part, event.get("delta"), at)
         self.thread.carry(part or turn, event, at, "role")
 
     def group(self, event: Native, at: int) -> None:
         """Thoughts begin; what else this says stands for itself."""
-        self._group = event.get("messageId") or ""
+        self._group, self._group_at = event.get("messageId") or "", (at, "messageId")
         if event.keys() - STATED:
             self.thread.aside(event, at)
 
@@ -145,7 +149,7 @@ class Events:
         if ("call", id_) not in self._growing:
             self.call({**event, "toolCallId": id_}, at)
         turn, part = self._growing["call", id_]
-        self._grow(part, event.get("delta"))
+        self._grow(part, event.get("delta"), at)
         self.thread.carry(part or turn, event, at, "toolCallName", "parentMessageId")
 
     def result(self, event: Native, at: int) -> None:
@@ -162,8 +166,9 @@ class Events:
 
     def whole(self, last: int) -> Transcript:
         """The transcript of what came."""
-        for part, pieces in self._pieces:
+        for part, pieces, places in self._pieces:
             text = "".join(pieces)
+            self.thread.grown(part, places)
             if isinstance(part, ToolCall):
                 part.arguments, part.raw_arguments = read_arguments(text) if text else ({}, None)
             else:

@@ -10,7 +10,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.runs import carry
 from convcli.kit.values import take_counts, time_of_milliseconds
-from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, Transcript
+from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, Transcript
 
 USAGE: dict[tuple[str, ...], str] = {
     ("inputTokens",): "inputTokens",
@@ -67,6 +67,14 @@ class Thread:
     def elsewhere(self, message: Message, key: str, place: Path) -> None:
         """What would stand under this key of the first event of a message stands at this place."""
         self.context.origin.routes[(*self.context.origin.places[self._at[id(message)]][0], key)] = place
+
+    def grown(self, part: Part, places: list[Path]) -> None:
+        """What a part says came in the events at these places."""
+        if places:
+            keys = ("arguments", "rawArguments") if isinstance(part, ToolCall) else ("text",)
+            home = self._part_at[id(part)]
+            self.context.origin.routes |= {(*home, key): places[0] for key in keys}
+            self.context.origin.pieces[places[0]] = places
 
     def open_turn(self, at: int, event: Native) -> Message:
         """The turn of the agent that is open, or a new one."""
@@ -138,6 +146,8 @@ class Thread:
     def _give(self, native: Native, path: Path, thoughts: list[tuple[Reasoning, Path]]) -> None:
         """A message, behind the thoughts before it: those of an answer are its own."""
         message, spots = lift_message(native, self.context)
+        if native["role"] == "tool" and native["content"] == "" and native.get("error") is not None:
+            self.context.origin.routes[(*path, "content")] = (*path, "error")
         if message.role == "assistant":
             message.parts[:0] = [one for one, _ in thoughts]
             spots[:0] = [streams.apart(path, spot) for _, spot in thoughts]

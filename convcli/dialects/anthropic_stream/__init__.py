@@ -67,6 +67,7 @@ def lift(document: Any) -> Transcript:
     context = LiftContext(NAME, document, owner=SIBLING)
     transcript = lift_response(answer.whole(), context, TURNS)
     context.origin.form, context.origin.routes = "", answer.places()
+    context.origin.pieces = answer.pieces()
     _lift_raw(answer, transcript.messages, context.origin)
     _lift_end(answer, transcript.messages[0])
     return transcript

@@ -10,6 +10,7 @@ from convcli.model.transcript import Path
 
 GROWS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
 """By the kind of a delta, the kind of block that it makes grow, and under which key."""
+GROWN = tuple(key for _, key in GROWS.values())
 HOMES = {
     **{kind: (key, key) for kind, (_, key) in GROWS.items()},
     "signature_delta": ("signature", "signature"),
@@ -37,8 +38,8 @@ class Answer:
         self.slots: dict[int, int] = {}
         self.error: Native | None = None
         self.is_done = False
-        self.routes: dict[Path, Path] = {(): (0,)}
-        self.first: dict[int, dict[str, Path]] = {}
+        self.routes = streams.Sources(((), (0,)))
+        self.first: dict[int, streams.Sources] = {}
 
     def take(self, event: Native, at: int) -> None:
         kind = event["type"]
@@ -76,7 +77,7 @@ class Answer:
                 self._end({"request_id": event["request_id"]}, None, (at,), ())
         elif kind not in ("ping", "content_block_stop"):
             streams.extend(self.response, "events", [event])
-            self.routes.setdefault(("events",), (at,))
+            self.routes.add(("events",), (at,))
 
     def _message(self, native: Native, at: int) -> None:
         home: Path = (at, "message")
@@ -100,7 +101,8 @@ class Answer:
         slot = index if index not in self.blocks else self.end
         self.slots[index], self.end = slot, max(self.end, slot + 1)
         self.blocks[slot] = Growing(native)
-        self.first[slot] = {"": place}
+        begun = ((key, (*place, key)) for key in GROWN if native.get(key))
+        self.first[slot] = streams.Sources(("", place), *begun)
 
     def _delta(self, index: int, delta: Native, at: int) -> None:
         kind = delta["type"]
@@ -110,7 +112,9 @@ class Answer:
         slot = self.slots[index]
         block = self.blocks[slot]
         key, member = HOMES.get(kind, ("deltas", ""))
-        self.first[slot].setdefault(key, (at, "delta", member) if member else (at, "delta"))
+        self.first[slot].add(key, (at, "delta", member) if member else (at, "delta"))
+        if kind not in GROWS:
+            self.first[slot].add("", (at, "delta"))
         if kind in GROWS:
             streams.grow(block, GROWS[kind][1], delta[GROWS[kind][1]])
         elif kind == "signature_delta":
@@ -155,6 +159,11 @@ class Answer:
             for key, place in self.first[slot].items():
                 self.routes[("content", j, key) if key else ("content", j)] = place
         return self.routes
+
+    def pieces(self) -> dict[Path, list[Path]]:
+        """All places of what was said in several."""
+        every = (self.routes, *self.first.values())
+        return {place: places for sources in every for place, places in sources.pieces.items()}
 
 
 DEFAULTS: dict[str, Native] = {

@@ -50,6 +50,9 @@ class _Reader:
         self.gone = rows.taken_back(self.rows)
         self.repeats = rows.repeated(self.rows, self.gone)
         self.shown = {at: self.rows[i].native["timestamp"] for i, at in self.repeats.items()}
+        for i, (item, _) in self.repeats.items():
+            place = self.rows[item].place
+            self.context.origin.pieces.setdefault(place, [place]).append((*self.rows[i].place, "timestamp"))
         self.failed = rows.failed_ids(row.native for row in self.rows)
         self.model: str | None = None
         self.provider: str | None = None

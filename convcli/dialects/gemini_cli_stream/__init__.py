@@ -113,6 +113,7 @@ def _lift_result(event: Native, at: int, run: Run) -> tuple[Message, Native | No
         carried["output"] = output
     if error:
         carried["error"] = error
+    run.origin.routes[at, "value"] = (at, "output") if value is None else (at, "error", "message")
     kind: Any = "error" if failed else "text"
     text = output or "" if value is None else value
     result = ToolResult("", "", kind, text, extras=extras_of(NAME, carried))
@@ -285,7 +286,7 @@ DIALECT = Dialect(
         **{f"message.usage.{ours}": ("stats", *theirs) for theirs, ours in STATS.items()},
         **paths(
             "message.error=error/message message.createdAt=timestamp tool_call.id=tool_id tool_call.name=tool_name "
-            "tool_call.arguments=parameters tool_result.toolCallId=tool_id tool_result.value=output"
+            "tool_call.arguments=parameters tool_result.toolCallId=tool_id tool_result.value=value"
         ),
     },
     envelope=frozenset(("init", "result")),

@@ -87,7 +87,7 @@ def lift(document: Any) -> Transcript:
     _lift_end(answer, transcript.messages)
     origin = transcript.origin
     assert origin is not None
-    origin.routes = answer.all_routes()
+    origin.routes, origin.pieces = answer.all_routes(), answer.all_pieces()
     return transcript
 
 

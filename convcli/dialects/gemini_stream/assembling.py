@@ -24,7 +24,7 @@ class GrowingCandidate:
     """
 
     def __init__(self, home: Path) -> None:
-        self.routes: dict[Path, Path] = {(): home}
+        self.routes = streams.Sources(((), home))
         self.fields: Native = {}
         self.content: Native = {}
         self.parts: list[Native] = []
@@ -41,6 +41,7 @@ class GrowingCandidate:
                 return
         elif self._goes_on(part):
             streams.grow(self.parts[-1], "text", part["text"])
+            self.routes.add(("content", "parts", len(self.parts) - 1, "text"), (*place, "text"))
             return
         self._route(len(self.parts), part, place)
         self.parts.append(part)
@@ -53,7 +54,7 @@ class GrowingCandidate:
         self.routes.setdefault(path, place)
         self.routes |= {(*path, key): (*place, key) for key in part if (*path, key) not in self.routes}
         for key in part.get("functionCall") or ():
-            self.routes.setdefault((*path, "functionCall", key), (*place, "functionCall", key))
+            self.routes.add((*path, "functionCall", key), (*place, "functionCall", key))
 
     def _goes_on(self, part: Native) -> bool:
         """Is it text that goes on with the text before it?"""
@@ -183,3 +184,7 @@ class GrowingResponse:
             if "error" in [path[0] for path in self.routes]:
                 routes["candidates", i, "content", "error"] = self.routes["error",]
         return routes
+
+    def all_pieces(self) -> dict[Path, list[Path]]:
+        """All places of what stands in several events."""
+        return {place: places for one in self.candidates.values() for place, places in one.routes.pieces.items()}

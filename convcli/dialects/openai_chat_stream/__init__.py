@@ -137,7 +137,7 @@ class _Answer:
     """A response while its chunks come in.
 
     `first` says where each thing was said first, by its path in the response with the index that the chunks give to
-    a choice and the slot of a call.
+    a choice and the slot of a call; `ids` where the id of a call was said last.
     """
 
     def __init__(self) -> None:
@@ -146,7 +146,8 @@ class _Answer:
         self.usage: Native | None = None
         self.error: Any = None
         self.is_done = False
-        self.first: dict[Path, Path] = {}
+        self.first = streams.Sources()
+        self.ids: dict[tuple[int, int], Path] = {}
 
     def take(self, row: Any, at: int) -> None:
         if isinstance(row, str):
@@ -167,7 +168,7 @@ class _Answer:
         index = native.get("index") or 0
         choice = self.choices.setdefault(index, _Choice())
         streams.merge(choice.rest, omit(native, "delta"), ONCE)
-        self._say(("choices", index), place, native)
+        self._say(("choices", index), place, omit(native, "delta"))
         delta = native.get("delta") or {}
         home, place = ("choices", index, "message"), (*place, "delta")
         self.first.setdefault(home, place)
@@ -179,6 +180,9 @@ class _Answer:
             former = choice.calls[slot].get("id") if slot in choice.calls else None
             if former and call.get("id") and former != call["id"]:
                 call = {**call, FORMER: former}
+                self.first[*home, "tool_calls", slot, FORMER] = self.ids[index, slot]
+            if call.get("id"):
+                self.ids[index, slot] = (*place, "tool_calls", j, "id")
             self._say((*home, "tool_calls", slot), (*place, "tool_calls", j), call)
             streams.merge(choice.calls.setdefault(slot, Growing()), call, ONCE)
 
@@ -187,9 +191,10 @@ class _Answer:
         self.first.setdefault(path, place)
         for key, value in said.items():
             if isinstance(value, dict):
+                self.first.add((*path, key), (*place, key))
                 self._say((*path, key), (*place, key), value)
             elif value:
-                self.first.setdefault((*path, key), (*place, key))
+                self.first.add((*path, key), (*place, key))
 
     def whole(self) -> Native:
         """The response as the sibling knows it."""
@@ -231,7 +236,7 @@ def lift(document: Any) -> Transcript:
     context = LiftContext(NAME, response, owner=SIBLING)
     transcript = lift_response(response, context, ANSWERS)
     _lift_end(answer, transcript.messages)
-    context.origin.routes = answer.routes()
+    context.origin.routes, context.origin.pieces = answer.routes(), answer.first.pieces
     return transcript
 
 

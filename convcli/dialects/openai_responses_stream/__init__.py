@@ -63,7 +63,7 @@ def lift(document: Any) -> Transcript:
         answer.take(event, at)
     context = LiftContext(NAME, document, owner=SIBLING)
     transcript = lift_response(answer.whole(), context)
-    context.origin.routes = answer.all_routes()
+    context.origin.routes, context.origin.pieces = answer.all_routes(), answer.all_pieces()
     return transcript
 
 

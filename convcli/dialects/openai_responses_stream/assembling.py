@@ -71,23 +71,26 @@ def _beside_texts(parts: Any) -> Any:
 
 
 class _Item:
-    """One item while its events come in. `home`: where it was said; `first`: where each of its parts was said first."""
+    """One item while its events come in. `home`: where it was said; `first`: where each of its parts was said first;
+    `whole_at`: where it was said as a whole, of which the last counts."""
 
     def __init__(self, home: Path, native: Native) -> None:
         self.home, self.native = home, Growing(native)
         self.lists = {"content": Slots(), "summary": Slots()}
-        self.first: dict[tuple[str, int], Path] = {}
+        self.first = streams.Sources()
+        self.whole_at: list[Path] = []
         self.is_done = False
 
     def done(self, native: Native, place: Path) -> None:
         if not self.is_done:
-            self.home, self.first = place, {}
+            self.home, self.first = place, streams.Sources()
         self.native, self.is_done = Growing(_said_last(self.native, native)), True
+        self.whole_at.append(place)
 
     def part(self, event: Native, key: str, native: Native, place: Path) -> Growing:
         """The part that an event names; `native` is how it begins."""
         index = event.get(INDEX[key]) or 0
-        self.first.setdefault((key, index), place)
+        self.first.add((key, index), place)
         return self.lists[key].setdefault(index, Growing(native))
 
     def whole(self) -> Native:
@@ -120,7 +123,7 @@ class Answer:
     def __init__(self) -> None:
         self.response: Native = {}
         self.items: dict[int, _Item] = {}
-        self.routes: dict[Path, Path] = {(): (0,)}
+        self.routes = streams.Sources(((), (0,)))
         self.error: Native | None = None
         self.is_done = False
 
@@ -151,7 +154,7 @@ class Answer:
             streams.extend(part, "annotations", [event["annotation"]])
         elif kind not in PROGRESS:
             streams.extend(self.response, "events", [event])
-            self.routes.setdefault(("events",), (at,))
+            self.routes.add(("events",), (at,))
             return
         self._beside(event, at)
 
@@ -214,3 +217,10 @@ class Answer:
             routes["output", j] = item.home
             routes |= {("output", j, *path): place for path, place in item.first.items()}
         return routes
+
+    def all_pieces(self) -> dict[Path, list[Path]]:
+        """All places of what was said in several events."""
+        pieces = dict(self.routes.pieces)
+        for item in self.items.values():
+            pieces |= item.first.pieces
+        return pieces | {item.home: item.whole_at for item in self.items.values() if len(item.whole_at) > 1}

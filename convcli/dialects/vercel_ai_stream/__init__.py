@@ -83,7 +83,7 @@ def _place(answer: Answer, context: LiftContext) -> None:
         context.add(message, (RESULTS, *path[1:]) if message.role == "tool" else path, spots)
     for aside in asides:
         _add_aside(aside, context)
-    context.origin.routes = answer.all_routes()
+    context.origin.routes, context.origin.pieces = answer.all_routes(), answer.all_pieces()
 
 
 def _add_aside(aside: tuple[int, Native, int], context: LiftContext) -> None:
@@ -266,6 +266,7 @@ DIALECT = Dialect(
     },
     places={
         **PLACES,
+        **dict.fromkeys(("text.metadata", "reasoning.metadata"), ("providerMetadata",)),
         "message.stopReason": ("finishReason",),
         "message.error": ("errorText",),
     },

@@ -50,7 +50,7 @@ class _Piece:
 
     def __init__(self, native: Native, at: int) -> None:
         self.native, self.home = Growing(native), at
-        self.routes: dict[str, Path] = {}
+        self.routes = streams.Sources()
         self.last: tuple[Native, int] | None = None
         self.result = self.output = self.answer = NOWHERE
 
@@ -61,7 +61,7 @@ class _Piece:
 
     def grow(self, key: str, text: str, place: Path) -> None:
         streams.grow(self.native, key, text)
-        self.routes.setdefault(key, place)
+        self.routes.add(key, place)
 
     def drop(self, *keys: str) -> None:
         for key in keys:
@@ -81,7 +81,7 @@ class Answer:
         self.message: Native = {}
         self.asides: list[tuple[int, Native, int]] = []
         self.replaced: list[Native] = []
-        self.routes: dict[Path, Path] = {(): (0,)}
+        self.routes = streams.Sources(((), (0,)))
         self.reason: str | None = None
         self.error: str | None = None
         self.is_done = self.is_aborted = self.has_begun = False
@@ -122,7 +122,9 @@ class Answer:
         """What an event says of the message, or of its end."""
         kind = event["type"]
         said = {WHOLE[kind][key]: value for key, value in event.items() if key in WHOLE[kind]}
-        self.routes |= {(name,): (at, key) for key, name in WHOLE[kind].items() if event.get(key) is not None}
+        for key, name in WHOLE[kind].items():
+            if event.get(key) is not None:
+                self._route(name, (at, key))
         self.is_done = self.is_done or kind in ENDS
         self._is_over = self._is_over or kind == "finish-step"
         self.is_aborted = self.is_aborted or kind == "abort"
@@ -134,6 +136,13 @@ class Answer:
         if "metadata" in said:
             self.message["metadata"] = _merged(self.message.get("metadata"), said["metadata"])
         self._beside(event, at, *WHOLE[kind])
+
+    def _route(self, name: str, place: Path) -> None:
+        """Metadata stand where they were said first, since all that is said of them is merged; else the last counts."""
+        if name == "metadata":
+            self.routes.add((name,), place)
+        else:
+            self.routes[name,] = place
 
     def _beside(self, event: Native, at: int, *known: str) -> None:
         """What else an event says belongs to the message."""
@@ -294,6 +303,11 @@ class Answer:
             if "rawInput" in piece.routes:
                 routes["parts", j, "input"] = piece.routes["rawInput"]
         return routes
+
+    def all_pieces(self) -> dict[Path, list[Path]]:
+        """All places of what was said in several events."""
+        every = (self.routes, *(piece.routes for piece in self._pieces))
+        return {place: places for routes in every for place, places in routes.pieces.items()}
 
 
 def name_of_place(stem: str, index: int) -> str:
