@@ -98,8 +98,12 @@ class Places:
             return self.climb(place, stated)
         steps: Path = () if self._document is None else (name,)  # perhaps the same name: `existing` knows
         if steps and present:
-            there = self.existing((*place, name))
-            steps = there[-1:] if len(there) == len(self.routed((*place, name))) else ()
+            usual = (*place, name)
+            there, routed = self.existing(usual), self.routed(usual)
+            if len(there) < len(routed):
+                steps = ()
+            elif routed == usual:  # perhaps in snake case; to what stands elsewhere the usual name leads
+                steps = there[-1:]
         return self.climb(place, steps)
 
     def member(self, field: str, key: str, place: Path) -> Path:
