@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from convcli.dialects.atif import DIALECT
 from convcli.engine import detection, pipeline
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolCall, ToolResult, Transcript
 
+CHAT = dialects.get("openai-chat")
 AGENT = {"name": "walker", "version": "1"}
 CALL = {"tool_call_id": "a", "function_name": "f", "arguments": {}}
 
@@ -43,11 +45,80 @@ def answer(id_: str, kind: Any = "text", value: Any = "x", **fields: Any) -> Mes
     return Message("tool", [ToolResult(id_, "f", kind, value, **fields)])
 
 
-@pytest.mark.parametrize("version", ["1.0", "1.5", "1.8"])
-def test_a_trajectory_of_every_version_is_known_by_it(version: str) -> None:
-    document = {**trajectory({"source": "user", "message": "Hi."}), "schema_version": f"ATIF-v{version}"}
+ADDED: dict[int, Callable[[Any], Any]] = {
+    1: lambda document: document.update(extra={"run": 7}),
+    2: lambda document: step(document, 1).update(observation={"results": [{"content": "reset"}]}),
+    3: lambda document: step(document, 3)["metrics"].update(completion_token_ids=[4, 5]),
+    4: lambda document: step(document, 3)["metrics"].update(prompt_token_ids=[1, 2, 3]),
+    5: lambda document: (
+        document["agent"].update(tool_definitions=[{"type": "function", "function": {"name": "f", "parameters": {}}}]),
+        step(document, 2).update(is_copied_context=True),
+    ),
+    6: lambda document: step(document, 2).update(
+        message=[{"type": "text", "text": "Look."}, media("image", "image/png", "a.png")]
+    ),
+    7: lambda document: (
+        document.update(
+            trajectory_id="main",
+            subagent_trajectories=[{**trajectory({"source": "agent", "message": "In."}), "trajectory_id": "sub"}],
+        ),
+        step(document, 3).update(llm_call_count=1),
+        step(document, 3)["tool_calls"][0].update(extra={"n": 1}),
+        step(document, 3)["observation"]["results"][0].update(
+            extra={"score": 2}, subagent_trajectory_ref=[{"trajectory_id": "sub"}]
+        ),
+    ),
+    8: lambda document: step(document, 2)["message"].append(media("audio", "audio/wav", "a.wav")),
+}
+"""What each version added to the first (docs/rfcs/0001-trajectory-format.md of Harbor, and its models; read
+2026-11-23)."""
+
+
+def step(document: Any, number: int) -> Any:
+    return document["steps"][number - 1]
+
+
+def media(kind: str, type_: str, path: str) -> Any:
+    return {"type": kind, "source": {"media_type": type_, "path": path}}
+
+
+def of_version(minor: int) -> Any:
+    """A trajectory with all that this version can say."""
+    document = trajectory(
+        {"source": "system", "message": "Be brief."},
+        {"source": "user", "message": "Look.", "timestamp": "2026-01-01T10:00:00Z"},
+        agent(
+            dict(CALL),
+            results=[{"source_call_id": "a", "content": "fine"}],
+            reasoning_content="Then look.",
+            model_name="m",
+            metrics={"prompt_tokens": 9, "completion_tokens": 2, "cached_tokens": 3, "cost_usd": 0.5},
+        ),
+        session_id="s",
+        schema_version=f"ATIF-v1.{minor}",
+    )
+    for version in range(1, minor + 1):
+        ADDED[version](document)
+    return document
+
+
+@pytest.mark.parametrize("minor", range(9))
+def test_all_that_a_version_can_say_is_read_and_the_newest_is_written(minor: int) -> None:
+    document = of_version(minor)
     assert detection.detect(document).dialect == "atif"
     assert pipeline.convert(document, DIALECT, DIALECT).document == document
+    transcript = DIALECT.lift(document)
+    parts = [part for message in transcript.messages for part in message.parts]
+    of_agent = [message for message in transcript.messages if message.cost]
+    assert [part.id for part in parts if isinstance(part, ToolCall)] == ["a"]
+    assert sum(isinstance(part, ToolResult) for part in parts) == (1 if minor < 2 else 2)
+    assert sum(isinstance(part, Media) for part in parts) == (minor > 5) + (minor > 7)
+    assert sum(message.parent_call_id == "a" for message in transcript.messages) == (minor > 6)
+    assert (len(transcript.tools or ()), transcript.id) == (minor > 4, "s")
+    assert [message.usage for message in of_agent] == [{"inputTokens": 9, "outputTokens": 2, "cacheReadTokens": 3}]
+    assert not pipeline.lower(transcript, DIALECT).findings
+    through = pipeline.convert(pipeline.lower(transcript, CHAT).document, CHAT, DIALECT).document
+    assert through["schema_version"] == "ATIF-v1.8"
 
 
 def test_an_agent_of_whom_nothing_is_known_is_made_up_and_told() -> None:

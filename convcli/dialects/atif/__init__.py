@@ -29,13 +29,14 @@ from convcli.kit.sessions import Envelope
 from convcli.kit.values import paths
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.rule import Breach, Rule
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Path, ToolResult, Transcript
 from convcli.validation.rules import links, turns
 from convcli.validation.survey import Survey, for_outputs
 from convcli.wire import exact_json
 
-VERSION = "ATIF-v1.8"
+VERSIONS = tuple(f"ATIF-v1.{minor}" for minor in range(9))
+VERSION = VERSIONS[-1]
 RUNS = "subagent_trajectories"
 TRAJECTORY = Envelope(
     f"schema_version session_id trajectory_id agent steps notes final_metrics continued_trajectory_ref extra {RUNS}",
@@ -148,6 +149,16 @@ def _paired(survey: Survey) -> Iterator[Breach]:
             yield breach
 
 
+def _of_known_version(survey: Survey) -> Iterator[Breach]:
+    """Readers refuse versions that they do not know; what a later one adds is carried."""
+    version = survey.document.get("schema_version") if isinstance(survey.document, dict) else None
+    if version not in VERSIONS:
+        problem = f"ATIF is known from {VERSIONS[0]} to {VERSION}: Harbor refuses another version"
+        yield Breach(
+            "unknown-value", NodeRef(steps=("schema_version",)), problem, "warning", "it is read as the newest"
+        )
+
+
 def _turn_of_agent(message: Message) -> Message:
     """Facts of a model stand on its turns only."""
     is_stated = message.role != "assistant" and (message.model, message.usage, message.cost) != (None, None, None)
@@ -208,7 +219,11 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=FIT,
-    rules=(Rule(PAIRED.codes, _paired), for_outputs(turns.some_message(of_any_role=True))),
+    rules=(
+        Rule(PAIRED.codes, _paired),
+        Rule(("unknown-value",), _of_known_version, of_input=("unknown-value",)),
+        for_outputs(turns.some_message(of_any_role=True)),
+    ),
     conventions=(RESULTS,),
     lacks=LACKS,
     has=lacking.fields("message.cost message.parentCallId"),
