@@ -98,6 +98,16 @@ def test_arguments_that_are_no_object_are_those_of_an_invalid_call() -> None:
     assert lifted(*native)[0].parts == [ToolCall("a", "f", {}, raw_arguments="{oops")]
 
 
+def test_an_invalid_call_counts_as_one_which_its_result_answers() -> None:
+    valid = {"type": "tool_call", "id": "a", "name": "f", "args": {}}
+    invalid = {"type": "invalid_tool_call", "id": "b", "name": "g", "args": "{oops"}
+    answer = {"type": "ai", "content": "", "tool_calls": [valid], "invalid_tool_calls": [invalid]}
+    result = {"type": "tool", "tool_call_id": "b", "status": "error", "content": "no JSON"}
+    messages = lifted(answer, result)
+    assert [part.id for part in messages[0].parts if isinstance(part, ToolCall)] == ["a", "b"]
+    assert messages[1].parts == [ToolResult("b", "g", "error", "no JSON")]
+
+
 @pytest.mark.parametrize(
     ("result", "content", "status", "losses"),
     [
