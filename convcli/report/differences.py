@@ -19,15 +19,24 @@ def listed(rows: Sequence[dict[str, Any]], first: str, second: str, paint: Paint
     """A block for each difference, then how many there are of each level."""
     for row in rows:
         yield f"{paint.bold(safe_text(row['field']))} {VERBS.get(row['kind'], row['kind'])}, {row['level']}\n"
+        before, after = _shown(row["before"], row["after"])
         if row["kind"] != "invented":
-            yield _side("-", place(first, row["line"] or 0, 0, row["first"]), row["before"])
+            yield _side("-", place(first, row["line"] or 0, 0, row["first"]), before)
         if row["kind"] != "dropped":
-            yield _side("+", place(second, row["line_of_second"] or 0, 0, row["second"]), row["after"])
+            yield _side("+", place(second, row["line_of_second"] or 0, 0, row["second"]), after)
     levels = Counter(row["level"] for row in rows)
     parts = [f"{levels[level]:,} of {level}" for level in LEVELS if levels[level]]
     yield f"{count(len(rows), 'difference')}: {', '.join(parts)}\n" if rows else "the same conversation\n"
 
 
-def _side(sign: str, where: str, value: Any) -> str:
-    text = "" if value is None else f"  {cut(json_text(as_json(value)), WIDTH)}"
-    return f"  {sign} {where}{text}\n"
+def _shown(before: Any, after: Any) -> list[str]:
+    """Two values as texts, from a little before where they begin to differ if that is far behind."""
+    texts = ["" if value is None else json_text(as_json(value)) for value in (before, after)]
+    common = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+    if common < WIDTH // 2 or max(map(len, texts)) <= WIDTH:
+        return [cut(text, WIDTH) for text in texts]
+    return [f"…{cut(text[common - WIDTH // 3 :], WIDTH - 1)}" for text in texts]
+
+
+def _side(sign: str, where: str, text: str) -> str:
+    return f"  {sign} {where}  {text}".rstrip() + "\n"

@@ -35,6 +35,12 @@ def test_values_are_cut_and_obey_no_terminal() -> None:
     assert second == '  + two.json /b  "\\u001b]0;title\\u0007"'
 
 
+def test_long_values_are_shown_where_they_begin_to_differ() -> None:
+    _, first, second, _ = text({**ROW, "before": "x" * 300 + "one", "after": "x" * 300 + "two"})
+    assert first.endswith(f'  …{"x" * (WIDTH // 3)}one"')
+    assert second.endswith(f'  …{"x" * (WIDTH // 3)}two"')
+
+
 def test_what_only_one_side_has_has_one_place() -> None:
     gone = {**ROW, "kind": "dropped", "level": "context"}
     lines = text(gone, {**ROW, "kind": "invented"})
