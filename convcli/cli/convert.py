@@ -21,9 +21,9 @@ from convcli.report.screen import Screen
 if TYPE_CHECKING:
     from convcli.files.framing import Framing
     from convcli.files.outputs import Output
-    from convcli.jobs.converting import Job, Sinks, Summary
+    from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion, Summary
     from convcli.jobs.destinations import Folder, Joined, LossFile
-    from convcli.jobs.inputs import InputFile
+    from convcli.jobs.inputs import Input, InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.errors import ConvcliError
     from convcli.proof.reasons import Loss
@@ -269,7 +269,7 @@ class _Converting:
         with parallel.convert_files(apart, self._opened, self.folder, job, sinks, self.processes) as each:
             for file in self.files:
                 if file in chosen:
-                    self._one(file, partial(next(each).replay, sinks, write))
+                    self._one(file, partial(parallel.replayed, next(each), sinks, write))
                 else:
                     self._one(file, partial(self._converted, file, job, None, sinks))
             next(each, None)  # what is told of the last of them
@@ -318,32 +318,33 @@ class _Converting:
     def _converted(self, file: InputFile, job: Job, output: Output | None, sinks: Sinks, processes: int = 1) -> Result:
         with self._opened(file.path) as source:
             self.progress.watch(partial(getattr, source, "bytes_read"))
-
-            one = self._convert_one(processes)
-            if self.folder is not None:
-                from convcli.jobs.converting import convert_into
-
-                done = convert_into(source, file, job, self.folder, sinks, one)
-                _shared.tell_passed(self.screen, source)
-                return done, source.grew
-
-            def output_for(suffix: str) -> Output:
-                part = output if self.joined is None else self.joined.part(suffix)
-                assert part is not None
-                return part
-
-            done = one(source, job, output_for, sinks)
+            done = self._completed(self._conversion(source, file, job, output, sinks), processes)
             _shared.tell_passed(self.screen, source)
             return done, source.grew
 
-    def _convert_one(self, processes: int) -> Callable[..., Summary]:
-        if processes == 1:
-            from convcli.jobs.converting import convert
+    def _conversion(
+        self, source: Input, file: InputFile, job: Job, output: Output | None, sinks: Sinks
+    ) -> InputConversion | SplitConversion:
+        from convcli.jobs.converting import InputConversion, into_folder
 
-            return convert
+        if self.folder is not None:
+            return into_folder(source, file, job, self.folder, sinks)
+
+        def output_for(suffix: str) -> Output:
+            part = output if self.joined is None else self.joined.part(suffix)
+            assert part is not None
+            return part
+
+        return InputConversion(source, job, output_for, sinks)
+
+    def _completed(self, run: InputConversion | SplitConversion, processes: int) -> Summary:
+        if processes == 1:
+            from convcli.jobs.converting import completed
+
+            return completed(run)
         from convcli.jobs import parallel
 
-        return partial(parallel.convert, processes=processes)
+        return parallel.completed(run, processes)
 
     def _commit(self) -> None:
         """Let appear what waits for the last input."""

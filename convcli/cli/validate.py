@@ -197,15 +197,15 @@ class _Validating:
         from convcli.jobs import parallel, workers
 
         apart = {path for path, _ in files if workers.can_read(path)}
-        tasks = [self._task(path) for path, _ in files if path in apart]
-        with parallel.judge_files(tasks, processes) as each:
+        tasks = [(path, self._options(path)) for path, _ in files if path in apart]
+        with parallel.judge_files(tasks, self.reading.opened, processes) as each:
             for path, _ in files:
-                yield path, parallel.verdicts(next(each)) if path in apart else self._judged(path)
+                yield path, next(each) if path in apart else self._judged(path)
 
     def _judged(self, path: str, processes: int = 1) -> Iterator[Verdict]:
-        from convcli.jobs.judging import judge_file
+        from convcli.jobs.running import judge_file
 
-        return judge_file(*self._task(path), partial(self._watched, processes))
+        return judge_file(path, self.reading.opened, self._options(path), partial(self._watched, processes))
 
     def _watched(self, processes: int, source: Input, options: JudgingOptions) -> Iterator[Verdict]:
         self.progress.watch(partial(getattr, source, "bytes_read"))
@@ -220,9 +220,6 @@ class _Validating:
         yield from parallel.judge(source, options, processes)
         _shared.tell_passed(self.screen, source)
 
-    def _task(self, path: str) -> tuple[str, str | None, Any, JudgingOptions]:
-        return path, self.reading.dialect_of(path), self.reading.keys, self._options(path)
-
     def _options(self, path: str) -> JudgingOptions:
         from convcli.jobs.inputs import split_line
         from convcli.jobs.judging import JudgingOptions
@@ -235,10 +232,8 @@ class _Validating:
             (arguments_match(),) if arguments.check_arguments else (),
             frozenset(code for codes in arguments.select for code in codes),
             frozenset(code for codes in arguments.ignore for code in codes) | self.reading.configuration.ignored(file),
-            self.reading.at,
             self.reading.configuration.ignored_places(file),
-            arguments.transcripts_only or path not in arguments.paths,
-            self.reading.selection,
+            (arguments.transcripts_only or path not in arguments.paths) and self.reading.dialect_of(path) is None,
         )
 
     def _counted(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:

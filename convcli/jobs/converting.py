@@ -160,10 +160,16 @@ def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks:
 
     Raises ConvcliError when it cannot go on; then nothing is written.
     """
-    run = InputConversion(source, job, output_for, sinks)
+    return completed(InputConversion(source, job, output_for, sinks))
+
+
+def completed(run: InputConversion | SplitConversion, *, is_range: bool = False) -> Summary:
+    """What came of a conversion. Of a range of an input nothing appears by itself. Raises ConvcliError when it cannot
+    go on."""
     try:
         run.take_all()
-        run.finish()
+        if not is_range:
+            run.finish()
     finally:
         run.discard()
     return run.summary
@@ -255,7 +261,21 @@ class SplitConversion:
         self.summary = Summary([source.dialect.name], job.target.name)
         self._output_for, self._names = output_for, Names()
 
-    def take(self, step: ItemResult) -> None:
+    def take_all(self) -> None:
+        """Convert all documents of the input. Raises ConvcliError; the outputs before that are complete."""
+        for step in item_results(self.source, self.job.target, self.job.options, self.job.arguments):
+            self._take(step)
+
+    def finish(self) -> None:
+        """Tell what is known at the end only."""
+        if not self.summary.transcripts and not self.summary.refused and not self.source.is_selected:
+            raise _nothing(self.source)
+        _keep_rest(self.source, self.sinks)
+
+    def discard(self) -> None:
+        """Each output has appeared, or was given up, by itself."""
+
+    def _take(self, step: ItemResult) -> None:
         """Count, tell and write."""
         failing = _count(self.summary, step, self.job, self.sinks)
         if step.item is None or step.conversion is None or failing:
@@ -273,30 +293,16 @@ class SplitConversion:
         _keep(step, self.source, self.job, self.sinks)
 
 
-def split(source: Input, job: Job, output_for: Callable[[str, str], Output], sinks: Sinks) -> Summary:
-    """Convert one input of several transcripts; `output_for` gives the output for each by its name and suffix.
-
-    Raises ConvcliError when it cannot go on; the outputs before that are complete.
-    """
-    run = SplitConversion(source, job, output_for, sinks)
-    for step in item_results(source, job.target, job.options, job.arguments):
-        run.take(step)
-    if not run.summary.transcripts and not run.summary.refused and not source.is_selected:
-        raise _nothing(source)
-    _keep_rest(source, sinks)
-    return run.summary
-
-
-def convert_into(
-    source: Input, file: InputFile, job: Job, folder: Folder, sinks: Sinks, one: Callable[..., Summary] = convert
-) -> Summary:
-    """Convert one input into a folder: by `one` into a file, or into a file for each of its transcripts. Rows stand in
+def into_folder(
+    source: Input, file: InputFile, job: Job, folder: Folder, sinks: Sinks
+) -> InputConversion | SplitConversion:
+    """The conversion of an input into a folder: into a file, or into a file for each of its transcripts. Rows stand in
     lines there: what reads a folder of rows looks for `*.jsonl`."""
     if job.layout is None and job.target.framings[0] == "records":
         job = job._replace(layout="jsonl")
     if source.is_several and (folder.is_of_one or writes_rows(job.target)):
-        return split(source, job, partial(folder.member, file), sinks)
-    return one(source, job, partial(folder.output, file), sinks)
+        return SplitConversion(source, job, partial(folder.member, file), sinks)
+    return InputConversion(source, job, partial(folder.output, file), sinks)
 
 
 def writes_rows(target: Dialect) -> bool:

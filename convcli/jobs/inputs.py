@@ -272,7 +272,7 @@ class Input:
         rows = len(self._head) if self._table is None else max(len(self._head), self._table.rows)
         return self.may_be_several and (self._picker is not None or rows > 1)
 
-    def ranges(self, size: int = RANGE) -> Iterator[Range]:
+    def ranges(self, size: int) -> Iterator[Range]:
         """All of the file, range by range, each of such a size."""
         return self._source.ranges(size)
 

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from convcli.engine import conversion, pipeline
 from convcli.jobs.choosing import CERTAIN
 from convcli.jobs.config import IgnoredPlace
-from convcli.jobs.documents import finding_of, skipped
-from convcli.jobs.envelopes import Pattern
-from convcli.jobs.inputs import Document, Input, Skipped, opened
-from convcli.jobs.strangers import is_no_transcript
+from convcli.jobs.documents import skipped
+from convcli.jobs.inputs import Document, Input, Skipped
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
-from convcli.model.errors import ContentError, RefusedError
+from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.validation import verdict
 from convcli.validation.rules.kinds import known_types
 from convcli.validation.survey import Purpose
 from convcli.wire import pointers
-from convcli.wire.strict_json import DuplicateKeys
-
-if TYPE_CHECKING:
-    from convcli.jobs.selection import Selection
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -52,9 +45,7 @@ class JudgingOptions(NamedTuple):
 
     `strict`: unknown keys are findings · `target`: whether this service would take what it would be sent of them ·
     `more`: rules beside those of the dialect · `select`, `ignore`: the only codes to tell, all if empty, and those
-    not to tell · `at`: what is picked out of the documents · `places`: where nothing is told ·
-    `skips`: files that are no transcript of any kind are passed over · `selection`: which
-    documents are judged; it counts over all inputs, and so does not go into another process.
+    not to tell · `places`: where nothing is told · `skips`: a file that is no transcript of any kind is passed over.
     """
 
     strict: bool = False
@@ -62,10 +53,8 @@ class JudgingOptions(NamedTuple):
     more: tuple[Rule, ...] = ()
     select: frozenset[str] = frozenset()
     ignore: frozenset[str] = frozenset()
-    at: tuple[Pattern, ...] = ()
     places: tuple[IgnoredPlace, ...] = ()
     skips: bool = False
-    selection: Selection | None = None
 
     def wants(self, finding: Finding) -> bool:
         """Is the finding told?"""
@@ -86,26 +75,6 @@ def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator
     notes = [finding for finding in source.notes if options.wants(finding)]
     if notes:
         yield Verdict(source.name, 0, source.dialect.name, notes, is_of_file=True)
-
-
-def judge_file(
-    path: str,
-    dialect: str | None,
-    duplicate_keys: DuplicateKeys,
-    options: JudgingOptions,
-    judged: Callable[[Input, JudgingOptions], Iterator[Verdict]] = judge,
-) -> Iterator[Verdict]:
-    """The verdicts on a file; that nothing of it can be read is one too."""
-    try:
-        chosen = partial(opened, at=options.at, selection=options.selection)
-        with chosen(path, dialect, duplicate_keys=duplicate_keys) as source:
-            yield from judged(source, options)
-    except ContentError as error:
-        finding = finding_of(error)
-        if options.skips and dialect is None and is_no_transcript(path, error):
-            yield Verdict(path, 0, "", [], is_skipped=True)
-        elif options.wants(finding):
-            yield Verdict(error.file, error.line, "", [finding])
 
 
 SHAPE = frozenset(("wrong-type", "missing-key", "unknown-value", "not-allowed", "too-few"))

@@ -1,120 +1,247 @@
 """Conversions and verdicts on several cores: a large file of records is read in ranges, many files side by side.
 
-What comes of it is that of one process, byte by byte: output, losses, findings, restore records, counts, errors.
+What comes of it is that of one process, byte by byte: output, losses, findings, restore records, counts, errors. The
+pieces are cut and worked on as those of a job in parts are; what comes of each goes to the program, or into a folder.
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from itertools import chain
+from typing import Any, TypeAlias
 
-from convcli.files.framing import Range
-from convcli.files.outputs import Output
+from convcli.files import stores
 from convcli.jobs import converting, inputs, judging
-from convcli.jobs.converting import InputConversion, Job, Sinks, Summary
+from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion, Summary
 from convcli.jobs.destinations import Folder
 from convcli.jobs.inputs import Input, InputFile
 from convcli.jobs.judging import JudgingOptions, Verdict
+from convcli.jobs.pieces import InputPiece, bundled, cut
+from convcli.jobs.running import Opened, PieceResult, convert_piece, judge_piece
 from convcli.jobs.storage import ToldOnce
 from convcli.jobs.workers import Emit, TaskResult, all_done
 from convcli.model.errors import ConvcliError
-from convcli.wire.strict_json import DuplicateKeys
 
 MOST_TOGETHER = 32
-"""Files that one process converts one after the other before it is asked again."""
+"""Files that one process works on one after the other before it is asked again."""
 
-Opened: TypeAlias = Callable[[str], AbstractContextManager[Input]]
+OpenedFile: TypeAlias = Callable[[str], AbstractContextManager[Input]]
 """`inputs.opened` with what the user has told of the inputs."""
+Wanted: TypeAlias = tuple[bool, bool]
+"""Are losses asked for, and restore records?"""
 
 
-def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks: Sinks, processes: int) -> Summary:
-    """`converting.convert`, in several processes where the input is large and the target never writes rows: those of
+# --- ranges of a large file ------------------------------------------------------------------------------------------
+
+
+def completed(run: InputConversion | SplitConversion, processes: int) -> Summary:
+    """`converting.completed`, in several processes where the input is large and the target never writes rows: those of
     several transcripts cannot stand in one file."""
-    if not source.is_large or converting.writes_rows(job.target):
-        return converting.convert(source, job, output_for, sinks)
-    told = ToldOnce()
-    run = InputConversion(source, job, output_for, sinks._replace(finding=told.only(sinks.finding)))
+    ranges = _ranges(run.source) if not converting.writes_rows(run.job.target) else None
+    if ranges is None or isinstance(run, SplitConversion):
+        return converting.completed(run)
+    told, tell = ToldOnce(), run.sinks.finding
+    run.sinks = run.sinks._replace(finding=told.only(tell))
     run.open()  # what stands in the way of the output is told before the work
     try:
-        with all_done(partial(_convert_range, source, job, _wanted(sinks)), source.ranges(), processes) as each:
+        with all_done(partial(convert_range, run.source, run.job, _wanted(run.sinks)), ranges, processes) as each:
             for done in each:
-                pieces = list[bytes]()
-                run.join(replayed(done, run.sinks_of_more(), pieces.append), pieces)
-                source.read_elsewhere += inputs.RANGE
+                _join(run, done)
         for note in told.rest():
-            sinks.finding(note)
+            tell(note)
         run.finish()
     finally:
         run.discard()
     return run.summary
 
 
-class FileResult(NamedTuple):
-    """What came of one input that another process has converted, to be replayed before that of the next."""
+def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Verdict]:
+    """`judging.judge`, in several processes where the input is large."""
+    ranges, told = _ranges(source), ToldOnce()
+    if ranges is None:
+        yield from judging.judge(source, options)
+        return
+    with all_done(partial(judge_range, source, options), ranges, processes) as each:
+        for done in each:
+            for verdict in done.emitted():
+                findings = list(filter(told.is_other, verdict.findings))
+                if not verdict.is_of_file:
+                    yield verdict._replace(findings=findings)
+            source.read_elsewhere += done.value().piece.size
+    notes = list(told.rest())
+    if notes:
+        yield Verdict(source.name, 0, source.dialect.name, notes, is_of_file=True)
 
-    task: TaskResult
-    emitted: Iterator[tuple[str, Any]]
 
-    def replay(self, sinks: Sinks, write: Callable[[bytes], None] | None = None) -> tuple[Summary, bool]:
-        """Its summary, and whether it has grown meanwhile, after everything that it told is told here. Raises what was
-        raised."""
-        for name, item in self.emitted:
-            if name == "error":
-                raise item
-            if name == "summary":
-                done: tuple[Summary, bool] = item
-                return done
-            _take(name, item, sinks, write)
-        self.task.value()
-        raise AssertionError("a task is done, and a file of it is not")
+def _ranges(source: Input) -> Iterator[InputPiece] | None:
+    """The pieces of an input that is worth several processes. They are made while the first are worked on, so lines are
+    counted here."""
+    if not source.is_large:
+        return None
+    pieces = cut(InputPiece(source.name, "", source.size), source, inputs.RANGE, counts=True)
+    first = next(pieces)
+    return None if first.is_whole else chain([first], pieces)
+
+
+def _join(run: InputConversion, done: TaskResult) -> None:
+    """Take what came of a range."""
+    sinks, written = run.sinks_of_more(), list[bytes]()
+    for name, item in done.emitted():
+        _take(name, item, sinks, written.append)
+    result: PieceResult = done.value()
+    assert result.summary is not None
+    run.join(result.summary, written)
+    run.source.read_elsewhere += result.piece.size
+
+
+def convert_range(source: Input, job: Job, wanted: Wanted, piece: InputPiece, emit: Emit) -> PieceResult:
+    """Convert a piece of an input that is open, and emit what comes of it."""
+    job = job._replace(layout="jsonl", is_joined=True)
+
+    def conversion(part: Input) -> InputConversion:
+        run = InputConversion(part, job, lambda _: _EmittedOutput(emit), _sinks(wanted, emit))
+        run.summary.most_groups = sys.maxsize  # which of them are counted apart depends on the ranges before
+        return run
+
+    return convert_piece(piece, lambda _: nullcontext(source), conversion)
+
+
+def judge_range(source: Input, options: JudgingOptions, piece: InputPiece, emit: Emit) -> PieceResult:
+    """Judge a piece of an input that is open, and emit the verdicts."""
+    return _judge(lambda _: nullcontext(source), options, piece, emit)
+
+
+def _judge(opened: Opened, options: JudgingOptions, piece: InputPiece, emit: Emit) -> PieceResult:
+    result = PieceResult(piece)
+    for verdict in judge_piece(result, opened, options):
+        emit(verdict)
+    return result
+
+
+# --- many files ------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def convert_files(
-    files: Sequence[InputFile], opened: Opened, folder: Folder | None, job: Job, sinks: Sinks, processes: int
-) -> Iterator[Iterator[FileResult]]:
-    """The results of many files, in order, some of them at a time: a process that was asked for each small file would
-    spend its time with asking. Without a folder what is written is replayed."""
-    batches = list(_batches(files))
-    work = partial(_convert_batch, opened, folder, job, _wanted(sinks))
-    with all_done(work, batches, min(processes, len(batches))) as each:
-        yield _results(each, batches, folder)
+    files: Sequence[InputFile], opened: OpenedFile, folder: Folder | None, job: Job, sinks: Sinks, processes: int
+) -> Iterator[Iterator[Iterator[Any]]]:
+    """What is told of many files, in order, some of them at a time; without a folder also what is written. `replayed`
+    takes it, and gives what came of the file."""
+    bundles = list(_bundles((file.path, file) for file in files))
+    work = partial(_convert_files, opened, folder, job, _wanted(sinks))
+    with all_done(work, bundles, min(processes, len(bundles))) as each:
+        yield _told(each, bundles, folder)
 
 
-def _batches(files: Sequence[InputFile]) -> Iterator[list[InputFile]]:
-    """The files in pieces that take about as long as a range of a large file."""
-    batch, size = list[InputFile](), 0
-    for file in files:
-        batch.append(file)
-        size += os.path.getsize(file.path)
-        if size >= inputs.RANGE or len(batch) == MOST_TOGETHER:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+@contextmanager
+def judge_files(
+    files: Sequence[tuple[str, JudgingOptions]], opened: OpenedFile, processes: int
+) -> Iterator[Iterator[Iterator[Verdict]]]:
+    """The verdicts on many files, in order, some of them at a time."""
+    bundles = list(_bundles(files))
+    with all_done(partial(_judge_files, opened), bundles, min(processes, len(bundles))) as each:
+        yield (_verdicts(items) for items in _told(each, bundles))
 
 
-def _results(
-    each: Iterator[TaskResult], batches: Sequence[Sequence[InputFile]], folder: Folder | None
-) -> Iterator[FileResult]:
-    for done, batch in zip(each, batches, strict=True):
+def replayed(items: Iterator[Any], sinks: Sinks, write: Callable[[bytes], None] | None = None) -> tuple[Summary, bool]:
+    """The summary of a file, and whether it has grown meanwhile, after everything that its conversion told is told
+    here. Raises what was raised."""
+    for item in items:
+        if isinstance(item, PieceResult):
+            assert item.summary is not None
+            return item.summary, item.grew
+        name, value = item
+        _take(name, value, sinks, write)
+    raise AssertionError("a file is done, and nothing came of it")
+
+
+def _verdicts(items: Iterator[Any]) -> Iterator[Verdict]:
+    return (item for item in items if not isinstance(item, PieceResult))
+
+
+def _bundles(files: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[InputPiece, Any]]]:
+    """Files, each with what is needed for it, some together that take about as long as a range of a large file: a
+    process that was asked for each small file would spend its time with asking."""
+    each = list(files)
+    beside = (more for _, more in each)
+    pieces = ([InputPiece(path, "", stores.facts(path)[0])] for path, _ in each)
+    for bundle in bundled(pieces, inputs.RANGE, MOST_TOGETHER):
+        yield list(zip(bundle, beside, strict=False))
+
+
+def _told(
+    each: Iterator[TaskResult], bundles: Sequence[Sequence[Any]], folder: Folder | None = None
+) -> Iterator[Iterator[Any]]:
+    """What was told of one file after the other. The folder keeps what went wrong with outputs that were complete."""
+    for done, bundle in zip(each, bundles, strict=True):
         emitted = done.emitted()
-        for _ in batch:
-            yield FileResult(done, emitted)
+        for _ in bundle:
+            items = _of_file(emitted, done)
+            yield items
+            with suppress(Exception):
+                deque(items, maxlen=0)  # what nobody wanted of it
         failed = done.value()
         if folder is not None:
             folder.batch.failed += failed
 
 
-def replayed(done: TaskResult, sinks: Sinks, write: Callable[[bytes], None] | None = None) -> Any:
-    """What a conversion in another process gave, after everything that it told is told here."""
-    for name, item in done.emitted():
-        _take(name, item, sinks, write)
-    return done.value()
+def _of_file(emitted: Iterator[Any], done: TaskResult) -> Iterator[Any]:
+    """What was told of one file, up to what came of it. Raises what was raised."""
+    for item in emitted:
+        if isinstance(item, Exception):
+            raise item
+        yield item
+        if isinstance(item, PieceResult):
+            return
+    done.value()
+
+
+def _convert_files(
+    opened: OpenedFile,
+    folder: Folder | None,
+    job: Job,
+    wanted: Wanted,
+    files: Sequence[tuple[InputPiece, InputFile]],
+    emit: Emit,
+) -> list[ConvcliError]:
+    """Convert some files one after the other; gives what went wrong with outputs that were already complete."""
+
+    def conversion(file: InputFile, source: Input) -> InputConversion | SplitConversion:
+        sinks = _sinks(wanted, emit)
+        if folder is not None:
+            return converting.into_folder(source, file, job, folder, sinks)
+        return InputConversion(source, job, lambda _: _EmittedOutput(emit), sinks)
+
+    for piece, file in files:
+        _emit_result(emit, partial(convert_piece, piece, lambda piece: opened(piece.file), partial(conversion, file)))
+    if folder is None:
+        return []
+    folder.batch.flush()
+    failed, folder.batch.failed = folder.batch.failed, []
+    return failed
+
+
+def _judge_files(opened: OpenedFile, files: Sequence[tuple[InputPiece, JudgingOptions]], emit: Emit) -> None:
+    """Judge some files one after the other."""
+    for piece, options in files:
+        _emit_result(emit, partial(_judge, lambda piece: opened(piece.file), options, piece, emit))
+
+
+def _emit_result(emit: Emit, work: Callable[[], PieceResult]) -> None:
+    """Do the work on a file, and emit what came of it, or what was raised: the others are done all the same."""
+    try:
+        result = work()
+    except Exception as error:
+        emit(error)
+    else:
+        emit(result.error or result)
+
+
+# --- what crosses ----------------------------------------------------------------------------------------------------
 
 
 def _take(name: str, item: Any, sinks: Sinks, write: Callable[[bytes], None] | None) -> None:
@@ -123,12 +250,13 @@ def _take(name: str, item: Any, sinks: Sinks, write: Callable[[bytes], None] | N
         take(item)
 
 
-def _wanted(sinks: Sinks) -> tuple[bool, bool]:
+def _wanted(sinks: Sinks) -> Wanted:
     return sinks.loss is not None, sinks.restore is not None
 
 
-def _sinks(tells_losses: bool, restores: bool, emit: Emit) -> Sinks:
+def _sinks(wanted: Wanted, emit: Emit) -> Sinks:
     """Sinks that tell the program what they take, with the name of the sink."""
+    tells_losses, restores = wanted
     loss, restore = _named("loss", emit) if tells_losses else None, _named("restore", emit) if restores else None
     return Sinks(loss, _named("finding", emit), restore)
 
@@ -137,94 +265,16 @@ def _named(name: str, emit: Emit) -> Any:
     return lambda item: emit((name, item))
 
 
-def _convert_range(source: Input, job: Job, wanted: tuple[bool, bool], place: Range, emit: Emit) -> Summary:
-    part, output = source.part(place), _EmittedOutput(_named("output", emit))
-    run = InputConversion(part, job._replace(layout="jsonl", is_joined=True), lambda _: output, _sinks(*wanted, emit))
-    run.summary.most_groups = sys.maxsize  # which of them are counted apart depends on the ranges before
-    run.take_all()
-    return run.summary
-
-
-def _convert_batch(
-    opened: Opened, folder: Folder | None, job: Job, wanted: tuple[bool, bool], batch: list[InputFile], emit: Emit
-) -> list[ConvcliError]:
-    """Convert some files one after the other; gives what went wrong with outputs that were already complete."""
-    for file in batch:
-        try:
-            emit(("summary", _convert_file(opened, folder, job, _sinks(*wanted, emit), file, emit)))
-        except Exception as error:
-            emit(("error", error))
-    if folder is None:
-        return []
-    folder.batch.flush()
-    failed, folder.batch.failed = folder.batch.failed, []
-    return failed
-
-
-def _convert_file(
-    opened: Opened, folder: Folder | None, job: Job, sinks: Sinks, file: InputFile, emit: Emit
-) -> tuple[Summary, bool]:
-    with opened(file.path) as source:
-        if folder is not None:
-            return converting.convert_into(source, file, job, folder, sinks), source.grew
-        output = _EmittedOutput(_named("output", emit))
-        return converting.convert(source, job, lambda _: output, sinks), source.grew
-
-
 class _EmittedOutput:
     """An output that the program writes."""
 
     name = ""
 
-    def __init__(self, write: Callable[[bytes], None]) -> None:
-        self.write = write
+    def __init__(self, emit: Emit) -> None:
+        self.write = _named("output", emit)
 
     def commit(self) -> None:
         """It is complete when the task is."""
 
     def discard(self) -> None:
         """Nobody uses it when the task has failed."""
-
-
-# --- verdicts --------------------------------------------------------------------------------------------------------
-
-
-def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Verdict]:
-    """`judging.judge`, in several processes where the input is large."""
-    if not source.is_large:
-        yield from judging.judge(source, options)
-        return
-    told = ToldOnce()
-    with all_done(partial(_judge_range, source, options), source.ranges(), processes) as each:
-        for done in each:
-            for verdict in verdicts(done):
-                findings = list(filter(told.is_other, verdict.findings))
-                if not verdict.is_of_file:
-                    yield verdict._replace(findings=findings)
-            source.read_elsewhere += inputs.RANGE
-    notes = list(told.rest())
-    if notes:
-        yield Verdict(source.name, 0, source.dialect.name, notes, is_of_file=True)
-
-
-def judge_files(
-    tasks: Sequence[tuple[str, str | None, DuplicateKeys, JudgingOptions]], processes: int
-) -> AbstractContextManager[Iterator[TaskResult]]:
-    """`all_done` of many files, each with what `judging.judge_file` needs for it."""
-    return all_done(_judge_file, tasks, min(processes, len(tasks)))
-
-
-def verdicts(done: TaskResult) -> Iterator[Verdict]:
-    """What judging in another process gave."""
-    yield from done.emitted()
-    done.value()
-
-
-def _judge_range(source: Input, options: JudgingOptions, place: Range, emit: Emit) -> None:
-    for verdict in judging.judge(source.part(place), options):
-        emit(verdict)
-
-
-def _judge_file(task: tuple[str, str | None, DuplicateKeys, JudgingOptions], emit: Emit) -> None:
-    for verdict in judging.judge_file(*task):
-        emit(verdict)

@@ -257,10 +257,13 @@ class _Batches:
 
     def __init__(self, spool: int) -> None:
         self._spool, self._items = spool, list[Any]()
+        self._failure: OutputError | None = None
         os.ftruncate(spool, 0)
         os.lseek(spool, 0, os.SEEK_SET)
 
     def emit(self, item: Any) -> None:
+        if self._failure is not None:  # else what came later would be read as what came first
+            raise self._failure
         self._items.append(item)
         if len(self._items) == TOGETHER:
             self.flush()
@@ -271,7 +274,8 @@ class _Batches:
             write_all(self._spool, pickle.dumps(items, pickle.HIGHEST_PROTOCOL))
         except OSError as error:
             os.ftruncate(self._spool, 0)  # half a batch cannot be read
-            raise cannot_write("a temporary file", error) from None
+            self._failure = cannot_write("a temporary file", error)
+            raise self._failure from None
 
 
 _workers: list[_Worker] = []

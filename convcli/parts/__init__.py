@@ -13,6 +13,7 @@ same again completes the job, and nothing is done twice. Engines that are known:
 `convcli help scale` has recipes for others.
 """
 
+from convcli.jobs.pieces import InputPiece as InputPiece
 from convcli.parts.batches import Batch as Batch
 from convcli.parts.batches import ValidateBatch as ValidateBatch
 from convcli.parts.finishing import Report as Report
@@ -22,7 +23,6 @@ from convcli.parts.finishing import merged as merged
 from convcli.parts.marks import PartMark as PartMark
 from convcli.parts.marks import finished as finished
 from convcli.parts.marks import unfinished as unfinished
-from convcli.parts.planning import InputPiece as InputPiece
 from convcli.parts.planning import Part as Part
 from convcli.parts.planning import Task as Task
 from convcli.parts.planning import plan as plan

@@ -128,7 +128,7 @@ def _counted_through(marks: Iterable[PartMark], folder: OutputFolder) -> Iterato
     lines, expected = 0, -1
     for mark in _with_notes(marks, folder):
         piece = mark.part.pieces[0]
-        if not piece.is_lines or not piece.start:
+        if not piece.is_uncounted:
             lines = 0
         elif mark.part.number == expected:
             _number(mark, lines, folder)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 import msgspec
-from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import arguments
 from convcli.engine.texts import ArgumentStyle
 from convcli.files import stores
 from convcli.jobs import converting, inputs
-from convcli.jobs.config import Configuration, IgnoredPlace
+from convcli.jobs.config import Configuration
 from convcli.jobs.converting import Job
 from convcli.jobs.inputs import Nulls
 from convcli.jobs.judging import JudgingOptions
+from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.reading import ReadingOptions
 from convcli.model.errors import ContentError, JobError
 from convcli.proof.reasons import Level
@@ -94,31 +94,6 @@ class Task(msgspec.Struct, frozen=True):
         )
 
 
-class InputPiece(msgspec.Struct, frozen=True):
-    """A file, or bytes `start` to `stop` of it, or row groups with `before` rows in front of them; how many lines are
-    in front of a range of bytes nobody has counted, unless `before` says it. `version` is another one when the file has
-    changed; `size` is that of the piece, about. `ignore` and `places`: what `validate` does not tell of this file."""
-
-    file: str
-    version: str
-    size: int
-    start: int = 0
-    stop: int = -1
-    before: int = -1
-    ignore: frozenset[str] = frozenset()
-    places: tuple[IgnoredPlace, ...] = ()
-
-    @property
-    def is_whole(self) -> bool:
-        """Is it all of the file?"""
-        return self.stop < 0
-
-    @property
-    def is_lines(self) -> bool:
-        """Is it a range of bytes, whose lines are counted from its beginning?"""
-        return not self.is_whole and self.before < 0
-
-
 class Part(msgspec.Struct, frozen=True):
     """One part of a job, and the folder that gets what comes of it."""
 
@@ -152,37 +127,22 @@ def plan(
     Raises JobError for inputs that are not there, and for what the task cannot be."""
     _ = task.job if task.command == "convert" else task.judging
     config = reading.configuration if task.command == "validate" else Configuration()
-    each = (file.path for file in reading.find(paths))
-    cut = _bundled(
-        (_pieces(path, task, size, config.ignored(path), config.ignored_places(path)) for path in each), size
-    )
-    return [Part(number, out, task, tuple(pieces)) for number, pieces in enumerate(cut)]
+    files = (_pieces(file.path, task, size, config) for file in reading.find(paths))
+    return [Part(number, out, task, pieces) for number, pieces in enumerate(bundled(files, size, MOST_PIECES))]
 
 
-def _bundled(files: Iterable[tuple[list[InputPiece], int]], size: int) -> Iterator[list[InputPiece]]:
-    """The pieces of each part: one of a file that was cut, else files that have about such a size together."""
-    bundle, held = list[InputPiece](), 0
-    for pieces, length in files:
-        is_cut = len(pieces) > 1
-        if bundle and (is_cut or held + length > size or len(bundle) == MOST_PIECES):
-            yield bundle
-            bundle, held = [], 0
-        if is_cut:
-            yield from ([piece] for piece in pieces)
-        else:
-            bundle, held = bundle + pieces, held + length
-    if bundle:
-        yield bundle
-
-
-def _pieces(
-    path: str, task: Task, size: int, ignore: frozenset[str], places: tuple[IgnoredPlace, ...]
-) -> tuple[list[InputPiece], int]:
-    """The pieces of a file, and its size."""
+def _pieces(path: str, task: Task, size: int, config: Configuration) -> list[InputPiece]:
+    """The pieces of a file. Lines are counted here only where somebody has to know the number of one. What cannot be
+    read is told in its turn."""
     length, version = stores.facts(_readable(path))
-    whole = InputPiece(path, version, length, ignore=ignore, places=places)
-    cut = _ranges(whole, task, size) if length > size else []
-    return cut if len(cut) > 1 else [whole], length
+    whole = InputPiece(path, version, length, ignore=config.ignored(path), places=config.ignored_places(path))
+    if length <= size:
+        return [whole]
+    try:
+        with inputs.opened(path, task.source, duplicate_keys=task.duplicate_keys, nulls=task.nulls) as source:
+            return list(cut(whole, source, size, counts=any(place.line for place in whole.places)))
+    except ContentError:
+        return [whole]
 
 
 def _readable(path: str) -> str:
@@ -190,25 +150,3 @@ def _readable(path: str) -> str:
     if path == "-" or inputs.split_line(path)[1]:
         raise JobError("usage", "parts are made of files, not of stdin or FILE:LINE", help="leave --engine out")
     return path
-
-
-def _ranges(whole: InputPiece, task: Task, size: int) -> list[InputPiece]:
-    """The ranges of a large file; none where it cannot be cut, or not even be read, which is told in its turn."""
-    try:
-        with inputs.opened(whole.file, task.source, duplicate_keys=task.duplicate_keys, nulls=task.nulls) as source:
-            return list(_cut(whole, source, size)) if source.has_ranges else []
-    except ContentError:
-        return []
-
-
-def _cut(whole: InputPiece, source: inputs.Input, size: int) -> Iterator[InputPiece]:
-    """Lines are counted here only where somebody has to know the number of one."""
-    if source.is_table or any(place.line for place in whole.places):
-        ranges = list(source.ranges(size))
-        for start, stop, before in ranges:
-            length = source.size // len(ranges) if source.is_table else stop - start
-            yield replace(whole, size=length, start=start, stop=stop, before=before)
-    else:
-        for start in range(0, source.size, size):
-            stop = min(start + size, source.size)
-            yield replace(whole, size=stop - start, start=start, stop=stop)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from convcli.files import stores
-from convcli.files.framing import Range
 from convcli.files.outputs import Output
 from convcli.jobs import inputs
 from convcli.jobs.converting import InputConversion, Sinks, Summary
 from convcli.jobs.documents import finding_of, skipped
 from convcli.jobs.inputs import Document, Input, Item, Skipped
-from convcli.jobs.judging import JudgingOptions, judge
-from convcli.model.errors import ContentError, JobError, RefusedError
+from convcli.jobs.judging import JudgingOptions
+from convcli.jobs.pieces import InputPiece
+from convcli.jobs.running import PieceResult, convert_piece, judge_piece, keeping_error, reading
+from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.parts.marks import PartMark
-from convcli.parts.planning import InputPiece, Part
+from convcli.parts.planning import Part, Task
 from convcli.proof.reasons import Loss
 from convcli.views.costs import Prices
 from convcli.views.statistics import Statistics
@@ -47,18 +49,15 @@ def convert_part(part: Part) -> PartMark:
     Without `keep_going` a part of which something is refused has no documents. Raises ConvcliError."""
     mark, total, job = PartMark(part), Summary([part.task.source], part.task.target), part.task.job
 
-    def convert(source: Input, piece: InputPiece) -> None:
-        run = InputConversion(source, job, lambda _: outputs, sinks)
-        try:
-            run.take_all()
-            if piece.is_whole:
-                run.finish()
-        finally:
-            total.add(run.summary)
+    def conversion(source: Input) -> InputConversion:
+        return InputConversion(source, job, lambda _: outputs, sinks)
 
     with _outputs(mark) as outputs:
         sinks = Sinks(outputs.loss if part.task.losses == "all" else None, outputs.finding, None, outputs.refuse)
-        _each_piece(mark, convert, outputs)
+        for piece in part.pieces:
+            result = convert_piece(piece, partial(_opened, part.task), conversion)
+            total.add(result.summary or Summary([], total.target))
+            outputs.end(result)
         total.refused += mark.refused
         mark.take(total)
         outputs.has_documents = not mark.failing and (part.task.keep_going or not mark.refused)
@@ -69,18 +68,16 @@ def convert_part(part: Part) -> PartMark:
 def validate_part(part: Part) -> PartMark:
     """Write what is wrong with the documents of a part, a finding on each line, and the mark. Raises ConvcliError."""
     mark = PartMark(part)
-
-    def validate(source: Input, piece: InputPiece) -> None:
-        for verdict in judge(source, _judging(part, piece)):
-            if not verdict.is_of_file:
-                mark.judged(verdict.findings)
-            for finding in verdict.findings:
-                outputs.finding(finding)
-
     with _outputs(mark) as outputs:
         outputs.has_documents = True
-        _each_piece(mark, validate, outputs, lambda piece, finding: _judging(part, piece).wants(finding))
-        mark.transcripts, mark.refused = mark.transcripts + mark.refused, 0  # each is a verdict too
+        for piece in part.pieces:
+            result = PieceResult(piece)
+            for verdict in judge_piece(result, partial(_opened, part.task), _judging(part, piece)):
+                if not verdict.is_of_file:
+                    mark.judged(verdict.findings)
+                for finding in verdict.findings:
+                    outputs.finding(finding)
+            outputs.end(result)
     return mark
 
 
@@ -93,68 +90,39 @@ def _judging(part: Part, piece: InputPiece) -> JudgingOptions:
 def count_part(part: Part) -> PartMark:
     """Count what is in the transcripts of a part, and write it into the mark. Raises ConvcliError."""
     mark, counted = PartMark(part), Statistics(Prices(part.task.prices))
-
-    def count(source: Input, _: InputPiece) -> None:
-        for item in source:
-            if isinstance(item, Skipped):
-                outputs.finding(skipped(item))
-                mark.torn, mark.refused = mark.torn + item.torn, mark.refused + (not item.torn)
-                continue
-            try:
-                counted.add(item.lift(), item.dialect.name)
-                mark.transcripts += 1
-            except RefusedError as error:
-                mark.refused += 1
-                for finding in error.findings:
-                    outputs.finding(finding)
-        for note in source.notes:
-            outputs.finding(note)
-
     with _outputs(mark) as outputs:
-        _each_piece(mark, count, outputs)
+        for piece in part.pieces:
+            result = PieceResult(piece)
+            with keeping_error(result), reading(result, partial(_opened, part.task)) as source:
+                for item in source:
+                    _count(item, counted, outputs)
+                for note in source.notes:
+                    outputs.finding(note)
+            outputs.end(result)
         mark.counts = list(counted.counted())
     return mark
 
 
-# --- inputs ----------------------------------------------------------------------------------------------------------
-
-
-def _each_piece(
-    mark: PartMark,
-    work: Callable[[Input, InputPiece], None],
-    outputs: _PartOutputs,
-    wants: Callable[[InputPiece, Finding], bool] = lambda *_: True,
-) -> None:
-    """Open the pieces of a part. A file that cannot be read, or not to its end, is told as a finding, if it is one that
-    is wanted, and refused; of a range it is an error, since the lines of the next one are counted on from it."""
-    task = mark.part.task
-    for piece in mark.part.pieces:
-        if stores.facts(piece.file)[1] != piece.version:
-            raise JobError("input-changed", "it was changed after the job was planned", file=piece.file)
-        try:
-            with inputs.opened(piece.file, task.source, duplicate_keys=task.duplicate_keys, nulls=task.nulls) as source:
-                before = piece.before if not piece.is_lines or piece.start else 0
-                stretch = source if piece.is_whole else source.part(Range(piece.start, piece.stop, before))
-                with _counted(mark, source):
-                    work(stretch, piece)
-        except ContentError as error:
-            if not piece.is_whole:
-                raise
-            finding = finding_of(error)
-            if wants(piece, finding):
-                outputs.finding(finding)
-                mark.refused += 1
-            mark.lines += 1  # the rest of the file is one stretch that is refused
-
-
-@contextmanager
-def _counted(mark: PartMark, source: Input) -> Iterator[None]:
-    """Count the lines that are read, also of a file that breaks off."""
+def _count(item: Item, counted: Statistics, outputs: _PartOutputs) -> None:
+    mark = outputs.mark
+    if isinstance(item, Skipped):
+        outputs.finding(skipped(item))
+        mark.torn, mark.refused = mark.torn + item.torn, mark.refused + (not item.torn)
+        return
     try:
-        yield
-    finally:
-        lines, blank = source.lines_read
-        mark.lines, mark.blank = mark.lines + lines, mark.blank + blank
+        counted.add(item.lift(), item.dialect.name)
+        mark.transcripts += 1
+    except RefusedError as error:
+        mark.refused += 1
+        for finding in error.findings:
+            outputs.finding(finding)
+
+
+def _opened(task: Task, piece: InputPiece) -> AbstractContextManager[Input]:
+    """The file of a piece, if it is still the one that was planned."""
+    if stores.facts(piece.file)[1] != piece.version:
+        raise JobError("input-changed", "it was changed after the job was planned", file=piece.file)
+    return inputs.opened(piece.file, task.source, duplicate_keys=task.duplicate_keys, nulls=task.nulls)
 
 
 # --- outputs ---------------------------------------------------------------------------------------------------------
@@ -176,7 +144,7 @@ class _PartOutputs:
 
     def __init__(self, mark: PartMark) -> None:
         self.name, self.opened, self.has_documents = mark.part.name, dict[str, Output](), False
-        self._mark, self._task, self._folder = mark, mark.part.task, stores.folder_at(mark.part.out)
+        self.mark, self._task, self._folder = mark, mark.part.task, stores.folder_at(mark.part.out)
         self._sizes = dict[str, int]()
 
     def write(self, data: bytes) -> None:
@@ -189,7 +157,7 @@ class _PartOutputs:
 
     def finding(self, finding: Finding) -> None:
         """A finding, on a line: for `validate` this is what was asked for."""
-        self._mark.find(finding)
+        self.mark.find(finding)
         if self._task.command == "validate":
             self._write("", line_of(finding))
         elif self._task.losses == "all":
@@ -203,6 +171,13 @@ class _PartOutputs:
         if raw and b"\n" not in raw:
             self._write(REFUSED, raw + b"\n")
 
+    def end(self, result: PieceResult) -> None:
+        """Count the lines of a piece. A file that cannot be read is told, and refused."""
+        self.mark.lines, self.mark.blank = self.mark.lines + result.lines, self.mark.blank + result.blank
+        if result.error is not None:
+            self.finding(finding_of(result.error))
+            self.mark.refused += 1
+
     def commit(self) -> None:
         """The part is committed as a whole."""
 
@@ -211,14 +186,14 @@ class _PartOutputs:
 
     def finish(self) -> None:
         """Let all outputs appear, take away what else an earlier attempt has left, and then set the mark."""
-        name = self._mark.part.name
+        name = self.mark.part.name
         wanted = [kind for kind in self.opened if kind or self.has_documents]
         for kind in wanted:
             self.opened[kind].commit()
-            self._mark.outputs[kind + name] = self._sizes[kind]
+            self.mark.outputs[kind + name] = self._sizes[kind]
         for kind in {"", *BESIDE}.difference(wanted):
             self._folder.remove(kind + name)
-        self._mark.written_to(self._folder)
+        self.mark.written_to(self._folder)
 
     def _write(self, kind: str, data: bytes) -> None:
         if kind not in self.opened:

@@ -12,7 +12,8 @@ import pytest
 from convcli.__main__ import main
 from convcli.jobs import inputs, workers
 from convcli.jobs.inputs import Document
-from convcli.jobs.judging import JudgingOptions, judge_file
+from convcli.jobs.judging import JudgingOptions
+from convcli.jobs.running import judge_file
 from convcli.model.findings import Finding
 from tests.files.test_tables import table
 
@@ -153,7 +154,7 @@ def test_a_finding_of_a_row_tells_its_number_and_pointer_and_no_column(files: Pa
     )
     (finding,) = (
         finding
-        for verdict in judge_file(str(bad), "hf-chat", "error", JudgingOptions())
+        for verdict in judge_file(str(bad), lambda path: inputs.opened(path, "hf-chat"), JudgingOptions())
         for finding in verdict.findings
         if finding.severity == "error"
     )
