@@ -26,22 +26,19 @@ from convcli.jobs.choosing import (
     choose,
     choose_members,
     is_for_records,
-    other_dialect,
 )
 from convcli.jobs.documents import Document as Document
 from convcli.jobs.documents import Item as Item
 from convcli.jobs.documents import Nulls as Nulls
 from convcli.jobs.documents import Outer as Outer
 from convcli.jobs.documents import Skipped as Skipped
-from convcli.jobs.documents import not_read
+from convcli.jobs.items import ItemReader
 from convcli.jobs.paths import InputFile as InputFile
-from convcli.jobs.paths import beside
 from convcli.jobs.paths import find as find
 from convcli.jobs.paths import is_lines as is_lines
 from convcli.jobs.paths import split_line as split_line
 from convcli.jobs.paths import without_packing as without_packing
 from convcli.model.dialect import Dialect
-from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
 from convcli.wire.strict_json import DuplicateKeys
 
@@ -152,7 +149,7 @@ class Input:
 
     def __iter__(self) -> Iterator[Item]:
         records = chain(self._head, self._items)
-        items = self._as_whole(records) if self.is_whole else self._one_by_one(records)
+        items = self._reader.whole(records) if self.is_whole else self._one_by_one(records)
         items = self._picked if self._picker is not None else items
         items = items if not self._line else self._on_line(items)
         items = items if self._choose is None else self._choose(items)
@@ -194,12 +191,12 @@ class Input:
         """As if the file ended behind so many of its records; nothing where they are not all one document, or where
         some are chosen."""
         if self._is_session:
-            yield from self._as_whole(islice(chain(self._head, self._items), most))
+            yield from self._reader.whole(islice(chain(self._head, self._items), most))
 
     def ending(self, start: int) -> Iterator[Item]:
         """As if nothing stood between the first records and those that begin at this byte or behind it."""
         if self._is_session and isinstance(self._source, Source) and self._source.plain_size:
-            yield from self._as_whole(chain(self._head, self._source.records(start, None, 0)))
+            yield from self._reader.whole(chain(self._head, self._source.records(start, None, 0)))
 
     @property
     def _is_session(self) -> bool:
@@ -388,40 +385,11 @@ class Input:
         )
 
     def _one_by_one(self, records: Iterable[Record]) -> Iterator[Item]:
+        reader = self._reader
         for record in records:
             self.at = record.end
-            stranger = None if record.error else self._stranger(record)
-            if record.error or stranger:
-                yield not_read(record, stranger)
-            else:
-                yield self._document(record)
+            yield reader.item(record)
 
-    def _document(self, record: Record) -> Document:
-        line = record.line if self._lines else 0
-        value, names = texts.read(record.value, self.dialect)
-        document = Document(self.name, line, value, record.raw, self.dialect, texts=names, given=record.value)
-        if self.layout == "array":
-            document.at, document.begin = f"/{record.index}", (record.line, record.column, record.start)
-        return document
-
-    def _stranger(self, record: Record) -> ContentError | None:
-        """What is wrong with a record that is clearly in another dialect than the rest of the file."""
-        if self.detection is None or (not self._lines and self.layout != "array"):
-            return None
-        other = other_dialect(record.value, self.dialect, self.detection.clue.strength)
-        if other is None:
-            return None
-        name, clue = other
-        message = f"this record is in {name} ({clue.reason}), the file in {self.dialect.name}"
-        where = f"/{record.index}" if self.layout == "array" else ""
-        return ContentError("other-dialect", message, file=self.name, line=record.line, where=where)
-
-    def _as_whole(self, records: Iterable[Record]) -> Iterator[Item]:
-        rows, lines = list[Any](), list[int]()
-        for record in records:
-            if record.error:
-                yield not_read(record)
-            else:
-                rows.append(record.value)
-                lines.append(record.line)
-        yield Document(self.name, 0, Rows(rows, lines, beside(self.name, self.dialect.beside)), b"", self.dialect)
+    @property
+    def _reader(self) -> ItemReader:
+        return ItemReader(self.name, self.dialect, self.layout, self._lines, self.detection)

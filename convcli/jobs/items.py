@@ -1,0 +1,63 @@
+"""Records of a file as its documents, once it is known what they are, and as the stretches that are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from convcli.engine import texts
+from convcli.engine.detection import Detection
+from convcli.files.framing import Framing, Record
+from convcli.jobs.choosing import other_dialect
+from convcli.jobs.documents import Document, Item, not_read
+from convcli.jobs.paths import beside
+from convcli.model.dialect import Dialect
+from convcli.model.document import Rows
+from convcli.model.errors import ContentError
+
+
+class ItemReader(NamedTuple):
+    """What is known of a file: its name, dialect and layout, whether it `has_lines`, and why it was taken for that
+    dialect, None when the user named it."""
+
+    name: str
+    dialect: Dialect
+    layout: Framing
+    has_lines: bool
+    detection: Detection | None
+
+    def item(self, record: Record) -> Item:
+        """The document of a record, or the stretch that is none."""
+        error = record.error or self._stranger(record)
+        return self._document(record) if error is None else not_read(record, error)
+
+    def whole(self, records: Iterable[Record]) -> Iterator[Item]:
+        """All records as one document, behind those that cannot be read."""
+        rows, lines = list[Any](), list[int]()
+        for record in records:
+            if record.error:
+                yield not_read(record)
+            else:
+                rows.append(record.value)
+                lines.append(record.line)
+        yield Document(self.name, 0, Rows(rows, lines, beside(self.name, self.dialect.beside)), b"", self.dialect)
+
+    def _document(self, record: Record) -> Document:
+        line = record.line if self.has_lines else 0
+        value, names = texts.read(record.value, self.dialect)
+        document = Document(self.name, line, value, record.raw, self.dialect, texts=names, given=record.value)
+        if self.layout == "array":
+            document.at, document.begin = f"/{record.index}", (record.line, record.column, record.start)
+        return document
+
+    def _stranger(self, record: Record) -> ContentError | None:
+        """What is wrong with a record that is clearly in another dialect than the rest of the file."""
+        if self.detection is None or (not self.has_lines and self.layout != "array"):
+            return None
+        other = other_dialect(record.value, self.dialect, self.detection.clue.strength)
+        if other is None:
+            return None
+        name, clue = other
+        message = f"this record is in {name} ({clue.reason}), the file in {self.dialect.name}"
+        where = f"/{record.index}" if self.layout == "array" else ""
+        return ContentError("other-dialect", message, file=self.name, line=record.line, where=where)
