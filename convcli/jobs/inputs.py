@@ -32,7 +32,7 @@ from convcli.jobs.documents import Item as Item
 from convcli.jobs.documents import Nulls as Nulls
 from convcli.jobs.documents import Outer as Outer
 from convcli.jobs.documents import Skipped as Skipped
-from convcli.jobs.items import ItemReader
+from convcli.jobs.items import RecordReader
 from convcli.jobs.paths import InputFile as InputFile
 from convcli.jobs.paths import find as find
 from convcli.jobs.paths import is_lines as is_lines
@@ -391,5 +391,5 @@ class Input:
             yield reader.item(record)
 
     @property
-    def _reader(self) -> ItemReader:
-        return ItemReader(self.name, self.dialect, self.layout, self._lines, self.detection)
+    def _reader(self) -> RecordReader:
+        return RecordReader(self.name, self.dialect, self.layout, self._lines, self.detection)

@@ -16,7 +16,7 @@ from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 
 
-class ItemReader(NamedTuple):
+class RecordReader(NamedTuple):
     """What is known of a file: its name, dialect and layout, whether it `has_lines`, and why it was taken for that
     dialect, None when the user named it."""
 

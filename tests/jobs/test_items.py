@@ -8,7 +8,7 @@ from convcli import dialects
 from convcli.engine.detection import Detection
 from convcli.files.framing import Framing, Record
 from convcli.jobs.documents import Document, Skipped
-from convcli.jobs.items import ItemReader
+from convcli.jobs.items import RecordReader
 from convcli.model.dialect import Clue
 from convcli.model.errors import ContentError
 from tests.cli_cases import CLEAN, LOSSY, OTHER
@@ -19,10 +19,10 @@ def record(value: Any, index: int = -1) -> Record:
     return Record(2, 40, 90, b"{}", value, index=index, column=3)
 
 
-def reader(layout: Framing = "jsonl", strength: int = 0) -> ItemReader:
+def reader(layout: Framing = "jsonl", strength: int = 0) -> RecordReader:
     """Of a file whose dialect is named, or was detected with such a strength."""
     detected = Detection(OTHER, Clue(strength, "it looks so")) if strength else None
-    return ItemReader("f", dialects.get(OTHER), layout, layout == "jsonl", detected)
+    return RecordReader("f", dialects.get(OTHER), layout, layout == "jsonl", detected)
 
 
 def test_a_line_and_a_member_know_their_places() -> None:
