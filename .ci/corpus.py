@@ -17,7 +17,10 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 KNOWN = HERE / "known-failures.txt"
@@ -118,6 +121,14 @@ COUNTS = {
 """What the rows of `inspect --summary` count, and what the corpus calls it, all of it together."""
 
 
+TRAINING = ("hf_chat", "llamafactory_v1", "ms_swift", "openai_ft", "sharegpt", "sharegpt_tools")
+"""Folders of rows for trainers: of each file the rows are counted, and where the corpus counts messages, these too."""
+OF_ROWS = {"messages": ("messages",), "calls": ("tool_calls",), "results": ("tool_results",)}
+TRACES = "langfuse"
+"""The folder of traces of which every list of messages is to be found."""
+SPEAKERS = {"user", "assistant", "system", "tool", "developer", "model", "human", "ai", "message", "function_call"}
+
+
 def miscounts(wish: argparse.Namespace) -> set[tuple[str, str]]:
     """Every real file with messages and no broken lines in which convcli counts something else, and what; files that
     are taken for nothing are those of `misread`."""
@@ -125,23 +136,62 @@ def miscounts(wish: argparse.Namespace) -> set[tuple[str, str]]:
     whole = {
         name: counts
         for name, counts in expected.items()
-        if "conversations" in counts and not counts.get("bad_lines") and _is_said(counts)
+        if "conversations" in counts and not counts.get("bad_lines") and (_is_row(name) or _is_said(counts))
     }
-    counted = [wish.corpus / REAL / name for name in whole if name.split("/")[0] in FOLDERS and name not in REFUSED]
+    folders = (*FOLDERS, *TRAINING)
+    counted = [wish.corpus / REAL / name for name in whole if name.split("/")[0] in folders and name not in REFUSED]
     taken, _ = detected(wish, counted)
     files = {str(path): str(path.relative_to(wish.corpus / REAL)) for path in counted if str(path) in taken}
-    options = ["--duplicate-keys", "last", "--output-format", "jsonl"]
-    command = [wish.tool, "inspect", "--summary", *files, *options]
-    told = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True).stdout
     rows: dict[str, Counter[str]] = {}
-    for row in map(json.loads, told.splitlines()):
-        rows.setdefault(files[row["file"]], Counter()).update({name: row[name] for name in COUNTS})
+    for row in _summaries(wish, [*files, "--duplicate-keys", "last"]):
+        numbers = {name: value for name, value in row.items() if isinstance(value, int)}
+        rows.setdefault(files[row["file"]], Counter()).update({**numbers, "rows": 1})
     found = {(name, "is not read") for name in files.values() if name not in rows}
     for name, row in rows.items():
-        of_corpus = {ours: sum(whole[name].get(key, 0) for key in theirs) for ours, theirs in COUNTS.items()}
+        counts = OF_ROWS if _is_row(name) else COUNTS
+        of_corpus = {ours: sum(whole[name].get(key, 0) for key in theirs) for ours, theirs in counts.items()}
+        if _is_row(name):
+            of_corpus = (of_corpus if whole[name]["messages"] else {}) | {"rows": whole[name]["conversations"]}
         wrong = [ours for ours, count in of_corpus.items() if row[ours] != count]
         found |= {(name, f"other {ours}") for ours in wrong}
     return found
+
+
+def _summaries(wish: argparse.Namespace, words: list[str]) -> Iterator[dict[str, Any]]:
+    """What is counted in each transcript of these files."""
+    command = [wish.tool, "inspect", "--summary", *words, "--output-format", "jsonl"]
+    return map(json.loads, subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True).stdout.splitlines())
+
+
+def _is_row(name: str) -> bool:
+    return name.split("/")[0] in TRAINING
+
+
+def unpicked(wish: argparse.Namespace) -> set[tuple[str, str]]:
+    """Every trace in which not all lists of messages are read."""
+    found = set()
+    for path in sorted((wish.corpus / REAL / TRACES).glob("*.json")):
+        trace = json.loads(path.read_text("utf-8"))
+        lists = [at for i, one in enumerate(trace["observations"]) for at in _lists(one, f"/observations/{i}")]
+        if not lists:
+            raise SystemExit(f"there is no list of messages in {path.name}")
+        read = list(_summaries(wish, [str(path), *(word for at in lists for word in ("--at", at))]))
+        found |= {(f"{TRACES}/{path.name}", "a list of messages is not read")} if len(read) != len(lists) else set()
+    return found
+
+
+def _lists(value: Any, at: str) -> Iterator[str]:
+    """Where lists of messages stand, in a text too; what is said beside an observation repeats it."""
+    with suppress(ValueError, TypeError):
+        value = json.loads(value)
+    are_objects = isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    if are_objects and any({one.get("role"), one.get("type")} & SPEAKERS for one in value):
+        yield at
+        return
+    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inside in below:
+        if key != "metadata":
+            yield from _lists(inside, f"{at}/{key}")
 
 
 def _is_said(counts: dict[str, int]) -> bool:
@@ -186,7 +236,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         suites = [suite for suite in wish.suites if suite != REAL]
         found = {problem for suite in suites for problem in problems(wish, suite, Path(folder))}
-    found |= misread(wish) | miscounts(wish) if REAL in wish.suites else set()
+    found |= misread(wish) | miscounts(wish) | unpicked(wish) if REAL in wish.suites else set()
     tolerated = known()
     if wish.write:
         sys.stdout.writelines(

@@ -63,13 +63,13 @@ def detect(document: Any) -> Clue | None:
     if any(_is_weight(one.get("weight")) for one in answers):
         return Clue(93, "turns of the assistant with a weight")
     told = {key for key, value in document.items() if value is not None}
-    if not answers or not told <= {"messages", "tools", "parallel_tool_calls"}:
+    if not answers or not told <= {"messages", "tools", "functions", "parallel_tool_calls"}:
         return None
     if isinstance(document.get("parallel_tool_calls"), bool):
         return Clue(92, "messages with parallel_tool_calls, and no model")
-    tools = document.get("tools")
+    tools, functions = document.get("tools"), document.get("functions")
     are_functions = isinstance(tools, list) and all(isinstance(tool, dict) and "function" in tool for tool in tools)
-    if tools and are_functions:
+    if (tools and are_functions) or (functions and isinstance(functions, list)):
         return Clue(91, "messages and tools, and no model")
     return Clue(6, "messages and nothing of a request")
 

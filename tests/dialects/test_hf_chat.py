@@ -115,6 +115,7 @@ def test_what_templates_do_not_know_is_written_as_what_they_do() -> None:
         ({"messages": [USER, ANSWER]}, "openai-chat"),
         ({"messages": [USER, {**ANSWER, "training": True}]}, "hf-chat"),
         ({"prompt": [USER], "completion": [ANSWER]}, "hf-chat"),
+        ({"messages": [USER, ANSWER], "tools": "[]"}, "hf-chat"),
         ({"messages": [USER, {**ANSWER, "reasoning_content": "x"}]}, "hf-chat"),
         ({"model": "m", "messages": [USER, {**ANSWER, "reasoning_content": "x"}]}, "openai-chat"),
     ],

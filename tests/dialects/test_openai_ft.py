@@ -105,6 +105,7 @@ def test_a_row_for_reinforcement_ends_with_its_question() -> None:
         ({"messages": [USER, {**ANSWER, "weight": 1}]}, "openai-ft"),
         ({"messages": [USER, ANSWER], "tools": [TOOL], "parallel_tool_calls": False}, "openai-ft"),
         ({"messages": [USER, ANSWER], "tools": [TOOL]}, "openai-ft"),
+        ({"messages": [USER, ANSWER], "functions": [TOOL["function"]]}, "openai-ft"),
         ({"messages": [USER, ANSWER], "tools": [TOOL], "temperature": 1}, "openai-chat"),
         ({"model": "m", "messages": [USER, ANSWER], "tools": [TOOL]}, "openai-chat"),
         ({"messages": [USER], "tools": [TOOL]}, "openai-chat"),

@@ -66,7 +66,7 @@ NOTHING: list[Part] = [Text("")]
 
 
 def detect(document: Any) -> Clue | None:
-    """By prompts and answers, by flags of training, by labels, or by arguments that are objects.
+    """By prompts and answers, by flags of training, by labels, by arguments that are objects, or by tools as a text.
 
     A row without calls looks like a request of Chat Completions: that it can be a row counts beside rows with calls.
     """
@@ -83,6 +83,8 @@ def detect(document: Any) -> Clue | None:
         return Clue(94, "calls with a type and object arguments")
     if isinstance(document.get("label"), bool) and messages and messages[-1]["role"] == "assistant":
         return Clue(92, "messages with a label")
+    if isinstance(document.get("tools"), str):
+        return Clue(91, "messages with tools as a text")
     has_thoughts = any(isinstance(message.get("reasoning_content"), str) for message in messages)
     if has_thoughts:
         return Clue(70, "messages with reasoning_content")
