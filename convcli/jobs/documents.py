@@ -37,6 +37,7 @@ class Document(msgspec.Struct):
     opened in `value`. What was picked out of a record has a `spot`, its place in `raw`, which is all of the record; the
     first of several that a document of the dialect holds has the `shell`, which is that document without them. `outer`
     is the record that a document was picked out of.
+    `is_alone`: it is one message, of which `value` is the list.
     `notes` are what there is to say of it beside the others of its file."""
 
     file: str
@@ -51,12 +52,13 @@ class Document(msgspec.Struct):
     spot: Callable[[], Position] | None = None
     shell: Any = None
     outer: Outer | None = None
+    is_alone: bool = False
     notes: tuple[Finding, ...] = ()
 
     @property
     def original(self) -> Any:
         """The document as it was written, with its texts."""
-        return self.given if self.texts else self.value
+        return self.given if self.texts or self.is_alone else self.value
 
     @property
     def first_line(self) -> int:
@@ -113,7 +115,7 @@ class Document(msgspec.Struct):
     def place(self, pointer: str) -> tuple[int, str]:
         """The line of a pointer, 0 for a JSON document, and the pointer relative to that line."""
         if not isinstance(self.value, Rows):
-            return self.line, self.at + pointer
+            return self.line, self.at + (pointer.removeprefix("/0") if self.is_alone else pointer)
         index, _, rest = pointer.removeprefix("/").partition("/")
         if not index.isdigit() or int(index) >= len(self.value.lines):
             return 0, pointer

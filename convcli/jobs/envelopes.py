@@ -9,6 +9,7 @@ https://docs.claude.com/en/docs/build-with-claude/batch-processing, https://ai.g
 
 from __future__ import annotations
 
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
@@ -24,7 +25,7 @@ from convcli.jobs.documents import Document, Item, Outer, Skipped
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
 from convcli.validation import schemas
-from convcli.validation.wording import unknown
+from convcli.validation.wording import PLAIN_WORD, described, nearest, unknown
 from convcli.wire import exact_json, pointers
 from convcli.wire.exact_json import Position
 from convcli.wire.strict_json import ABSENT
@@ -36,8 +37,9 @@ MESSAGES = "messages"
 
 PRESETS: dict[str, str] = {
     "langfuse": "/trace/input /trace/output /observations/*/input /observations/*/output "
-    "/input /output /*/input /*/output",
-    "langsmith": "/inputs /outputs /inputs/messages /outputs/messages /inputs/input /outputs/output "
+    "/input /output /*/input /*/output /data/*/input /data/*/output",
+    "langsmith": "/inputs /outputs /inputs/messages /inputs/messages/* /outputs/messages /outputs/message "
+    "/outputs/generations/*/*/message /inputs/input /outputs/output "
     "/child_runs/*/inputs /child_runs/*/outputs /*/inputs /*/outputs",
     "litellm": "/messages /response /proxy_server_request/body /*/messages /*/response",
     "braintrust": "/input /output /*/input /*/output /events/*/input /events/*/output",
@@ -67,12 +69,20 @@ def patterns(named: Iterable[str]) -> tuple[Pattern, ...]:
 def _patterns(name: str) -> list[Pattern]:
     if name and not name.startswith("/"):
         if name not in PRESETS:
+            if steps := _steps_of_path(name):
+                raise JobError("usage", f'"{name}" is no pointer', help=f"say --at '{pointers.pointer(steps)}'")
             help_text = f"a pointer begins with /, and presets are {', '.join(PRESETS)}"
             raise unknown("preset", name, list(PRESETS), help_text)
         return [pointers.steps(each) for each in PRESETS[name].split()]
     if not name:
         raise JobError("usage", "--at wants a pointer", help="say --at '/observations/*/input'")
     return [pointers.steps(name)]
+
+
+def _steps_of_path(name: str) -> list[str]:
+    """The steps of a pointer without its first slash, or of a path of JSONPath or jq; none for a mere name."""
+    steps = re.findall(r"[^/.$\[\]'\"]+", name.replace("[]", f"[{ALL}]"))
+    return steps if re.search(r"[/.$\[]", name) else []
 
 
 def picks(document: Any, wanted: Iterable[Pattern]) -> list[Picked]:
@@ -156,7 +166,8 @@ class Passed(msgspec.Struct):
 
 class Picker:
     """Picks the documents of one input, each in a dialect of its own; what is no transcript is counted in `passed`.
-    `outer` are the records out of which they were picked, where somebody wants them."""
+    `outer` are the records out of which they were picked, where somebody wants them; `missed` says what patterns that
+    lead to nothing may have meant."""
 
     def __init__(
         self, name: str, wanted: Sequence[Pattern], among: list[Dialect], *, is_named: bool, keeps_shell: bool = False
@@ -165,6 +176,7 @@ class Picker:
         self._name, self._wanted, self._is_named = name, wanted, is_named
         self._among = [each for each in among if {"document", "records"}.intersection(each.framings)]
         self.passed = Passed(foreign=Counter())
+        self.missed = ""
         self.outer: deque[Outer] | None = None
 
     def items(self, record: Record, *, is_line: bool) -> Iterator[Item]:
@@ -187,16 +199,23 @@ class Picker:
         outer = Outer(record.value, prefix)
         if self.outer is not None:
             self.outer.append(outer)
+        self.missed = self.missed or ("" if found else missed(record.value, wanted))
+        inside = ""
         for pick in found:
             line = record.line if is_line else 0
+            if inside and pick.at.startswith(inside):
+                continue  # a pattern leads into what is read already
             try:
                 chosen, dialect = self._chosen(pick)
             except ContentError as error:
                 self._pass(error, line, prefix + pick.at)
                 continue
+            inside = f"{pick.at}/"
+            is_alone = isinstance(chosen.value, list) and not isinstance(pick.value, list) and chosen.at == pick.at
             value, names = texts.read(chosen.value, dialect)
-            at, given, spot = prefix + chosen.at, chosen.value, partial(place, pick.at)
-            yield Document(self._name, line, value, record.raw, dialect, at, begin, names, given, spot, shell, outer)
+            at, given, spot = prefix + chosen.at, pick.value if is_alone else chosen.value, partial(place, pick.at)
+            parts = (value, record.raw, dialect, at, begin, names, given, spot, shell, outer, is_alone)
+            yield Document(self._name, line, *parts)
             shell = None
 
     def _without_list(self, record: Record) -> ContentError:
@@ -205,13 +224,15 @@ class Picker:
         return ContentError("empty-input", message, file=self._name, line=record.line)
 
     def _chosen(self, pick: Picked) -> tuple[Picked, Dialect]:
-        """What is read of a value, and its dialect: of the state of a program that no dialect takes its messages.
+        """What is read of a value, and its dialect: of the state of a program that no dialect takes its messages, and
+        of a message that stands alone the list of it.
 
         Raises ContentError for what is no transcript."""
         self.passed.total += 1
         listed = pick.value.get(MESSAGES) if isinstance(pick.value, dict) and not self._is_named else None
         if not isinstance(listed, list):
-            return pick, self._dialect(pick.value)
+            alone = self._alone(pick)
+            return alone or (pick, self._dialect(pick.value))
         inner = Picked(f"{pick.at}/{MESSAGES}", listed, pick.is_text)
         try:
             dialect = self._dialect(pick.value)
@@ -223,6 +244,15 @@ class Picker:
         is_read = schemas.accepts(dialect.name, texts.read(pick.value, dialect)[0])
         found = None if is_read else self._read(inner)
         return (pick, dialect) if found is None else (inner, found)
+
+    def _alone(self, pick: Picked) -> tuple[Picked, Dialect] | None:
+        """The list of a message that stands alone, as answers do in traces; None for anything else."""
+        is_message = isinstance(pick.value, dict) and (isinstance(pick.value.get("role"), str) or "lc" in pick.value)
+        if not is_message or any(dialect.detect(pick.value) for dialect in dialects.likely([pick.value])):
+            return None
+        listed = pick._replace(value=[pick.value])
+        dialect = self._read(listed)
+        return None if dialect is None else (listed, dialect)
 
     def _read(self, pick: Picked) -> Dialect | None:
         """The dialect that takes a value as it is; None where none does."""
@@ -248,11 +278,38 @@ class Picker:
         passed.foreign[error.message] += "convcli does not read it" in error.message
 
 
-def no_transcripts(name: str, passed: Passed, wanted: Sequence[Pattern]) -> ContentError:
+def missed(document: Any, wanted: Sequence[Pattern]) -> str:
+    """What patterns that lead to nothing may have meant: what stands where the one that leads farthest ends."""
+    here = inside(document)
+    nowhere = ((), here, next(iter(wanted), ()))
+    reached = (way for way in (_reached(here, pattern) for pattern in wanted) if set(way[0]) - {ALL})
+    path, node, rest = max(reached, key=lambda way: len(way[0]), default=nowhere)
+    keys = [key for key in node if PLAIN_WORD.match(key)] if isinstance(node, dict) else []
+    near = nearest(rest[0], keys) if rest else None
+    if near is not None:
+        return f"did you mean {pointers.pointer((*path, near, *rest[1:]))}?"
+    at = pointers.pointer(path) or "it"
+    return f"{at} is {detection.shape(node) if keys else described(node)}"
+
+
+def _reached(document: Any, pattern: Pattern) -> tuple[Pattern, Any, Pattern]:
+    """How far a pattern leads along the first members, what stands there, and the rest of it."""
+    node = document
+    for at, step in enumerate(pattern):
+        child = next(_children(node, step), None)
+        if child is None:
+            return pattern[:at], node, pattern[at:]
+        node = inside(child[1])
+    return pattern, node, ()
+
+
+def no_transcripts(name: str, picker: Picker, wanted: Sequence[Pattern]) -> ContentError:
     """The error for an input in which nothing that was picked is a transcript."""
+    passed = picker.passed
     if not passed.total:
         where = ", ".join(map(pointers.pointer, wanted))
-        return ContentError("empty-input", f"--at finds nothing in it: there is no {where}", file=name)
+        message = f"--at finds nothing in it: there is no {where}"
+        return ContentError("empty-input", message, file=name, help=picker.missed)
     foreign = next(iter(+passed.foreign), "no dialect recognises them")
     message = f"none of {passed.total:,} values that --at finds is a transcript that can be read: {foreign}"
     return ContentError("unknown-dialect", message, file=name)

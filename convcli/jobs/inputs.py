@@ -297,7 +297,7 @@ class Input:
             raise head[0].error if isinstance(head[0], Skipped) else self._nothing()
         from convcli.jobs.envelopes import no_transcripts
 
-        raise no_transcripts(self.name, picker.passed, at)
+        raise no_transcripts(self.name, picker, at)
 
     def _members(self, source: Source) -> ChosenDialect | None:
         """What an array holds that is several documents; None where it is one, which is then read from the beginning.

@@ -17,7 +17,7 @@ from convcli.jobs import converting, inputs
 from convcli.jobs.converting import Job, Sinks
 from convcli.jobs.envelopes import PRESETS, patterns, picks
 from convcli.jobs.inputs import Document, Input, Item, Skipped
-from convcli.model.dialect import Clue, Dialect
+from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.errors import ContentError, JobError, RefusedError
 from convcli.wire import exact_json
 from tests.cli_cases import OTHER, write
@@ -65,7 +65,17 @@ def test_a_pointer_picks_values_in_the_order_of_the_document(
     assert [tuple(pick) for pick in picks(document, patterns(named))] == expected
 
 
-@pytest.mark.parametrize(("name", "nearest"), [("langfues", "langfuse"), ("", "/observations/*/input")])
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("langfues", "langfuse"),
+        ("", "/observations/*/input"),
+        ("observations/*/input", "/observations/*/input"),
+        ("$.observations[*].input", "/observations/*/input"),
+        (".observations[].input", "/observations/*/input"),
+        ("x", "langfuse"),
+    ],
+)
 def test_what_is_neither_a_pointer_nor_a_preset_is_told(name: str, nearest: str) -> None:
     with pytest.raises(JobError) as caught:
         patterns([name])
@@ -169,6 +179,45 @@ def test_that_nothing_can_be_read_is_an_error_that_says_why(
         opened(write(tmp_path / "a.json", document), "/observations/*/input")
     assert caught.value.code == code
     assert words in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("at", "hint"),
+    [
+        ("/observation/*/input", "did you mean /observations/*/input?"),
+        ("/observations/*/inptu", "did you mean /observations/*/input?"),
+        ("/observations/7/input", "/observations is a list of 3 items"),
+        ("/messages", 'it is an object with the keys "trace", "observations"'),
+        ("litellm", 'it is an object with the keys "trace", "observations"'),
+    ],
+)
+def test_a_pointer_that_leads_nowhere_is_told_with_what_it_may_have_meant(tmp_path: Path, at: str, hint: str) -> None:
+    with pytest.raises(ContentError) as caught:
+        opened(write(tmp_path / "a.json", TRACE), at)
+    assert (caught.value.code, caught.value.help) == ("empty-input", hint)
+
+
+def test_what_is_inside_of_a_transcript_is_not_picked_again(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", {"inputs": CHAT, "outputs": {"messages": [LIST]}})
+    items, _ = opened(path, "langsmith")
+    assert [each.at for each in documents(items)] == ["/inputs"]
+    items, _ = opened(path, "/outputs/messages/*", "/outputs/messages/*/*", "/inputs", "/inputs/messages")
+    assert [each.at for each in documents(items)] == ["/inputs", "/outputs/messages/0"]
+
+
+def test_a_message_that_stands_alone_is_read_and_losses_point_at_it(tmp_path: Path) -> None:
+    answer = {"role": "assistant", "content": "hello", "name": "ada"}
+    path = write(tmp_path / "a.json", {"input": LIST, "output": json.dumps(answer)})
+    first, last = documents(opened(path, "langfuse")[0])
+    assert (first.at, first.is_alone, last.at, last.is_alone, last.original) == (
+        "/input",
+        False,
+        "/output",
+        True,
+        answer,
+    )
+    losses = last.convert(dialects.get("anthropic"), Options()).losses
+    assert [loss.where for loss in losses if loss.kind == "dropped"] == ["/output/name"]
 
 
 def holding_many(where: str = "samples/*") -> Dialect:
