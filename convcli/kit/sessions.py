@@ -358,12 +358,16 @@ def timed_unless(states: Callable[[Transcript | Message], bool]) -> Pass:
 timed = timed_unless(lambda _: False)
 
 
-def with_session_id(content: Callable[[Transcript], Any], accepts: Callable[[str], bool] = bool) -> Pass:
+def with_session_id(
+    content: Callable[[Transcript], Any],
+    accepts: Callable[[str], bool] = bool,
+    new_id: Callable[[Any], str] | None = None,
+) -> Pass:
     """A session without an id that the program `accepts` has one made of its content, so that it is always the same."""
 
     def fits(transcript: Transcript) -> Transcript:
         is_known = transcript.id is not None and accepts(transcript.id)
-        return transcript if is_known else replace(transcript, id=uuid_of(content(transcript)))
+        return transcript if is_known else replace(transcript, id=(new_id or uuid_of)(content(transcript)))
 
     return fits
 

@@ -1,0 +1,117 @@
+"""Qwen Code: transcript → rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+import convcli.dialects.qwen_code.rows as rows
+from convcli.dialects.qwen_code.rows import COMPRESSED, EVENT, NAME, ROW
+from convcli.families.google.config import write_usage
+from convcli.families.google.contents import write_contents
+from convcli.families.google.keys import Service, Writer, names
+from convcli.kit.objects import Native, carried_by, omit, without_carried
+from convcli.kit.results import has_failed
+from convcli.kit.sessions import row_of_event
+from convcli.model.document import Rows
+from convcli.model.transcript import Message, Part, ToolResult, Transcript
+
+SERVICE = Service(NAME, NAME, "", names(64))
+WRITER = Writer(SERVICE)
+"""Contents are those of the Gemini API; every id is written."""
+
+
+def write_session(transcript: Transcript) -> Rows:
+    """The rows of a session, and behind them that of its title where none of them says it."""
+    said = {"sessionId": transcript.id, "cwd": transcript.cwd or ""}
+    said = {key: value for key, value in said.items() if value is not None}
+    said |= carried_by(transcript.extras, NAME).get("session", {})
+    natives = [row for group in rows.groups(transcript.messages) for row in _write_group(group, said)]
+    titled = rows.title_of(natives)
+    if transcript.title is not None and natives and (titled is None or titled[1] != transcript.title):
+        title = rows.title_row(transcript.title, said, natives[-1])
+        natives += [title] if title is not None else []
+    return Rows(natives)
+
+
+def _write_group(group: list[Message], said: Native) -> list[Any]:
+    first = group[0]
+    if first.role == "event":
+        return [row_of_event(first, NAME, EVENT)]
+    if first.replaces is not None:
+        return [_write_compaction(group, said)]
+    return _write_answer(first, said) if len(group) == 1 else [_write_turn(group, rows.row_of(first), said)]
+
+
+def _write_compaction(group: list[Message], said: Native) -> Native:
+    row = rows.row_of(group[0])
+    contents = write_contents(group, WRITER)
+    payload = {**row.get("systemPayload", {}), "compressedHistory": contents}
+    content = {"type": "system", "subtype": rows.COMPRESSION, "systemPayload": payload}
+    return COMPRESSED.write(group[0], {**said, **omit(row, "systemPayload")}, **_linked(group[0]), **content)
+
+
+def _linked(message: Message) -> Native:
+    """The first row of a branch says that nothing is before it."""
+    return {"parentUuid": message.parent_id}
+
+
+def _write_answer(message: Message, said: Native) -> list[Native]:
+    """The rows of a message; of an answer that has several, each says its own model and counts."""
+    natives: list[Native] = []
+    model, usage = message.model, message.usage
+    for n, parts in reversed(list(enumerate(_lines(message)))):
+        line = rows.row_of(parts[0], "line") if n else {}
+        record = replace(
+            message,
+            parts=[without_carried(part, NAME, "line") for part in parts],
+            model=model,
+            usage=usage,
+            parent_id=line.get("parentUuid", message.parent_id),
+            created_at=line.get("timestamp", message.created_at),
+            extras=None if n else message.extras,
+        )
+        natives.append(_write_turn([record], omit(line, *OF_LINE) if n else rows.row_of(message), said))
+        model, usage = line.get("modelBefore", model), line.get("usageBefore")
+    return natives[::-1]
+
+
+OF_LINE = ("timestamp", "parentUuid", "modelBefore", "usageBefore")
+
+
+def _lines(message: Message) -> list[list[Part]]:
+    """The parts of each row of a message."""
+    lines: list[list[Part]] = [[]]
+    for part in message.parts:
+        if lines[-1] and rows.row_of(part, "line"):
+            lines.append([])
+        lines[-1].append(part)
+    return lines
+
+
+def _write_turn(group: list[Message], row: Native, said: Native) -> Native:
+    first = group[0]
+    contents = write_contents(group, WRITER)
+    is_answer = any(message.role == "tool" for message in group)
+    kind = row.get("type", rows.type_of(first.role, is_answer))
+    stated = carried_by(first.extras, NAME).get("role", rows.role_of(kind))
+    parts = [part for content in contents for part in content["parts"]]
+    message = {**contents[0], "role": stated, "parts": parts, **row.get("message", {})}
+    content: Native = {**_linked(first), "type": kind, "message": message}
+    usage = write_usage(first.usage or {}, row.get("usageMetadata", {}))
+    called = _called(first, row.get("toolCallResult", {}))
+    content |= {key: value for key, value in (("usageMetadata", usage), ("toolCallResult", called)) if value}
+    beside = omit(row, "type", "message", "usageMetadata", "toolCallResult")
+    return ROW.write(first, {**said, **beside}, **content)
+
+
+def _called(message: Message, carried: Native) -> Native:
+    """What became of a call, and what the screen shows of it."""
+    result = message.parts[0] if message.role == "tool" else None
+    if not isinstance(result, ToolResult):
+        return carried
+    status = result.status or ("error" if has_failed(result) else "success")
+    shown = rows.shown(result)
+    display = {} if shown is None else {"resultDisplay": shown}
+    return {"callId": result.tool_call_id, "status": status, **display, **carried}
