@@ -1,9 +1,9 @@
-"""goose: what is read of its sessions."""
+"""goose: what is read of its sessions, and what is written."""
 
 from __future__ import annotations
 
 from convcli import dialects
-from convcli.model.transcript import Media, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
 from tests.support import samples_of
 
 GOOSE = dialects.get("goose")
@@ -61,3 +61,48 @@ def test_a_call_that_was_written_wrongly_has_no_name_and_its_result_says_why() -
     assert (call.name, call.extras) == ("unknown", {"goose": {"error": "-32602: no such tool"}})
     assert [(one.kind, one.value) for one in results("wrong-call")] == [("error", "-32602: no such tool")]
     assert [message.role for message in transcript.messages] == ["user", "assistant", "tool", "event", "assistant"]
+
+
+# ---------------------------------------------------------------- what is written
+
+
+def test_a_result_of_another_program_has_a_message_of_its_own_and_says_whether_it_failed() -> None:
+    calls = [ToolCall(id_, "ls", {}) for id_ in ("c1", "c2", "c3")]
+    results = [
+        ToolResult("c1", "ls", "text", "a"),
+        ToolResult("c2", "ls", "error", "none"),
+        ToolResult("c3", "ls", "data", {"n": 1}),
+    ]
+    messages = [Message("assistant", list(calls)), *(Message("tool", [result]) for result in results)]
+    rows = GOOSE.lower(Transcript(messages))["conversation"]
+    assert [row["role"] for row in rows] == ["assistant", *["user"] * 3]
+    values = [row["content"][0]["toolResult"]["value"] for row in rows[1:]]
+    assert [value["isError"] for value in values] == [False, True, False]
+    assert [value["content"][0]["text"] for value in values] == ["a", "none", '{"n":1}']
+
+
+def test_a_session_has_all_that_the_program_wants_of_one_to_import() -> None:
+    session = GOOSE.lower(Transcript([Message("user", [Text("Go.")])]))
+    assert (session["working_dir"], session["name"], session["message_count"]) == ("", "", 1)
+    assert session["created_at"] == session["updated_at"] == "1970-01-01T00:00:00.000Z"
+    assert session["conversation"][0]["metadata"] == {"userVisible": True, "agentVisible": True}
+
+
+def test_an_answer_names_its_model_and_a_provider_which_may_be_empty() -> None:
+    session = GOOSE.lower(Transcript([Message("assistant", [Text("Yes.")], model="claude-x")]))
+    assert session["conversation"][0]["metadata"]["inference"] == {"provider": "", "requestedModel": "claude-x"}
+
+
+def test_what_a_summary_stands_for_is_seen_by_the_user_alone() -> None:
+    messages = [Message("user", [Text("When?")]), Message("user", [Text("They asked.")], replaces="all")]
+    session = GOOSE.lower(Transcript([*messages, Message("assistant", [Text("At noon.")])]))
+    seen = [(row["metadata"]["userVisible"], row["metadata"]["agentVisible"]) for row in session["conversation"]]
+    assert seen == [(True, False), (False, True), (True, True)]
+    assert [one.replaces for one in GOOSE.lift(session).messages] == [None, "all", None]
+
+
+def test_contents_that_are_no_text_and_no_image_stay_as_they_are() -> None:
+    resource = [{"type": "resource_link", "uri": "file:///a", "name": "a"}]
+    result = Message("tool", [ToolResult("c1", "ls", "data", resource)])
+    session = GOOSE.lower(Transcript([Message("assistant", [ToolCall("c1", "ls", {})]), result]))
+    assert session["conversation"][1]["content"][0]["toolResult"]["value"]["content"] == resource

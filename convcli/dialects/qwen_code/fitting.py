@@ -16,6 +16,7 @@ from convcli.families.google import turns
 from convcli.families.google.fitting import expressible_parts, only_signed, without_blanks
 from convcli.kit import custom, sessions
 from convcli.kit.fitting import as_read_back, only_own_opaque
+from convcli.kit.grouping import begins
 from convcli.kit.objects import Native, carried_by, extras_of, omit, without_carried, without_keys
 from convcli.kit.passes import on_each_message, on_results, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
@@ -72,7 +73,7 @@ NEW = sessions.chained(lambda number: f"00000000-0000-8000-8000-{number:012x}")
 def _linked(transcript: Transcript) -> Transcript:
     """Every row of the tree has an id, a time and a parent."""
     messages = transcript.messages
-    starts = [k for k in rows.begins(messages) if not _is_aside(messages[k])]
+    starts = [k for k in begins(messages, rows.continues) if not _is_aside(messages[k])]
     ids = {messages[k].id for k in starts}
     firsts = [messages[k] for k in starts]
     firsts = [one if one.parent_id in ids else replace(one, parent_id=None) for one in firsts]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
+from convcli.kit.grouping import are_of_user
 from convcli.kit.objects import Native, carried_by
 from convcli.kit.sessions import Envelope, uuid_of
 from convcli.model.transcript import Message, ToolResult
@@ -113,9 +113,6 @@ def title_row(title: str, said: Native, last: Any) -> Native | None:
 
 # ---------------------------------------------------------------- which messages share a row
 
-SHARED = (("tool", "tool"), ("tool", "user"), ("user", "tool"))
-"""Roles of messages that follow one another in one row of the user."""
-
 
 def row_of(record: Any, key: str = "row") -> Native:
     """What is carried of the row of a message, or of that which begins with a part (`line`)."""
@@ -123,17 +120,8 @@ def row_of(record: Any, key: str = "row") -> Native:
     return row
 
 
-def begins(messages: Sequence[Message]) -> list[int]:
-    """The messages with which rows begin, by their indexes: all but those that say nothing a row says, behind one of
-    their row that has an id."""
-    starts: list[int] = []
-    for k, message in enumerate(messages):
-        if not starts or not _continues(message, messages[k - 1], messages[starts[-1]]):
-            starts.append(k)
-    return starts
-
-
-def _continues(message: Message, before: Message, first: Message) -> bool:
+def continues(message: Message, before: Message, first: Message) -> bool:
+    """Does a message say nothing that a row says, behind one of its row that has an id?"""
     if message.id is not None or not first.id or "event" in (message.role, first.role):
         return False
     beside = carried_by(message.extras, NAME).keys()
@@ -142,10 +130,4 @@ def _continues(message: Message, before: Message, first: Message) -> bool:
         return bare and beside <= {"content"}
     result: Any = message.parts[0] if message.role == "tool" and message.parts else None
     is_settled = getattr(result, "status", None) is None  # the row says what became of its first result
-    return bare and not beside and is_settled and (before.role, message.role) in SHARED
-
-
-def groups(messages: Sequence[Message]) -> list[list[Message]]:
-    """The messages of each row."""
-    starts = begins(messages)
-    return [list(messages[start:end]) for start, end in pairwise([*starts, len(messages)])]
+    return bare and not beside and is_settled and are_of_user(before, message)

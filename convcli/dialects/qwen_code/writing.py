@@ -11,6 +11,7 @@ from convcli.dialects.qwen_code.rows import COMPRESSED, EVENT, NAME, ROW
 from convcli.families.google.config import write_usage
 from convcli.families.google.contents import write_contents
 from convcli.families.google.keys import Service, Writer, names
+from convcli.kit.grouping import groups
 from convcli.kit.objects import Native, carried_by, omit, without_carried
 from convcli.kit.results import has_failed
 from convcli.kit.sessions import row_of_event
@@ -27,7 +28,7 @@ def write_session(transcript: Transcript) -> Rows:
     said = {"sessionId": transcript.id, "cwd": transcript.cwd or ""}
     said = {key: value for key, value in said.items() if value is not None}
     said |= carried_by(transcript.extras, NAME).get("session", {})
-    natives = [row for group in rows.groups(transcript.messages) for row in _write_group(group, said)]
+    natives = [row for group in groups(transcript.messages, rows.continues) for row in _write_group(group, said)]
     titled = rows.title_of(natives)
     if transcript.title is not None and natives and (titled is None or titled[1] != transcript.title):
         title = rows.title_row(transcript.title, said, natives[-1])

@@ -1,31 +1,16 @@
-"""goose: exported sessions, its database, and the session files of its first versions; it is only read.
-
-Specification: the types `Session` and `Message` of block/goose (crates/goose/src/conversation/message.rs,
-session/legacy.rs); goose 1.48; read 2026-11-23. Sessions are rows of a database, which is read as `goose session export
---format json` prints them. goose takes such a file again; convcli writes none, since none has been tried with the
-program.
-
-Quirks
-- A result stands in a message of the user, and the result of a tool is that of the Model Context Protocol; older
-  files have its list of contents alone, and `Ok` or `Err` where newer ones have a status.
-- A call that the model wrote wrongly has an error in place of its name: its name is not known.
-- `agentVisible` says whether the model still sees a message. A message that only the model sees, behind messages that
-  it sees no more, is the summary of these.
-- Only what a model of Anthropic signed is a signature.
-- What the program tells or asks the user is an event.
-"""
+"""goose: session → transcript."""
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.sessions import Envelope, add_event
 from convcli.kit.settings import Setting
-from convcli.kit.values import paths, time_of_epoch
-from convcli.model.dialect import Clue, Dialect, Program
+from convcli.kit.values import milliseconds_of_time, time_of_epoch
 from convcli.model.transcript import (
     Media,
     Message,
@@ -38,18 +23,18 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.validation.rules import links, turns
 
 NAME = "goose"
 CONVERSATION = "conversation"
 SESSION = Envelope(
-    "id name description working_dir created_at updated_at conversation",
+    "id working_dir name description user_set_name session_type created_at updated_at extension_data conversation "
+    "message_count",
     {"id": "id", "name": "title", "working_dir": "cwd", "created_at": "created_at", "updated_at": "updated_at"},
     content=CONVERSATION,
 )
 MESSAGE = Envelope(
     "id role created content metadata",
-    {"id": "id", "created": Setting("created_at", lambda value: _time(value), lambda _: None)},
+    {"id": "id", "created": Setting("created_at", lambda value: _time(value), lambda time: _seconds(time))},
     content="role content metadata",
 )
 TEXT = Keys("type text annotations _meta", carried="annotations _meta")
@@ -58,6 +43,8 @@ KNOWN = {"userVisible": True, "agentVisible": True}
 """What the metadata of a message say that goes without saying."""
 CALLS = {"toolRequest": "toolCall", "frontendToolRequest": "toolCall"}
 """The kinds of calls, and the key of each."""
+BARE = ("text", "image")
+"""Contents of results that are parts."""
 SIGNERS = ("anthropic", None)
 
 
@@ -65,20 +52,13 @@ def _time(value: Any) -> str | None:
     return time_of_epoch(value) if type(value) is int else None
 
 
-def detect(document: Any) -> Clue | None:
-    """By messages with a time and blocks, in a session or behind the row that begins one."""
-    if isinstance(document, dict) and "working_dir" in document and isinstance(document.get(CONVERSATION), list):
-        messages = document[CONVERSATION]
-        return Clue(97, "a conversation in a working_dir") if any(map(_is_message, messages)) else None
-    rows = document if isinstance(document, list) else []
-    begins = bool(rows) and isinstance(rows[0], dict) and "working_dir" in rows[0] and "description" in rows[0]
-    if begins and any(map(_is_message, rows)):
-        return Clue(97, "messages behind a row with a working_dir")
-    asked = any(_is_message(row) and any(str(block.get("type")) in BLOCKS for block in row["content"]) for row in rows)
-    return Clue(95, "messages with requests to tools and their responses") if asked else None
+def _seconds(time: str | None) -> int | None:
+    milliseconds = milliseconds_of_time(time)
+    return None if milliseconds is None else milliseconds // 1000
 
 
-def _is_message(row: Any) -> bool:
+def is_message(row: Any) -> bool:
+    """Is the row a message of the user or the assistant?"""
     content = row.get("content") if isinstance(row, dict) else None
     is_known = isinstance(row, dict) and row.get("role") in ("user", "assistant") and "created" in row
     return is_known and isinstance(content, list) and all(isinstance(block, dict) for block in content)
@@ -93,13 +73,15 @@ def lift(document: Any) -> Transcript:
     transcript = context.transcript()
     prefix: Path = (CONVERSATION,) if isinstance(document, dict) else ()
     rows: list[Any] = document[CONVERSATION] if isinstance(document, dict) else document
-    begins = not prefix and isinstance(rows[0], dict) and not _is_message(rows[0])
+    begins = not prefix and bool(rows) and isinstance(rows[0], dict) and not is_message(rows[0])
     session: Native = document if isinstance(document, dict) else rows[0] if begins else {}
     context.origin.routes |= {(key,): (0, key) for key in session} if begins else {}
     for i, row in enumerate(rows):
         if row is not session:
             _lift_row(row, (*prefix, i), context)
-    transcript.extras = extras_of(NAME, SESSION.lift(session, transcript))
+    carried = SESSION.lift(session, transcript) or {}
+    is_counted = bool(prefix) and carried.get("message_count") == len(rows)
+    transcript.extras = extras_of(NAME, omit(carried, "message_count") if is_counted else carried)
     if transcript.title is None:
         _retitle(transcript, session, context)
     _find_summary(context.messages)
@@ -117,7 +99,7 @@ def _retitle(transcript: Transcript, session: Native, context: LiftContext) -> N
 
 def _lift_row(row: Any, path: Path, context: LiftContext) -> None:
     """A message for each result and for each run of other blocks; the first has what is said of all."""
-    if not _is_message(row) or (row["content"] and all(block.get("type") in NOTICES for block in row["content"])):
+    if not is_message(row) or (row["content"] and all(block.get("type") in NOTICES for block in row["content"])):
         add_event(context, row, path, MESSAGE if isinstance(row, dict) else None)
         return
     metadata = _object(row.get("metadata"))
@@ -184,8 +166,9 @@ def _lift_shown(block: Native) -> Part | None:
     """A text or an image."""
     if block.get("type") == "text" and isinstance(block.get("text"), str):
         return Text(block["text"], extras=extras_of(NAME, TEXT.carried(block)))
-    if block.get("type") == "image" and isinstance(block.get("data"), str):
-        media_type = block.get("mimeType") or None
+    media_type = block.get("mimeType") or None
+    is_image = block.get("type") == "image" and isinstance(block.get("data"), str)
+    if is_image and isinstance(media_type, (str, NoneType)):
         return Media("image", data=block["data"], media_type=media_type, extras=extras_of(NAME, IMAGE.carried(block)))
     return None
 
@@ -274,25 +257,3 @@ BLOCKS = {
     "thinking": _lift_thinking,
     "redactedThinking": _lift_redacted,
 }
-
-DIALECT = Dialect(
-    name=NAME,
-    title="goose",
-    aliases=("block-goose",),
-    specification="Session and Message of block/goose, goose 1.48; read 2026-11-23",
-    framings=("document", "records", "events"),
-    forms=("export", "session"),
-    programs=(Program(NAME, ".local/share/goose", "sessions/*.jsonl sessions/*.db"),),
-    detect=detect,
-    lift=lift,
-    has=frozenset(("message.provider", "message.replaces")),
-    rules=(links.paired(links.PairingRules(where="later", missing=None)), turns.decodable()),
-    places=paths(
-        "title=name cwd=working_dir createdAt=created_at updatedAt=updated_at message.createdAt=created "
-        "message.model=metadata/inference/requestedModel message.provider=metadata/inference/provider "
-        "message.replaces=metadata tool_call.name=toolCall/value/name tool_call.arguments=toolCall/value/arguments "
-        "tool_result.toolCallId=id tool_result.value=toolResult/value/content tool_result.kind=toolResult "
-        "tool_result.isError=toolResult/value/isError image.mediaType=mimeType reasoning.text=thinking"
-    ),
-    envelope=frozenset(("metadata", "message_count", "extension_data", "outcome")),
-)

@@ -1,0 +1,133 @@
+"""What goose takes of any transcript, as passes: measured with `goose session import` of 1.52 on 2026-11-23."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.goose.lifting import MESSAGE, NAME, lift
+from convcli.dialects.goose.writing import continues, is_contents, write_session
+from convcli.kit import custom, sessions
+from convcli.kit.fitting import as_read_back, only_own_opaque, refusals_as_texts
+from convcli.kit.grouping import begins
+from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.passes import on_each_message, on_messages, on_parts, shared
+from convcli.kit.results import expressed, in_words, result_of, separate_results
+from convcli.model.dialect import Convention
+from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
+from convcli.validation.rules.turns import INSTRUCTIONS
+
+IMAGE_TYPE = "image/png"
+"""The media type of an image that has none, for goose wants one."""
+
+
+def _express(result: ToolResult) -> tuple[str, Any] | None:
+    """How data comes back, and a list of one text."""
+    if result.kind == "data":
+        return None if is_contents(result.value) else ("error" if result.is_error else "text", in_words(result))
+    one = result.value[0] if result.kind == "multimodal" and len(result.value) == 1 else None
+    is_bare = isinstance(one, Text) and one == Text(one.text)
+    return ("error" if result.is_error else "text", one.text) if is_bare else None  # type: ignore[union-attr]
+
+
+RESULTS = Convention(
+    _express,
+    {
+        **dict.fromkeys(("data", "error"), ("encoded", "a result holds contents: the data is written as JSON")),
+        "multimodal": ("changed", "a result of one text is the same as that text"),
+    },
+)
+
+
+def _is_event(message: Message) -> bool:
+    row = sessions.row_of_event(message, NAME)
+    return row is not None and lift({"conversation": [row]}).messages[0].role == "event"
+
+
+def _turn(message: Message) -> Message | None:
+    """Instructions are in the program."""
+    if message.role in INSTRUCTIONS:
+        return None
+    is_answer = message.role != "tool" or result_of(message) is not None
+    return message if is_answer else replace(message, role="user")
+
+
+def _part(part: Part, message: Message) -> Part | None:
+    if isinstance(part, ToolResult):
+        if message.role != "tool" or part.kind != "multimodal":
+            return part if message.role == "tool" else None
+        value = shared(part.value, [_media(one) if isinstance(one, Media) else one for one in part.value])
+        return part if value is part.value else replace(part, value=value)
+    if isinstance(part, Media):
+        return _media(part)
+    return part if not isinstance(part, ToolCall) or message.role == "assistant" else None
+
+
+def _media(media: Media) -> Media | None:
+    """An image with its data."""
+    if media.type != "image" or media.data is None:
+        return None
+    return media if media.media_type else replace(media, media_type=IMAGE_TYPE)
+
+
+def _compacted(messages: list[Message]) -> list[Message]:
+    """What a summary stands for the model sees no more, and the summary the user does not see."""
+    at = max((k for k, message in enumerate(messages) if message.replaces is not None), default=0)
+    hidden = [_marked(message, is_seen=False) for message in messages[:at]]
+    fitted = [*hidden, *messages[at:]]
+    if at:
+        fitted[at] = _marked(messages[at], is_seen=True)
+    return shared(messages, fitted)
+
+
+def _marked(message: Message, *, is_seen: bool) -> Message:
+    if message.role == "event" or (not is_seen and message == Message(message.role, message.parts)):
+        return message
+    carried = carried_by(message.extras, NAME)
+    marks = {} if is_seen else {"agentVisible": False}
+    marks |= {"userVisible": False} if message.replaces is not None else {}
+    metadata = carried.get("metadata", {})
+    same = all(metadata.get(key) == value for key, value in marks.items()) and not (
+        is_seen and metadata.get("agentVisible") is False
+    )
+    if same:
+        return message
+    metadata = {key: value for key, value in metadata.items() if key not in ("agentVisible", "userVisible")}
+    return replace(message, extras=extras_of(NAME, {**carried, "metadata": {**metadata, **marks}}))
+
+
+def _timed(transcript: Transcript) -> Transcript:
+    """Every row and the session have a time."""
+    messages = transcript.messages
+    starts = begins(messages, continues)
+    timed = sessions.timed(replace(transcript, messages=[messages[k] for k in starts]))
+    fitted = list(messages)
+    for k, message in zip(starts, timed.messages, strict=True):
+        fitted[k] = message
+    updated = transcript.updated_at or max([timed.created_at or sessions.EPOCH, *_times(timed)])
+    return replace(timed, messages=shared(messages, fitted), updated_at=updated)
+
+
+def _times(transcript: Transcript) -> list[str]:
+    return [message.created_at for message in transcript.messages if message.created_at is not None]
+
+
+FIT = (
+    custom.as_functions,
+    refusals_as_texts,
+    only_own_opaque(NAME),
+    sessions.active_branch,
+    sessions.events(_is_event),
+    separate_results,
+    on_each_message(_turn),
+    sessions.results_between_events,
+    sessions.with_models,
+    on_parts(_part),
+    expressed(RESULTS),
+    _timed,
+    on_messages(_compacted),
+    sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, MESSAGE)),
+    sessions.with_session_id(write_session),
+    as_read_back(lift, lambda transcript, _: write_session(transcript), "export"),
+)

@@ -1,0 +1,114 @@
+"""goose: transcript → session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.goose.lifting import BARE, IMAGE, KNOWN, MESSAGE, NAME, NORMAL, SESSION, TEXT
+from convcli.kit.grouping import are_of_user, groups
+from convcli.kit.objects import Native, carried_by, omit
+from convcli.kit.pairing import UNKNOWN
+from convcli.kit.results import has_failed
+from convcli.kit.sessions import row_of_event
+from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
+
+CONTENTS = ("text", "image", "audio", "resource", "resource_link")
+"""The kinds of contents that the result of a tool may hold."""
+
+
+def continues(message: Message, before: Message, first: Message) -> bool:
+    """Does a message say nothing that a row says, behind one of its row that says something?"""
+    is_known = first.id is not None or first.created_at is not None
+    return is_known and message == Message(message.role, message.parts) and are_of_user(before, message)
+
+
+def write_session(transcript: Transcript) -> Native:
+    """The session as goose exports and imports it."""
+    rows = [_write_row(group) for group in groups(transcript.messages, continues)]
+    usual: Native = {"extension_data": {}, "message_count": len(rows), **carried_by(transcript.extras, NAME)}
+    native = SESSION.write(transcript, usual, conversation=rows)
+    return {**{key: native.get(key, "") for key in ("id", "working_dir", "name")}, **native}
+
+
+def _write_row(group: list[Message]) -> Any:
+    first = group[0]
+    if first.role == "event":
+        return row_of_event(first, NAME, MESSAGE)
+    blocks = [block for message in group for part in message.parts for block in _write_part(part)]
+    carried = carried_by(first.extras, NAME)
+    role = "assistant" if first.role == "assistant" else "user"
+    metadata = {**KNOWN, **_inference(first, carried), **omit(carried.get("metadata", {}), "inference")}
+    return MESSAGE.write(first, omit(carried, "metadata"), role=role, content=blocks, metadata=metadata)
+
+
+def _inference(message: Message, carried: Native) -> Native:
+    """Which model answered."""
+    inner = carried.get("metadata", {}).get("inference", {})
+    if message.model is None and message.provider is None and not inner:
+        return {}
+    return {"inference": {"provider": message.provider or "", "requestedModel": message.model or "", **inner}}
+
+
+# ---------------------------------------------------------------- blocks
+
+
+def _write_part(part: Part) -> list[Native]:
+    carried = carried_by(part.extras, NAME)
+    if isinstance(part, (Text, Media)):
+        return [_shown(part, carried)]
+    if isinstance(part, Reasoning):
+        return [_write_thinking(part, carried)]
+    if isinstance(part, ToolCall):
+        return [_write_call(part, carried)]
+    if isinstance(part, ToolResult):
+        return [_write_response(part, carried)]
+    return [part.value] if isinstance(part, Opaque) and part.dialect == NAME else []
+
+
+def _shown(part: Text | Media, carried: Native) -> Native:
+    if isinstance(part, Text):
+        return TEXT.put({"type": "text", "text": part.text}, carried)
+    return IMAGE.put({"type": "image", "data": part.data, "mimeType": part.media_type or ""}, carried)
+
+
+def _write_thinking(part: Reasoning, carried: Native) -> Native:
+    metadata = part.metadata or {}
+    if "redactedData" in metadata:
+        return {"type": "redactedThinking", "data": metadata["redactedData"], **carried}
+    return {"type": "thinking", "thinking": part.text, "signature": metadata.get("signature", ""), **carried}
+
+
+def _write_call(call: ToolCall, carried: Native) -> Native:
+    outcome = carried.get("outcome", {})
+    if call.name == UNKNOWN and "error" in carried:
+        called: Any = {"status": "error", "error": carried["error"], **outcome}
+    else:
+        value = {"name": call.name, "arguments": call.arguments, **carried.get("value", {})}
+        called = {"status": "success", "value": value, **outcome}
+    signature = (call.metadata or {}).get("thoughtSignature")
+    native = {"type": carried.get("type", NORMAL), "id": call.id, "toolCall": called}
+    native |= {"thoughtSignature": signature} if signature is not None else {}
+    return {**native, **omit(carried, "type", "error", "outcome", "value")}
+
+
+def _write_response(result: ToolResult, carried: Native) -> Native:
+    value = {"content": _write_contents(result, carried), "isError": has_failed(result), **carried.get("value", {})}
+    outcome = {"status": "success", "value": value, **carried.get("outcome", {})}
+    native = {"type": "toolResponse", "id": result.tool_call_id, "toolResult": outcome}
+    return {**native, **omit(carried, "content", "value", "outcome")}
+
+
+def _write_contents(result: ToolResult, carried: Native) -> Any:
+    if result.kind == "data":
+        return result.value
+    parts = result.value if result.kind == "multimodal" else [Text(result.value)]
+    beside = carried.get("content") or []
+    beside = beside if len(beside) == len(parts) else [{}] * len(parts)
+    return [_shown(part, more) for part, more in zip(parts, beside, strict=True)]
+
+
+def is_contents(value: Any) -> bool:
+    """Is it a list of contents, of which some are neither texts nor images?"""
+    if not isinstance(value, list) or not all(isinstance(one, dict) and one.get("type") in CONTENTS for one in value):
+        return False
+    return any(one["type"] not in BARE for one in value)
