@@ -69,7 +69,7 @@ def _unread(survey: Survey) -> Iterator[Breach]:
 
 
 def _place(facts: SessionFacts) -> str:
-    """A file to import: the sessions themselves are in a database."""
+    """A file to import: the sessions themselves are in a database. The import prints the id that they get there."""
     return f"import/{facts.id}.json"
 
 
@@ -78,7 +78,7 @@ PROGRAM = Program(
     ".local/share/goose",
     "sessions/*.jsonl sessions/*.db import/*.json",
     place=_place,
-    command="goose session import {path} && goose session --resume",
+    command="goose session --resume --session-id $(goose session import {path} | sed -n 's/ - .*//p')",
 )
 
 HAS = lacking.fields("id title cwd createdAt updatedAt message.id message.createdAt")
