@@ -22,8 +22,10 @@ from convcli.model.transcript import Message, Origin, Part, ToolCall, ToolResult
 from convcli.proof.difference import difference
 from convcli.proof.equality import as_json
 from convcli.proof.pieces import differing
+from convcli.proof.places import Places
 from convcli.proof.reasons import MISSING, Level, Loss
-from convcli.wire import exact_json
+from convcli.wire import exact_json, pointers
+from convcli.wire.decimals import builtins
 
 MIRRORED: dict[LossKind, LossKind] = {"dropped": "invented", "invented": "dropped"}
 """What a difference is called by who looks from the other side; the other kinds are called the same."""
@@ -74,7 +76,8 @@ def _compared(
     back = difference(second, first, of_second, of_first)
     if not exact:
         forth, back = _unexplained(forth, back, first, second, of_first, of_second)
-    places = _places_in_second(forth, back)
+    has_more = any((loss.kind, loss.field) == ("invented", "message") for loss in forth)
+    places = _places_in_second(forth, back, _messages(second, of_second) if has_more else {})
     return [_told(*pair, first.origin, second.origin) for pair in zip(forth, places, strict=True)]
 
 
@@ -109,30 +112,46 @@ def _joined(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=messages)
 
 
-def _places_in_second(forth: list[Loss], back: list[Loss]) -> list[str]:
-    """For each difference where it is in the second, as who looks from there tells it; empty where nothing is."""
+def _places_in_second(forth: list[Loss], back: list[Loss], messages: dict[bytes | None, list[str]]) -> list[str]:
+    """For each difference where it is in the second, as who looks from there tells it; empty where nothing is.
+
+    `messages` are the places of those of the second, by what they say.
+    """
     exact: dict[_Key, list[Loss]] = {}
     for loss in back:
         exact.setdefault(_mirrored(loss), []).append(loss)
-    pairs = [exact[_fact(loss)].pop(0) if exact.get(_fact(loss)) else None for loss in forth]
-    wholes: dict[_Key, list[Loss]] = {}
-    for loss in (loss for rest in exact.values() for loss in rest):
-        if loss.kind == "dropped":
-            for key in dict.fromkeys((_name(loss.field, loss.before), (loss.field.rpartition(".")[0],))):
-                wholes.setdefault(key, []).append(loss)
+    places = [exact[_fact(loss)].pop(0).where if exact.get(_fact(loss)) else "" for loss in forth]
+    rest = [loss for losses in exact.values() for loss in losses if loss.kind == "dropped"]
+    wholes: dict[str, list[str]] = {}
+    for loss in rest:  # of what only it has one side tells the whole, the other its members
+        whole = _role(loss.before) if loss.field in MESSAGES else loss.field.rpartition(".")[0]
+        wholes.setdefault(whole, []).append(loss.where)
+    gone = {loss.where for loss in rest}
     for i, loss in enumerate(forth):
-        known = wholes.get(_name(loss.field, loss.after)) if loss.kind == "invented" and pairs[i] is None else None
-        pairs[i] = known.pop(0) if known else pairs[i]
-    return ["" if loss is None else loss.where for loss in pairs]
+        if loss.kind == "invented" and not places[i]:
+            is_message = loss.field == "message"
+            known = messages.get(_text(loss.after), []) if is_message else wholes.get(loss.field, [])
+            known = known or (wholes.get(_role(loss.after), []) if is_message else [])
+            places[i] = next((where for where in known if where in gone), known[0] if known else "")
+            gone.discard(places[i])
+    return places
 
 
 MESSAGES = ("message", "event", "branch", "history")
 """How a message is called that only one side has."""
 
 
-def _name(field: str, value: Any) -> _Key:
-    """What something is called that only one side has, whoever looks; from its own side it may be told by members."""
-    return ("message", value.get("role")) if field in MESSAGES and isinstance(value, dict) else (field,)
+def _role(message: Any) -> str:
+    return f"message of {message.get('role')}" if isinstance(message, dict) else "message"
+
+
+def _messages(transcript: Transcript, dialect: Dialect) -> dict[bytes | None, list[str]]:
+    """The places of all messages, by what they say."""
+    places, found = Places(transcript, dialect), dict[bytes | None, list[str]]()
+    for i, message in enumerate(transcript.messages):
+        where = pointers.pointer(places.existing(places.whole(i)))
+        found.setdefault(_text(builtins(message)), []).append(where)
+    return found
 
 
 def _told(loss: Loss, place_in_second: str, ours: Origin | None, theirs: Origin | None) -> Difference:
