@@ -49,7 +49,7 @@ def test_a_dialect_costs_what_is_listed(name: str, lines: str, families: str) ->
 
 
 def test_the_table_is_not_empty() -> None:
-    assert len(LISTED) > 10
+    assert len(LISTED) >= 10
 
 
 if __name__ == "__main__":
