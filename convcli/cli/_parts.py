@@ -126,7 +126,7 @@ class _PartsJob(NamedTuple):
         reading = self.reading
         if self.out is None:
             raise JobError("usage", "--engine needs --out-dir, the folder of the parts")
-        if reading.line or reading.at or reading.selection is not None:
+        if reading.line is not None or reading.at or reading.selection is not None:
             raise JobError("usage", "--line, --at and what chooses transcripts are not for a job with --engine")
         return self.out
 

@@ -152,4 +152,4 @@ def row_of(document: Document, transcript: Transcript) -> Row:
     """What inspect says of a transcript."""
     from convcli.views import rows as overview
 
-    return overview.by_transcript(transcript, document.file, document.first_line, document.dialect.name)
+    return overview.by_transcript(transcript, document.file, document.number, document.dialect.name)

@@ -64,8 +64,8 @@ def verbose_option(function: F) -> F:
 
 def line_option(function: F) -> F:
     """The option that names one transcript of a file."""
-    help_text = "Only the transcript on this line of the one FILE, as FILE:LINE."
-    return click.option("--line", type=click.IntRange(1), metavar="N", help=help_text)(function)
+    help_text = "Only the transcript on this line of the one FILE, as FILE:LINE; of a table, in this row."
+    return click.option("--line", type=click.IntRange(0), metavar="N", help=help_text)(function)
 
 
 def at_option(function: F) -> F:

@@ -103,4 +103,9 @@ def _row(difference: Difference, one: Document | None, other: Document | None) -
     line, row["first"] = one.place(difference.first) if one is not None else (0, "")
     other_line, row["second"] = other.place(difference.second) if other is not None else (0, "")
     values = {name: None if row[name] is MISSING else row[name] for name in ("before", "after")}
-    return {**row, **values, "line": line or None, "line_of_second": other_line or None}
+    return {
+        **row,
+        **values,
+        "line": one and one.number_of(line),
+        "line_of_second": other and other.number_of(other_line),
+    }

@@ -157,7 +157,7 @@ class _Losses:
 
 def _row(loss: Loss) -> dict[str, Any]:
     """No values: transcripts hold secrets."""
-    return {name: getattr(loss, name) for name in COLUMNS} | {"line": loss.line or None}
+    return {name: getattr(loss, name) for name in COLUMNS} | {"line": loss.number}
 
 
 def _of_group(group: LossGroup, is_one: bool) -> dict[str, Any]:
@@ -166,7 +166,9 @@ def _of_group(group: LossGroup, is_one: bool) -> dict[str, Any]:
 
     loss = group.first[0]
     row = {name: getattr(group, name) for name in GROUPED if name != "first"}
-    return row | {"first": spot(loss.line, loss.where) if is_one else place(loss.file, loss.line, 0, loss.where)}
+    return row | {
+        "first": spot(loss.line, loss.where, loss.row) if is_one else place(loss.file, loss.number, 0, loss.where)
+    }
 
 
 def _kept(outcomes: OutcomeTable) -> Iterator[dict[str, Any]]:

@@ -104,7 +104,9 @@ def _row(document: Document, program: str) -> Row:
     from convcli.views.rows import by_transcript
 
     transcript = document.lift()
-    row: dict[str, Any] = by_transcript(transcript, document.file, document.line, document.dialect.name)
+    row: dict[str, Any] = by_transcript(
+        transcript, document.file, document.number_of(document.line), document.dialect.name
+    )
     size = None if document.line else _shared.size_of(document.file)  # one of many in a database has none
     about = {"program": program, "cwd": transcript.cwd, "size": size}
     return {**row, **about, "title": transcript.title or first_words(transcript)}

@@ -266,5 +266,5 @@ def _statistics(verdicts: Iterator[Verdict]) -> Iterator[dict[str, Any]]:
             first.setdefault(key, finding)
     for (severity, code), number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
         finding = first[severity, code]
-        where = place(finding.file, finding.line, finding.column, finding.where)
+        where = place(finding.file, finding.number, finding.column, finding.where)
         yield {"findings": number, "severity": severity, "code": code, "first": where}

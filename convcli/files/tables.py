@@ -1,19 +1,33 @@
-"""Parquet and Arrow files as records: a row is what a line is in JSON Lines, and is counted from 1 as lines are.
+"""Parquet and Arrow files as records: a row is what a line is in JSON Lines. Records count from 1, as those of lines
+do; what is told of a row has its number from 0, as other programs for tables count.
 
 Rows are read some at a time, so a file of any length needs little memory.
 Formats: https://parquet.apache.org/docs/file-format, https://arrow.apache.org/docs/format/IPC.html"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 from convcli.files.columns import ColumnReader, Path, pyarrow
 from convcli.files.framing import Framing, Range, Record
 from convcli.files.packed import CountedFile, SeekableBytes
 from convcli.model.errors import ContentError
+
+
+class RowGroups(NamedTuple):
+    """The first rows of the row groups of a table."""
+
+    starts: tuple[int, ...]
+
+    def place(self, record: int) -> tuple[int, int]:
+        """The row from 0, and its row group, of a record that counts from 1; -1 for no row group."""
+        return record - 1, bisect_right(self.starts, record - 1) - 1
+
 
 _ROWS = 256
 """Rows that are made to values together."""
@@ -68,6 +82,11 @@ class TableSource:
         return sum(count for count, _ in self._opened().groups)
 
     @property
+    def row_groups(self) -> RowGroups:
+        """Where its row groups begin; an Arrow file has none."""
+        return RowGroups(tuple(accumulate((count for count, _ in self._opened().groups), initial=0))[:-1])
+
+    @property
     def columns(self) -> ColumnReader:
         """What reads the columns."""
         if self._reader is None:
@@ -117,12 +136,13 @@ class TableSource:
         for number, value in enumerate(values, row):
             yield Record(number, 0, 0, b"", value)
 
-    def _unreadable(self, error: Exception, row: int) -> ContentError:
+    def _unreadable(self, error: Exception, record: int) -> ContentError:
+        row, group = self.row_groups.place(record)
         if isinstance(error, ContentError):
-            return ContentError(error.code, error.message, file=self.name, line=row)
+            return ContentError(error.code, error.message, file=self.name, row=row, group=group)
         if isinstance(error, UnicodeDecodeError):
-            return ContentError("not-utf8", "a text is not UTF-8", file=self.name, line=row)
-        return ContentError("damaged-table", "a value of this row cannot be read", file=self.name, line=row)
+            return ContentError("not-utf8", "a text is not UTF-8", file=self.name, row=row, group=group)
+        return ContentError("damaged-table", "a value of this row cannot be read", file=self.name, row=row, group=group)
 
     def _opened(self) -> _ParquetBatches | _ArrowBatches:
         if self._table is None:

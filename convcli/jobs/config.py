@@ -53,15 +53,15 @@ PLACE_KEYS = {"file": str, "where": str, "line": int, "codes": list}
 
 class IgnoredPlace(NamedTuple):
     """A place whose findings are not shown: a pointer, in which `*` is any one step, and all that lies below it; on a
-    line, 0 for any; with one of these codes, or any if there are none."""
+    line, or in a row of a table, None for any; with one of these codes, or any if there are none."""
 
     where: str
-    line: int
+    line: int | None
     codes: frozenset[str]
 
     def matches(self, finding: Finding) -> bool:
         """Is the finding at this place?"""
-        if (self.line and self.line != finding.line) or (self.codes and finding.code not in self.codes):
+        if (self.line is not None and self.line != finding.number) or (self.codes and finding.code not in self.codes):
             return False
         steps, wanted = finding.where.split("/"), self.where.rstrip("/").split("/")
         return len(steps) >= len(wanted) and all(one in ("*", step) for one, step in zip(wanted, steps, strict=False))
@@ -85,7 +85,7 @@ class Configuration(NamedTuple):
     def ignored_places(self, file: str) -> tuple[IgnoredPlace, ...]:
         """The places of a file whose findings are ignored."""
         return tuple(
-            IgnoredPlace(place.get("where", ""), place.get("line", 0), frozenset(place.get("codes", ())))
+            IgnoredPlace(place.get("where", ""), place.get("line"), frozenset(place.get("codes", ())))
             for place in self.settings.get("ignore-at", ())
             if self._matches(file, place.get("file", "*"))
         )

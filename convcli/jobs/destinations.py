@@ -158,7 +158,8 @@ class Names:
 
 
 def _place(document: Document) -> str:
-    line = f"line-{document.line}" if document.line else ""
+    word = "line" if document.groups is None else "row"
+    line = f"{word}-{document.number_of(document.line)}" if document.line else ""
     return "-".join(filter(None, (line, _UNSAFE.sub("-", document.at).strip("-")))) or "transcript"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -19,6 +19,9 @@ from convcli.model.transcript import Transcript
 from convcli.proof.reasons import Loss
 from convcli.wire import exact_json
 from convcli.wire.exact_json import BEGIN, Position
+
+if TYPE_CHECKING:
+    from convcli.files.tables import RowGroups
 
 
 class Outer(msgspec.Struct):
@@ -36,8 +39,8 @@ class Document(msgspec.Struct):
     place of the file where its text begins. `texts` are the columns of `given` that hold JSON in a text, and are
     opened in `value`. What was picked out of a record has a `spot`, its place in `raw`, which is all of the record; the
     first of several that a document of the dialect holds has the `shell`, which is that document without them. `outer`
-    is the record that a document was picked out of.
-    `is_alone`: it is one message, of which `value` is the list.
+    is the record that a document was picked out of. `is_alone`: it is one message, of which `value` is the list. Of a
+    table `groups` say which row a record is.
     `notes` are what there is to say of it beside the others of its file."""
 
     file: str
@@ -54,6 +57,7 @@ class Document(msgspec.Struct):
     outer: Outer | None = None
     is_alone: bool = False
     notes: tuple[Finding, ...] = ()
+    groups: RowGroups | None = None
 
     @property
     def original(self) -> Any:
@@ -80,6 +84,15 @@ class Document(msgspec.Struct):
         """Is it the first document of its file?"""
         return self.line <= 1 and self.at in ("", "/0")
 
+    @property
+    def number(self) -> int | None:
+        """What names the document behind its file: a line from 1, or a row from 0; None where it is all of the file."""
+        return self.number_of(self.first_line)
+
+    def number_of(self, line: int) -> int | None:
+        """The same of one of its lines."""
+        return line - 1 if line and self.groups is not None else line or None
+
     def lift(self) -> Transcript:
         """The transcript of the document. Raises RefusedError with findings that tell file and place."""
         with self._locating():
@@ -103,7 +116,8 @@ class Document(msgspec.Struct):
         """Losses whose places are of the document get its file and their lines."""
         for loss in losses:
             loss.file = self.file
-            loss.line, loss.where = self.place(loss.where)
+            line, loss.where = self.place(loss.where)
+            loss.line, loss.row, loss.group = self._in_table(line)
 
     @contextmanager
     def _locating(self) -> Iterator[None]:
@@ -147,7 +161,14 @@ class Document(msgspec.Struct):
             column = place[1]
         elif place is not None:
             line, column, byte = self._in_file(place)
-        return msgspec.structs.replace(finding, file=self.file, line=line, column=column, byte=byte, where=where)
+        line, row, group = self._in_table(line)
+        return msgspec.structs.replace(
+            finding, file=self.file, line=line, column=column, byte=byte, where=where, row=row, group=group
+        )
+
+    def _in_table(self, line: int) -> tuple[int, int, int]:
+        """The line, the row and the row group of a line: either the first or the others are known."""
+        return (0, *self.groups.place(line)) if line and self.groups is not None else (line, -1, -1)
 
     def _in_file(self, place: Position) -> Position:
         """A place in the text of the document as one of the file."""
@@ -182,9 +203,8 @@ def not_read(record: Record, error: ContentError | None = None) -> Skipped:
 
 def finding_of(error: ConvcliError) -> Finding:
     """An error as a finding at the same place."""
-    return Finding(
-        error.code, "error", error.message, error.where, error.file, error.line, error.column, error.byte, error.help
-    )
+    place = error.where, error.file, error.line, error.column, error.byte
+    return Finding(error.code, "error", error.message, *place, error.help, row=error.row, group=error.group)
 
 
 def skipped(item: Skipped) -> Finding:

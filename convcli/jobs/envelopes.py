@@ -167,7 +167,7 @@ class Passed(msgspec.Struct):
 class Picker:
     """Picks the documents of one input, each in a dialect of its own; what is no transcript is counted in `passed`.
     `outer` are the records out of which they were picked, where somebody wants them; `missed` says what patterns that
-    lead to nothing may have meant."""
+    lead to nothing may have meant; `first` is the number of the first record, 0 in a table."""
 
     def __init__(
         self, name: str, wanted: Sequence[Pattern], among: list[Dialect], *, is_named: bool, keeps_shell: bool = False
@@ -178,6 +178,7 @@ class Picker:
         self.passed = Passed(foreign=Counter())
         self.missed = ""
         self.outer: deque[Outer] | None = None
+        self.first = 1
 
     def items(self, record: Record, *, is_line: bool) -> Iterator[Item]:
         """What is picked of a record; of a member of an array, which the first step of a pattern has picked."""
@@ -274,7 +275,7 @@ class Picker:
     def _pass(self, error: ContentError, line: int, at: str) -> None:
         passed = self.passed
         passed.count += 1
-        passed.first = passed.first or f"{self._name}{f':{line}' if line else ''} {at}"
+        passed.first = passed.first or f"{self._name}{f':{line - 1 + self.first}' if line else ''} {at}"
         passed.foreign[error.message] += "convcli does not read it" in error.message
 
 

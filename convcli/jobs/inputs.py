@@ -113,11 +113,12 @@ class Input:
         source: AnySource,
         dialect: Dialect | None,
         *,
-        line: int = 0,
+        line: int | None = None,
         at: Sequence[Pattern] = (),
         restores: bool = False,
     ) -> None:
-        self.name, self._source, self._line, self._patterns = source.name, source, line, at
+        self.name, self._source, self._patterns = source.name, source, at
+        self._line = line + 1 if line is not None and self.is_table else line
         self._named = dialect
         self._items: Iterator[Record] = iter(())
         self._head, self.at = list[Record](), 0
@@ -133,6 +134,7 @@ class Input:
 
             among = dialects.builtin() if dialect is None else [dialect]
             self._picker = Picker(source.name, at, among, is_named=dialect is not None)
+            self._picker.first = 0 if self.is_table else 1
             self._picker.outer = deque() if restores else None
             self.layout = source.framing if self._lines else "array" if len(at) > 1 or ALL in at[0] else "json"
             self.dialect, self.is_whole, self.detection = self._pick(self._picker, at)
@@ -151,13 +153,13 @@ class Input:
         records = chain(self._head, self._items)
         items = self._reader.whole(records) if self.is_whole else self._one_by_one(records)
         items = self._picked if self._picker is not None else items
-        items = items if not self._line else self._on_line(items)
-        items = items if self._choose is None else self._choose(items)
         if self._table is not None:
             from convcli.jobs.storage import TableNotes
 
             self._notes = TableNotes(self._table, self.dialect, self._patterns, is_whole=self.is_whole)
             items = self._notes.watched(items)
+        items = items if self._line is None else self._on_line(items, self._line)
+        items = items if self._choose is None else self._choose(items)
         if self.dialect.unique:
             from convcli.jobs.repeats import with_repeats
 
@@ -166,12 +168,11 @@ class Input:
 
     def keep_nulls(self) -> bool:
         """Read anew, with nulls as values in what are open objects in the dialect. False for what is no table."""
-        if self._table is None:
-            return False
-        from convcli.jobs.storage import ColumnPaths
+        if self._table is not None:
+            from convcli.jobs.storage import ColumnPaths
 
-        self._table.keep(ColumnPaths(self.dialect, self._patterns, is_whole=self.is_whole).is_open)
-        return True
+            self._table.keep(ColumnPaths(self.dialect, self._patterns, is_whole=self.is_whole).is_open)
+        return self.is_table
 
     @property
     def notes(self) -> list[Finding]:
@@ -200,7 +201,7 @@ class Input:
 
     @property
     def _is_session(self) -> bool:
-        is_part = self._picker is not None or self._line or self.is_selected
+        is_part = self._picker is not None or self._line is not None or self.is_selected
         return self.is_whole and self.layout == "jsonl" and not is_part
 
     def select(self, choose: Callable[[Iterator[Item]], Iterator[Item]]) -> None:
@@ -251,7 +252,7 @@ class Input:
     @property
     def may_be_several(self) -> bool:
         """Can there be several documents in such a file?"""
-        return self.layout in ("jsonl", "array") and not self.is_whole and not self._line
+        return self.layout in ("jsonl", "array") and not self.is_whole and self._line is None
 
     @property
     def passed(self) -> Passed | None:
@@ -370,16 +371,17 @@ class Input:
     def _nothing(self) -> ContentError:
         return ContentError("empty-input", "there is no transcript in it", file=self.name)
 
-    def _on_line(self, items: Iterator[Item]) -> Iterator[Item]:
+    def _on_line(self, items: Iterator[Item], line: int) -> Iterator[Item]:
         """The document or the stretch that stands on the line that was asked for, and nothing behind it."""
         for item in items:
-            begin, last = item.lines if isinstance(item, Document) else (item.error.line, item.error.line)
-            if begin <= self._line <= last:
+            begin, last = item.lines if isinstance(item, Document) else (item.error.record, item.error.record)
+            if begin <= line <= last:
                 yield item
                 return
-            if begin > self._line:
+            if begin > line:
                 break
-        message = f"there is no transcript on line {self._line:,}"
+        at = f"on line {line:,}" if self._table is None else f"in row {line - 1:,}"
+        message = f"there is no transcript {at}"
         raise JobError(
             "unknown-line", message, file=self.name, help="a line of the file as findings print it is wanted"
         )

@@ -36,6 +36,8 @@ class Verdict(NamedTuple):
     findings: list[Finding]
     is_skipped: bool = False
     """It is no transcript of any kind, and nobody has named it."""
+    row: int = -1
+    """Its row from 0, in a table; then it has no line."""
     is_of_file: bool = False
     """It is no verdict on a document: it says how the file stores them."""
 
@@ -71,7 +73,8 @@ def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator
         wanted = [finding for finding in findings if options.wants(finding)] if findings else findings
         if wanted and is_first:
             wanted[0] = _doubted(wanted[0], source)
-        yield Verdict(source.name, line, source.dialect.name, wanted)
+        place, row = (0, line - 1) if source.is_table else (line, -1)
+        yield Verdict(source.name, place, source.dialect.name, wanted, row=row)
     notes = [finding for finding in source.notes if options.wants(finding)]
     if notes:
         yield Verdict(source.name, 0, source.dialect.name, notes, is_of_file=True)
@@ -95,7 +98,7 @@ def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, bool, l
     for item in source:
         if isinstance(item, Skipped):
             finding = skipped(item)
-            yield finding.line, finding.line <= 1, [finding]
+            yield finding.record, finding.record <= 1, [finding]
         else:
             yield item.first_line, item.is_first, judged(item, options)
 
@@ -110,10 +113,10 @@ def _session(source: Input, options: JudgingOptions) -> list[Finding]:
             findings += judged(item, options)
     gaps = [gap for gap in gaps if options.wants(gap)]
     if gaps:
-        doubtful = [_may_follow(finding, gaps[0].line, gaps[-1].line) for finding in findings]
+        doubtful = [_may_follow(finding, gaps[0].record, gaps[-1].record) for finding in findings]
         gaps[0] = _noted(gaps[0], list(compress(findings, doubtful)))
         findings = [finding for finding, is_doubtful in zip(findings, doubtful, strict=True) if not is_doubtful]
-    return sorted([*gaps, *findings], key=lambda finding: finding.line)
+    return sorted([*gaps, *findings], key=lambda finding: finding.record)
 
 
 LOOK_BACK = frozenset(("orphan-tool-result", "missing-parent", "unknown-rewind", "stream-out-of-order", "torn-stream"))
@@ -123,7 +126,7 @@ LOOK_AHEAD = frozenset(("missing-tool-result", "invalid-arguments", "torn-stream
 
 def _may_follow(finding: Finding, first: int, last: int) -> bool:
     """Is a finding perhaps only there because lines cannot be read, the first and the last of which are these?"""
-    back, ahead = finding.line > first, finding.line < last
+    back, ahead = finding.record > first, finding.record < last
     return (back and finding.code in LOOK_BACK) or (ahead and finding.code in LOOK_AHEAD)
 
 

@@ -15,7 +15,7 @@ from convcli.wire import exact_json
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".parquet", ".arrow", ".eval", ".db")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
-_WITH_LINE = re.compile(r"(?P<file>.+):(?P<line>[1-9][0-9]{0,17})")
+_WITH_LINE = re.compile(r"(?P<file>.+):(?P<line>0|[1-9][0-9]{0,17})")
 _WITH_COLUMN = re.compile(rf"{_WITH_LINE.pattern}:[0-9]+")
 
 
@@ -39,25 +39,26 @@ def find(paths: Iterable[str], line: int | None = None) -> list[InputFile]:
     files = list(dict.fromkeys(file for path in paths for file in _find(path)))
     if line is None:
         return files
-    if len(files) != 1 or split_line(files[0].path)[1]:
+    if len(files) != 1 or split_line(files[0].path)[1] is not None:
         raise JobError("usage", "--line is for one FILE")
     return _find(f"{files[0].path}:{line}")
 
 
-def split_line(path: str) -> tuple[str, int]:
-    """The file and the line of FILE:LINE or FILE:LINE:COLUMN, as findings have them; line 0 where none is named.
+def split_line(path: str) -> tuple[str, int | None]:
+    """The file and the line of FILE:LINE or FILE:LINE:COLUMN, as findings have them, of a table the row; None where
+    none is named.
 
     A file that has such a name is that file."""
     for pattern in () if os.path.lexists(path) else (_WITH_LINE, _WITH_COLUMN):
         match = pattern.fullmatch(path)
         if match is not None and (match["file"] == "-" or os.path.lexists(match["file"])):
             return match["file"], int(match["line"])
-    return path, 0
+    return path, None
 
 
 def _find(path: str) -> list[InputFile]:
     file, line = split_line(path)
-    if line:
+    if line is not None:
         stem, suffix = os.path.splitext(without_packing(_find(file)[0].relative))
         return [InputFile(f"{file}:{line}", f"{stem}-{line}{suffix}")]
     if stores.is_url(path):

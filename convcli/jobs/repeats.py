@@ -15,7 +15,8 @@ def with_repeats(items: Iterable[Item], key: str) -> Iterator[Item]:
     for item in items:
         value = item.value.get(key) if isinstance(item, Document) and isinstance(item.value, dict) else None
         if isinstance(item, Document) and isinstance(value, str):
-            place = f"line {item.first_line:,}" if item.first_line else item.at
+            word = "line" if item.groups is None else "row"
+            place = f"{word} {item.number:,}" if item.number is not None else item.at
             before = first.setdefault(value, place)
             if before is not place:
                 message = f"the document at {before} has the same {key}: a service tells answers apart by it"

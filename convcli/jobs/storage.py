@@ -6,6 +6,7 @@ JSON, as arguments of a call are, it could have been meant, unless the tool that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -22,6 +23,8 @@ from convcli.validation import schemas
 from convcli.wire.pointers import pointer
 
 TYPE = "column-type"
+CERTAIN = "the type of the column has filled it in: no tool that is called without it has such a parameter"
+DOUBTFUL = "--nulls keep keeps all of them, for one that was meant cannot be told from one that was filled in"
 
 
 class ColumnPaths:
@@ -57,29 +60,36 @@ class TableNotes:
         self._meant: dict[Path, tuple[int, str]] = {}
 
     def watched(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The same items; their calls are compared with the tools where arguments have nulls."""
+        """The same items with their rows; calls are compared with the tools where arguments have nulls."""
+        groups = self._table.row_groups
         for item in items:
-            if self._has_calls and isinstance(item, Document):
-                self._watch(item)
+            if isinstance(item, Document):
+                item.groups = groups
+                if self._has_calls:
+                    self._watch(item)
+            elif item.error.line:
+                item.error.row, item.error.group = groups.place(item.error.line)
+                item.error.line = 0
             yield item
 
     def findings(self) -> list[Finding]:
         """One for each column of which there is something to say."""
         columns, file = self._table.columns, self._table.name
         told = [_changed(changed, file) for changed in columns.changed.values()]
-        return told + [finding for padding in columns.padding.values() for finding in self._padded(padding, file)]
+        inside = (each for each in columns.padding.values() if self._paths.inside(each.path) is not None)
+        return told + list(map(self._padded, inside))
 
-    def _padded(self, padding: Padding, file: str) -> Iterator[Finding]:
-        *above, _ = padding.path
-        if self._paths.inside(padding.path) is None:
-            return
-        if not self._paths.is_open(tuple(above)):
-            yield _filled(padding, file)
-        elif padding.path in self._meant:
-            row, where = self._meant[padding.path]
-            yield _doubtful(padding._replace(row=row, where=where), file)
-        else:
-            yield _certain(padding, file) if self._may_be_certain(tuple(above)) else _doubtful(padding, file)
+    def _padded(self, padding: Padding) -> Finding:
+        above, path = padding.path[:-1], ".".join(padding.path)
+        record, where = self._meant.get(padding.path, (padding.row, padding.where))
+        row, group = self._table.row_groups.place(record)
+        told = partial(Finding, where=where, file=self._table.name, count=padding.times, row=row, group=group)
+        if not self._paths.is_open(above):
+            return told("padded-key", "info", f"null in {path} is padding of the column type: it is taken as absent")
+        message = f"null in {path} is taken as absent"
+        if padding.path not in self._meant and self._may_be_certain(above):
+            return told("padded-object", "info", message, notes=(CERTAIN,))
+        return told("padded-object", "warning", message, help=DOUBTFUL)
 
     def _may_be_certain(self, path: Path) -> bool:
         """Is an object the arguments of a call?"""
@@ -141,25 +151,6 @@ class ToldOnce:
         """What was held back, as one process would have told it of all of the file."""
         held, self._held = self._held, {}
         yield from sorted(held.values(), key=lambda finding: finding.code != TYPE)
-
-
-def _filled(padding: Padding, file: str) -> Finding:
-    message = f"null in {'.'.join(padding.path)} is padding of the column type: it is taken as absent"
-    return Finding("padded-key", "info", message, padding.where, file, padding.row, count=padding.times)
-
-
-def _doubtful(padding: Padding, file: str) -> Finding:
-    text = "--nulls keep keeps all of them, for one that was meant cannot be told from one that was filled in"
-    return Finding("padded-object", "warning", *_in_open(padding, file), help=text, count=padding.times)
-
-
-def _certain(padding: Padding, file: str) -> Finding:
-    text = "the type of the column has filled it in: no tool that is called without it has such a parameter"
-    return Finding("padded-object", "info", *_in_open(padding, file), notes=(text,), count=padding.times)
-
-
-def _in_open(padding: Padding, file: str) -> tuple[str, str, str, int]:
-    return f"null in {'.'.join(padding.path)} is taken as absent", padding.where, file, padding.row
 
 
 def _changed(changed: Changed, file: str) -> Finding:

@@ -29,17 +29,26 @@ class ConvcliError(Exception):
         byte: int = -1,
         where: str = "",
         help: str = "",
+        row: int = -1,
+        group: int = -1,
     ) -> None:
         super().__init__(message)
         self.code, self.message, self.help = code, message, help
         self.file, self.line, self.column, self.byte, self.where = file, line, column, byte, where
+        self.row, self.group = row, group
 
     def __str__(self) -> str:
         """One line with all that it takes to find the cause: `chats.jsonl:14:9 /messages/0: … [missing-key]; …`."""
         numbers = [str(number) for number in (self.line, self.column if self.line else 0) if number]
+        numbers = [str(self.row)] if self.row >= 0 else numbers
         file = ":".join((self.file, *numbers)) if self.file else "line " * bool(numbers) + ":".join(numbers)
         place = " ".join(filter(None, (file, self.where)))
         return f"{place}{': ' * bool(place)}{self.message} [{self.code}]{'; ' * bool(self.help)}{self.help}"
+
+    @property
+    def record(self) -> int:
+        """The number of the record from 1, be it a line or a row of a table; 0 where it is not known."""
+        return self.line or self.row + 1
 
     def __reduce__(self) -> Any:
         """An error of another process is the same one here; by default `pickle` would call the class."""
@@ -64,6 +73,8 @@ class RefusedError(ConvcliError):
             byte=first.byte,
             where=first.where,
             help=first.help,
+            row=first.row,
+            group=first.group,
         )
         self.findings = list(findings)
 

@@ -17,7 +17,8 @@ class Finding(msgspec.Struct, omit_defaults=True, frozen=True):
 
     `code` is a kebab-case word that never changes its meaning (`missing-tool-result`). `where` is a JSON Pointer
     into the document; `line` and `column` count from 1 and `byte` from 0, 0 and -1 mean unknown. For JSONL, `line`
-    is the line of the record, `where` is relative to it, and the column of a row of a session is not known. `message`
+    is the line of the record, `where` is relative to it, and the column of a row of a session is not known. In a table
+    `row` counts from 0 in place of the line, and `group` is that of the row groups of Parquet. `message`
     names places, types and lengths, never values: transcripts hold secrets. `notes` are further lines (what was
     expected, which calls are open). `count` is how often it is so, where it is told only once of a file, and the place
     is then the first.
@@ -34,6 +35,18 @@ class Finding(msgspec.Struct, omit_defaults=True, frozen=True):
     help: str = ""
     notes: tuple[str, ...] = ()
     count: int = 1
+    row: int = -1
+    group: int = -1
+
+    @property
+    def record(self) -> int:
+        """The number of the record from 1, be it a line or a row; 0 where it is not known."""
+        return self.line or self.row + 1
+
+    @property
+    def number(self) -> int | None:
+        """What names the record behind the file: its line from 1, or its row from 0; None where it is not known."""
+        return self.row if self.row >= 0 else self.line or None
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as a JSON value, as `schemas/finding.schema.json` describes it."""

@@ -140,13 +140,13 @@ def _pieces(path: str, task: Task, size: int, config: Configuration) -> list[Inp
         return [whole]
     try:
         with inputs.opened(path, task.source, duplicate_keys=task.duplicate_keys, nulls=task.nulls) as source:
-            return list(cut(whole, source, size, counts=any(place.line for place in whole.places)))
+            return list(cut(whole, source, size, counts=any(place.line is not None for place in whole.places)))
     except ContentError:
         return [whole]
 
 
 def _readable(path: str) -> str:
     """Every process has to find it by its name."""
-    if path == "-" or inputs.split_line(path)[1]:
+    if path == "-" or inputs.split_line(path)[1] is not None:
         raise JobError("usage", "parts are made of files, not of stdin or FILE:LINE", help="leave --engine out")
     return path

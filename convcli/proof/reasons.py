@@ -28,8 +28,9 @@ class Loss(msgspec.Struct, omit_defaults=True):
 
     `kind`: dropped · changed · encoded (kept by a convention, not in a field of the vendor) · invented (the target
     needs a value that the source lacks) · moved. `where` is a JSON Pointer into the source document, for JSONL
-    relative to the record on `line`. `level`: content (a model would read something else) · context (what ties and
-    replays) · envelope (transport and bookkeeping). `before` and `after` are values of the intermediate format.
+    relative to the record on `line`, of a table to that in `row` (from 0, in a row `group`). `level`: content (a model
+    would read something else) · context (what ties and replays) · envelope (transport and bookkeeping).
+    `before` and `after` are values of the intermediate format.
     """
 
     kind: LossKind
@@ -41,6 +42,18 @@ class Loss(msgspec.Struct, omit_defaults=True):
     after: Any = msgspec.UNSET
     line: int = 0
     file: str = ""
+    row: int = -1
+    group: int = -1
+
+    @property
+    def record(self) -> int:
+        """The number of the record from 1, be it a line or a row; 0 where it is not known."""
+        return self.line or self.row + 1
+
+    @property
+    def number(self) -> int | None:
+        """What names the record behind the file: its line from 1, or its row from 0; None where it is not known."""
+        return self.row if self.row >= 0 else self.line or None
 
     def to_dict(self) -> dict[str, Any]:
         """The loss as a JSON value, as `schemas/loss.schema.json` describes it."""

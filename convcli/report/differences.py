@@ -21,9 +21,9 @@ def listed(rows: Sequence[dict[str, Any]], first: str, second: str, paint: Paint
         yield f"{paint.bold(safe_text(row['field']))} {VERBS.get(row['kind'], row['kind'])}, {row['level']}\n"
         before, after = _shown(row["before"], row["after"])
         if row["kind"] != "invented":
-            yield _side("-", place(first, row["line"] or 0, 0, row["first"]), before)
+            yield _side("-", place(first, row["line"], 0, row["first"]), before)
         if row["kind"] != "dropped":
-            yield _side("+", place(second, row["line_of_second"] or 0, 0, row["second"]), after)
+            yield _side("+", place(second, row["line_of_second"], 0, row["second"]), after)
     levels = Counter(row["level"] for row in rows)
     parts = [f"{levels[level]:,} of {level}" for level in LEVELS if levels[level]]
     yield f"{count(len(rows), 'difference')}: {', '.join(parts)}\n" if rows else "the same conversation\n"

@@ -79,4 +79,4 @@ def _value(loss: Loss) -> str:
 
 
 def _place(loss: Loss) -> str:
-    return place(loss.file, loss.line, 0, loss.where)
+    return place(loss.file, loss.number, 0, loss.where)

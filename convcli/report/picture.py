@@ -99,7 +99,8 @@ def _places(group: LossGroup, width: int) -> str:
     """The first places, as many as fit on a line, and how many more there are; without the file if all are in one."""
     one = len({loss.file for loss in group.first}) == 1
     places = [
-        spot(loss.line, loss.where) if one else place(loss.file, loss.line, 0, loss.where) for loss in group.first
+        spot(loss.line, loss.where, loss.row) if one else place(loss.file, loss.number, 0, loss.where)
+        for loss in group.first
     ]
     for shown in range(len(places), 0, -1):
         more = group.count - shown

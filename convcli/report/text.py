@@ -108,15 +108,17 @@ def lines_of(text: str, width: int) -> list[str]:
     return [line.plain for line in Text(text).wrap(Console(), width, overflow="fold")]
 
 
-def place(file: str, line: int = 0, column: int = 0, where: str = "") -> str:
-    """`file:line:column /pointer`, as far as it is known."""
-    numbers = "".join(f":{number}" for number in (line, column if line else 0) if number)
+def place(file: str, number: int | None = None, column: int = 0, where: str = "") -> str:
+    """`file:line:column /pointer`, as far as it is known; the number of the line, or of a row of a table."""
+    numbers = "" if number is None else f":{number}:{column}" if column else f":{number}"
     return safe_text(f"{file}{numbers} {where}".rstrip() if where else f"{file}{numbers}")
 
 
-def spot(line: int, where: str) -> str:
-    """`line 40 /message`: a place in a file that is known, `the whole` where that is all that is known."""
-    return safe_text(" ".join(filter(None, [f"line {line}" if line else "", where]))) or "the whole"
+def spot(line: int, where: str, row: int = -1) -> str:
+    """`line 40 /message`, in a table `row 39 /message`: a place in a file that is known, `the whole` where that is all
+    that is known."""
+    record = f"row {row}" if row >= 0 else f"line {line}" if line else ""
+    return safe_text(" ".join(filter(None, [record, where]))) or "the whole"
 
 
 def count(number: int, unit: str) -> str:

@@ -222,7 +222,7 @@ def _nodes(transcript: Transcript, source: Dialect, place_of: PlaceOf) -> Iterat
 def _node_at(loss: Loss, nodes: dict[Place, Node]) -> Node | None:
     """The innermost node around the place of a loss."""
     pointer = loss.where
-    while (node := nodes.get((loss.line, pointer))) is None and pointer:
+    while (node := nodes.get((loss.record, pointer))) is None and pointer:
         pointer = pointer.rpartition("/")[0]
     return node
 
@@ -232,7 +232,7 @@ def _worst(losses: Iterable[Loss], nodes: dict[Place, Node]) -> dict[str, dict[A
     worst: dict[str, dict[Any, Outcome]] = defaultdict(dict)
     for loss in losses:
         outcome = OUTCOME_OF_LOSS.get(loss.kind)
-        node = _node_at(loss, nodes) or (loss.line, loss.where)
+        node = _node_at(loss, nodes) or (loss.record, loss.where)
         for name in _covered(loss) if outcome is not None else ():
             before = worst[name].get(node, "kept")
             worst[name][node] = max(before, outcome or "kept", key=OUTCOMES.index)

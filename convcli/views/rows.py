@@ -241,19 +241,20 @@ def seconds_between(begin: str | None, end: str | None) -> float | None:
 # --- many transcripts ------------------------------------------------------------------------------------------------
 
 
-def by_transcript(transcript: Transcript, file: str, line: int, dialect: str) -> Row:
+def by_transcript(transcript: Transcript, file: str, line: int | None, dialect: str) -> Row:
     """A row of counts.
 
-    `line` is that of a record, None where the file is one transcript. `messages` are those of the source: what it
-    says inside another one is no message of its own, and rows that no model saw are `events`. `unpaired` are calls
-    without a result and results without a call. `input` and `output` are tokens, as far as they are recorded.
+    `line` is that of a record, of a table the row from 0; None where the file is one transcript. `messages` are those
+    of the source: what it says inside another one is no message of its own, and rows that no model saw are `events`.
+    `unpaired` are calls without a result and results without a call. `input` and `output` are tokens, as far as they
+    are recorded.
     """
     kinds = Counter(part.type for message in transcript.messages for part in message.parts)
     roles = Counter(message.role for message in _outer(transcript))
     usage = [message.usage for message in transcript.messages if message.usage]
     return {
         "file": file,
-        "line": line or None,
+        "line": line,
         "dialect": dialect,
         "messages": roles.total() - roles["event"],
         "calls": kinds["tool_call"],

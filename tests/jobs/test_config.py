@@ -82,15 +82,15 @@ def test_a_pattern_excludes_files_and_what_lies_in_folders(
 @pytest.mark.parametrize(
     ("place", "matches"),
     [
-        (IgnoredPlace("", 0, frozenset()), True),
-        (IgnoredPlace("/messages", 0, frozenset()), True),
-        (IgnoredPlace("/messages/*/content", 0, frozenset()), True),
+        (IgnoredPlace("", None, frozenset()), True),
+        (IgnoredPlace("/messages", None, frozenset()), True),
+        (IgnoredPlace("/messages/*/content", None, frozenset()), True),
         (IgnoredPlace("/messages/3/content/", 7, frozenset(("not-json", "wrong-type"))), True),
-        (IgnoredPlace("/messages/3/content/0/text", 0, frozenset()), False),
-        (IgnoredPlace("/message", 0, frozenset()), False),
-        (IgnoredPlace("/messages/4", 0, frozenset()), False),
+        (IgnoredPlace("/messages/3/content/0/text", None, frozenset()), False),
+        (IgnoredPlace("/message", None, frozenset()), False),
+        (IgnoredPlace("/messages/4", None, frozenset()), False),
         (IgnoredPlace("", 8, frozenset()), False),
-        (IgnoredPlace("", 0, frozenset(("not-json",))), False),
+        (IgnoredPlace("", None, frozenset(("not-json",))), False),
     ],
 )
 def test_an_ignored_place_is_a_pointer_and_what_is_below_it(place: IgnoredPlace, matches: bool) -> None:

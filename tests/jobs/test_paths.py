@@ -52,9 +52,9 @@ def test_a_file_is_read_once_however_often_it_is_named(tmp_path: Path) -> None:
 
 def test_a_file_whose_name_ends_like_a_line_is_that_file(tmp_path: Path) -> None:
     path = write(tmp_path / "a:1", CLEAN)
-    assert paths.split_line(str(path)) == (str(path), 0)
+    assert paths.split_line(str(path)) == (str(path), None)
     assert paths.split_line(f"{path}:1") == (str(path), 1)
-    assert paths.split_line(str(tmp_path / "none:1")) == (str(tmp_path / "none:1"), 0)
+    assert paths.split_line(str(tmp_path / "none:1")) == (str(tmp_path / "none:1"), None)
     assert paths.split_line("-:3") == ("-", 3)
 
 

@@ -45,10 +45,10 @@ def row(number: int, *, city: bool) -> dict[str, Any]:
 ROWS = [row(number, city=number > 2) for number in range(150)]
 ARGUMENTS, PROPERTIES = "/messages/1/tool_calls/0/function/arguments", "/tools/0/function/parameters/properties"
 PADDED = [
-    ("info", "messages.*.tool_calls.*.function.arguments.city", 1, f"{ARGUMENTS}/city", 3),
-    ("info", "messages.*.tool_calls.*.function.arguments.unit", 4, f"{ARGUMENTS}/unit", 147),
-    ("warning", "tools.*.function.parameters.properties.city", 1, f"{PROPERTIES}/city", 3),
-    ("warning", "tools.*.function.parameters.properties.unit", 4, f"{PROPERTIES}/unit", 147),
+    ("info", "messages.*.tool_calls.*.function.arguments.city", 0, f"{ARGUMENTS}/city", 3),
+    ("info", "messages.*.tool_calls.*.function.arguments.unit", 3, f"{ARGUMENTS}/unit", 147),
+    ("warning", "tools.*.function.parameters.properties.city", 0, f"{PROPERTIES}/city", 3),
+    ("warning", "tools.*.function.parameters.properties.unit", 3, f"{PROPERTIES}/unit", 147),
 ]
 
 
@@ -90,8 +90,8 @@ def test_rows_of_a_table_are_the_documents_of_the_same_lines(files: Path) -> Non
 
 def test_what_was_filled_in_open_objects_is_told_once_and_what_the_dialect_names_never(files: Path) -> None:
     found = notes(files / "a.parquet")
-    told = sorted((note.severity, note.line, note.where, note.count) for note in found if note.code == "padded-object")
-    assert told == sorted((severity, line, where, times) for severity, _, line, where, times in PADDED)
+    told = sorted((note.severity, note.row, note.where, note.count) for note in found if note.code == "padded-object")
+    assert told == sorted((severity, row, where, times) for severity, _, row, where, times in PADDED)
     assert all(any(path in note.message for _, path, *_ in PADDED) for note in found if note.code == "padded-object")
 
 
@@ -111,12 +111,12 @@ def test_nulls_in_arguments_are_padding_where_no_tool_that_is_called_has_such_a_
         ]
         texts = [{**each, "tools": json.dumps(offered)} for each in ROWS]
         found = notes(table(files / "c.parquet", rows=texts), "hf-chat")
-        return sorted((note.severity, note.line, note.where) for note in found if note.code == "padded-object")
+        return sorted((note.severity, note.row, note.where) for note in found if note.code == "padded-object")
 
     city, unit = "/messages/1/tool_calls/0/function/arguments/city", "/messages/1/tool_calls/0/function/arguments/unit"
-    assert told(("weather", "other")) == [("info", 1, city), ("info", 4, unit)]
-    assert told(("weather", "unit")) == [("info", 1, city), ("warning", 4, unit)]
-    assert told(("time", "unit")) == [("warning", 1, city), ("warning", 4, unit)]
+    assert told(("weather", "other")) == [("info", 0, city), ("info", 3, unit)]
+    assert told(("weather", "unit")) == [("info", 0, city), ("warning", 3, unit)]
+    assert told(("time", "unit")) == [("warning", 0, city), ("warning", 3, unit)]
 
 
 def test_nulls_in_open_objects_are_values_for_who_knows_better(files: Path, call: Call) -> None:
@@ -141,11 +141,40 @@ def test_every_command_tells_it_and_goes_on(files: Path, call: Call, words: list
     assert (code, (out + err).count("[padded-object]"), (out + err).count("[padded-key]")) == (0, 4, 2)
 
 
-def test_a_line_of_a_table_is_the_number_of_its_row(files: Path, call: Call) -> None:
-    assert [one.line for one in documents("a.parquet:7")] == [7]
-    code, out, _ = call("inspect", "a.parquet:7")
-    assert (code, "How is it? 6" in out) == (0, True)
-    assert call("inspect", "a.parquet:151")[0] == 2
+def test_a_row_is_named_by_its_number_from_0(files: Path, call: Call) -> None:
+    for number in (0, 7):
+        assert [one.number for one in documents(f"a.parquet:{number}")] == [number]
+        code, out, _ = call("inspect", f"a.parquet:{number}")
+        assert (code, f"How is it? {number}" in out) == (0, True)
+        code, out, _ = call("inspect", "a.parquet", "--where", f"line={number}", "--output-format", "json")
+        assert (code, [each["line"] for each in json.loads(out)]) == (0, [number])
+    code, _, err = call("inspect", "a.parquet:150")
+    assert (code, "there is no transcript in row 150" in err) == (2, True)
+    assert call("inspect", "a.jsonl:0")[0] == 2
+
+
+def test_losses_have_the_row_and_its_group_in_place_of_a_line(files: Path, call: Call) -> None:
+    rows = [{**each, "logit_bias": {"1": 1} if number in (3, 120) else None} for number, each in enumerate(ROWS)]
+    table(files / "s.parquet", rows=rows)
+    words = ["convert", "s.parquet", "--from", "openai-chat", "--to", "anthropic", "-o", "o.jsonl", "--losses"]
+    code, _, err = call(*words, "l.json")
+    losses = [loss for loss in json.loads(Path("l.json").read_text()) if loss["where"] == "/logit_bias"]
+    assert [(loss["row"], loss["group"], "line" in loss) for loss in losses] == [(3, 0, False), (120, 1, False)]
+    assert (code, "s.parquet:3 /logit_bias" in err) == (0, True)
+
+
+def test_a_row_that_cannot_be_read_is_told_by_its_number(files: Path, call: Call) -> None:
+    table(files / "n.parquet", rows=[{**each, "n": 0.5 if n != 101 else float("nan")} for n, each in enumerate(ROWS)])
+    code, out, _ = call("validate", "n.parquet", "--from", "hf-chat", "--output-format", "jsonl")
+    (found,) = (each for each in map(json.loads, out.splitlines()) if each["severity"] == "error")
+    assert (code, found["code"], found["row"], found["group"], "line" in found) == (1, "not-finite", 101, 1, False)
+
+
+def test_a_place_of_a_table_is_ignored_by_its_row(files: Path, call: Call) -> None:
+    table(files / "r.parquet", rows=[{"messages": [{"role": "usr", "content": "x"}]}] * 2)
+    Path("convcli.toml").write_text('[[ignore-at]]\nfile = "r.parquet"\nline = 0\n')
+    _, out, _ = call("validate", "r.parquet", "--from", "hf-chat", "--output-format", "jsonl")
+    assert [each["row"] for each in map(json.loads, out.splitlines()) if each["severity"] == "error"] == [1]
 
 
 def test_a_finding_of_a_row_tells_its_number_and_pointer_and_no_column(files: Path) -> None:
@@ -158,7 +187,8 @@ def test_a_finding_of_a_row_tells_its_number_and_pointer_and_no_column(files: Pa
         for finding in verdict.findings
         if finding.severity == "error"
     )
-    assert (finding.line, finding.column, finding.where) == (2, 0, "/messages/0/role")
+    assert (finding.line, finding.row, finding.group, finding.column) == (0, 1, 0, 0)
+    assert finding.where == "/messages/0/role"
 
 
 def test_columns_of_json_texts_and_what_a_pointer_picks_are_read(files: Path, call: Call) -> None:
@@ -179,8 +209,11 @@ def conversation(line: str) -> Any:
 
 
 def test_the_order_of_conditions_and_limits_is_that_of_lines(files: Path, call: Call) -> None:
-    for words in (["--limit", "3"], ["--sample", "5", "--seed", "1"], ["--where", "line=9"]):
-        got, wanted = (call("convert", name, "--to", "hf-chat", *words)[1] for name in ("a.parquet", "a.jsonl"))
+    for words in (["--limit", "3"], ["--sample", "5", "--seed", "1"], ["--where", "line={}"]):
+        got, wanted = (
+            call("convert", name, "--to", "hf-chat", *(word.format(number) for word in words))[1]
+            for name, number in (("a.parquet", 8), ("a.jsonl", 9))
+        )
         assert list(map(json.loads, got.splitlines())) == list(map(json.loads, wanted.splitlines()))
 
 

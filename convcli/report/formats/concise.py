@@ -19,5 +19,5 @@ def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
         word = view.paint.severity(finding.severity, f"{finding.severity}[{finding.code}]")
         where = f" ({safe_text(finding.where)})" if finding.where else ""
         times = f" ({finding.count:,} times)" if finding.count > 1 else ""
-        at = place(finding.file, finding.line, finding.column)
+        at = place(finding.file, finding.number, finding.column)
         yield f"{at}: {word} {safe_text(finding.message)}{where}{times}\n"

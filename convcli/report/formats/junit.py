@@ -46,7 +46,12 @@ def _cases(verdicts: Iterable[Verdict]) -> Iterator[Case]:
         end = monotonic()
         errors = [finding for finding in verdict.findings if finding.severity == "error"]
         warnings = [finding for finding in verdict.findings if finding.severity != "error"]
-        yield Case(place(verdict.file, verdict.line), end - begin, errors, warnings)
+        yield Case(
+            place(verdict.file, verdict.row if verdict.row >= 0 else verdict.line or None),
+            end - begin,
+            errors,
+            warnings,
+        )
         begin = end
 
 
@@ -69,7 +74,7 @@ def _written(case: Case) -> Iterator[str]:
 
 
 def _text(finding: Finding) -> str:
-    where = place(finding.file, finding.line, finding.column, finding.where)
+    where = place(finding.file, finding.number, finding.column, finding.where)
     lines = [f"{finding.severity}[{finding.code}] {finding.message}", *finding.notes]
     lines += [f"help: {finding.help}"] if finding.help else []
     return escape("\n".join([where, *map(safe_text, lines)]))

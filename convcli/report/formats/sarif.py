@@ -101,6 +101,8 @@ def _location(finding: Finding) -> dict[str, Any]:
     column = {"startColumn": finding.column} if finding.line and finding.column else {}
     physical["region"] = {"startLine": finding.line or 1, **column}  # of the whole file: its first line
     location: dict[str, Any] = {"physicalLocation": physical}
+    if finding.row >= 0:
+        location["properties"] = {"row": finding.row, "group": finding.group}
     if finding.where:
         location["logicalLocations"] = [{"fullyQualifiedName": safe_text(finding.where)}]
     return location

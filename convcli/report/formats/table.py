@@ -20,6 +20,6 @@ def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
         if isinstance(finding, str):
             notes.append(finding)
         else:
-            rows.append({name: getattr(finding, name) or None for name in COLUMNS})
+            rows.append({name: getattr(finding, name) or None for name in COLUMNS} | {"line": finding.number})
     yield from table.render(COLUMNS, rows, tables.View(view.width, view.paint))
     yield from notes
