@@ -259,6 +259,7 @@ class _Converting:
 
         apart, restore = self._apart(), None if self.records is None else self.records.write
         sinks = Sinks(self._loss if self._asks_for_losses() else None, self.printer.finding, restore)
+        self.job, self.sinks = job, sinks
         if len(apart) < 2:
             for file in self.files:
                 self._one(file, partial(self._converted, file, job, output, sinks, self.processes))
@@ -351,14 +352,19 @@ class _Converting:
         if self.folder is not None:
             self.folder.batch.flush()
             self._tell_failed()
+        from convcli.jobs.converting import count_stored
+
         total, joined = self.total, self.joined
         if total is None or joined is None:
             return
         total.outputs = 0
         if total.transcripts and not total.failing and (self.arguments.keep_going or not self.codes.worst):
             with self.codes.guard(""):
-                joined.commit()
-                total.outputs = 1
+                count_stored(total, joined.file, self.job, self.sinks)
+                self.codes.add(total.exit_code)
+                if not total.failing:
+                    joined.commit()
+                    total.outputs = 1
 
     def _loss(self, loss: Loss) -> None:
         if self.losses is not None:
@@ -386,15 +392,13 @@ class _Converting:
             self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr)))
 
     def _tell_columns(self) -> None:
-        """Say which columns of a table hold another type than the rows do."""
+        """Say which columns of a table hold JSON in a text."""
         from convcli.report.text import safe_text
 
         if self.table is None:
             return
-        doubles = [".".join(path) for path in self.table.doubles]
-        for names, what in ((self.table.texts, "is JSON in a text"), (doubles, "has integers as doubles")):
-            if names:
-                self.screen.tell(f"note: in the table, {safe_text(', '.join(names))} {what}\n")
+        if self.table.texts:
+            self.screen.tell(f"note: in the table, {safe_text(', '.join(self.table.texts))} is JSON in a text\n")
 
 
 def _layout_of(output: str | None) -> Framing | None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convcli.files.framing import Framing
 from convcli.files.outputs import Output
 from convcli.model.document import Rows
 from convcli.wire.exact_json import write, write_line
+
+if TYPE_CHECKING:
+    from convcli.files.columns import Path
 
 LAYOUTS: dict[str, Framing] = {"sse": "sse", "events": "jsonl"}
 """How rows that are one document are laid out, by the framing that a dialect names."""
@@ -59,6 +62,14 @@ class DocumentWriter:
             self.output.write(self._opening + line.rstrip(b"\n") + self._closing + b"\n")
         else:
             self.output.write(line)
+
+    def changes(self) -> Iterator[tuple[Path, int, str, int]]:
+        """What the types of the columns of a table have changed in it: the field, the first row and place, and how
+        often. The table is complete then, and does not appear yet. Raises OutputError."""
+        complete = getattr(self.output, "complete", None)
+        if complete is not None:
+            complete()
+            yield from self.output.changed.values()  # type: ignore[attr-defined]
 
     def commit(self) -> None:
         """End it and let the output appear. Raises as `Output.commit` does."""

@@ -6,7 +6,7 @@ the keys of all others. A field that holds such texts has a mark in its metadata
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from convcli.files.columns import ALL, JSON, JSON_OR_TEXT, MARK, OBJECT_OR_TEXT, TEXT_OR_PARTS, Path, pyarrow
@@ -74,14 +74,6 @@ class Shape:
     def column(self) -> Stored:
         """How a column of these values is stored: as JSON in a text where no type holds them."""
         return self._stored() or as_json()
-
-    def doubles(self) -> Iterator[Path]:
-        """Where integers stand beside numbers with a fraction."""
-        if self.kinds == INT | FLOAT:
-            yield self.path
-        for below in (self.items, *(self.fields or {}).values()):
-            if below is not None:
-                yield from below.doubles()
 
     def _stored(self) -> Stored | None:
         arrow, kinds = pyarrow(), self.kinds

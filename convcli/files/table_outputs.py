@@ -13,11 +13,12 @@ from functools import partial
 from importlib import import_module
 from typing import IO, Any
 
-from convcli.files.columns import JSON, Path, pyarrow
+from convcli.files.columns import ALL, JSON, ColumnReader, Padding, Path, pyarrow
 from convcli.files.outputs import Output, cannot_write
 from convcli.files.shapes import PathFacts, Shape, as_json, field, storing
 from convcli.model.errors import JobError, OutputError
-from convcli.wire.exact_json import parse
+from convcli.wire.exact_json import exact, parse
+from convcli.wire.pointers import pointer
 
 BATCH = 1 << 20
 """Bytes of rows that are made to columns together."""
@@ -28,7 +29,7 @@ _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 class TableOutput:
     """Takes lines of JSON, and becomes a table. Once it is written, `texts` are the columns that hold JSON in texts,
-    and `doubles` the numbers that are doubles because some of them have a fraction.
+    and `changed` the fields that are not read back as they were, each with the first row and place, and how often.
 
     Raises JobError `arrow-missing` where pyarrow is not installed."""
 
@@ -39,7 +40,7 @@ class TableOutput:
         self._shape, self._half = Shape((), known), set[str]()
         self._spool: IO[bytes] | None = None
         self._rest = b""
-        self.texts, self.doubles = list[str](), list[Path]()
+        self.texts, self.changed, self._is_written = list[str](), dict[Path, Padding](), False
 
     def write(self, data: bytes) -> None:
         """Take rows, each on a line. Raises OutputError, and JobError for a row that is no object."""
@@ -55,17 +56,22 @@ class TableOutput:
         except OSError as error:
             raise cannot_write("a temporary file", error) from None
 
-    def commit(self) -> None:
-        """Write the table and let it appear. Raises as `Output.commit` does."""
+    def complete(self) -> None:
+        """Write the table, which does not appear yet. Raises OutputError."""
+        self._is_written = True
         columns = {name: shape.column() for name, shape in (self._shape.fields or {}).items()}
         columns |= dict.fromkeys(self._half, as_json())
         self.texts = [name for name, stored in columns.items() if stored.mark == JSON]
-        self.doubles = [path for name, shape in (self._shape.fields or {}).items() for path in shape.doubles()]
         with self._telling():
             schema = self._arrow.schema([field(name, stored) for name, stored in columns.items()])
             with self._writer(schema) as writer:
                 for batch in self._batches(schema, storing(columns)):
                     writer.write(batch)
+
+    def commit(self) -> None:
+        """Write the table, unless that is done, and let it appear. Raises as `Output.commit` does."""
+        if not self._is_written:
+            self.complete()
         self._output.commit()
         self.discard()
 
@@ -95,16 +101,27 @@ class TableOutput:
 
     def _batches(self, schema: Any, store: Callable[[Any], Any] | None) -> Iterator[Any]:
         """The rows as tables that are as large as a row group should be."""
-        batches, size = list[Any](), 0
+        batches, size, reader, first = list[Any](), 0, ColumnReader(schema, self.name), 0
         for lines in self._lines():
-            rows = [parse(line) if store is None else store(parse(line)) for line in lines]
-            batches.append(self._arrow.RecordBatch.from_pylist(rows, schema))
+            rows = list(map(parse, lines))
+            stored = rows if store is None else list(map(store, rows))
+            batches.append(self._arrow.RecordBatch.from_pylist(stored, schema))
+            self._compare(rows, reader.rows(batches[-1], 1), first)
+            first += len(rows)
             size += batches[-1].nbytes
             if size >= GROUP:
                 yield self._arrow.Table.from_batches(batches)
                 batches, size = [], 0
         if batches:
             yield self._arrow.Table.from_batches(batches)
+
+    def _compare(self, rows: list[Any], read: list[Any], first: int) -> None:
+        """Find what the types of columns have changed."""
+        for number, (before, after) in enumerate(zip(rows, read, strict=True), first):
+            for place in differences(before, after):
+                path = tuple(ALL if isinstance(step, int) else step for step in place)
+                known = self.changed.get(path, Padding(path, number, pointer(place), 0))
+                self.changed[path] = known._replace(times=known.times + 1)
 
     def _lines(self) -> Iterator[list[bytes]]:
         """The rows some at a time."""
@@ -137,6 +154,19 @@ class _Sink(io.RawIOBase):
         self._output.write(bytes(data))
         self._at += len(data)
         return len(data)
+
+
+def differences(before: Any, after: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Where a row that was read back is another one. The order of keys, and whether one is null or absent, is not kept
+    by any table."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys((*before, *after)):
+            yield from differences(before.get(key), after.get(key), (*place, key))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, pair in enumerate(zip(before, after, strict=True)):
+            yield from differences(*pair, (*place, index))
+    elif not exact(before, after):
+        yield place
 
 
 def _is_utf8(value: Any) -> bool:

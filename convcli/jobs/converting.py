@@ -221,6 +221,8 @@ class InputConversion:
         if not self.summary.transcripts and not self.summary.refused and not self.source.is_selected:
             raise _nothing(self.source)
         if self._file is not None and self._is_acceptable() and self.summary.transcripts:
+            count_stored(self.summary, self._file, self.job, self.sinks)
+        if self._file is not None and self._is_acceptable() and self.summary.transcripts:
             self._file.commit()
             self.summary.outputs += 1
             _keep_rest(self.source, self.sinks)
@@ -330,6 +332,17 @@ def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
         sinks.finding(finding)
     summary.failing += failing
     return failing
+
+
+def count_stored(summary: Summary, file: DocumentWriter, job: Job, sinks: Sinks) -> None:
+    """Count and tell what the types of the columns of a table cannot hold as it was: a loss for each field."""
+    for path, row, where, times in file.changes():
+        why = f"a column has one type for all rows, and it is read back as another value in {times:,} places"
+        loss = Loss("changed", where, ".".join(path), "envelope", why, file=file.output.name, row=row)
+        summary.count(loss)
+        summary.failing += job.fails_on(loss)
+        if sinks.loss is not None:
+            sinks.loss(loss)
 
 
 def _keep(step: ItemResult, source: Input, job: Job, sinks: Sinks) -> None:

@@ -112,19 +112,19 @@ class Joined:
     """One output for several inputs: what is written of each goes behind what was written of those before it."""
 
     def __init__(self, output: Output, layout: Framing, many: str = "") -> None:
-        self._file = DocumentWriter(output, layout, many)
+        self.file = DocumentWriter(output, layout, many)
 
     def part(self, suffix: str) -> Output:
         """The output for one input, whose documents are lines of JSON."""
-        return _Part(self._file)
+        return _Part(self.file)
 
     def commit(self) -> None:
         """Let it appear. Raises as `Output.commit` does."""
-        self._file.commit()
+        self.file.commit()
 
     def discard(self) -> None:
         """Give it up."""
-        self._file.output.discard()
+        self.file.output.discard()
 
 
 class _Part:

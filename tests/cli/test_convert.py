@@ -532,6 +532,23 @@ def test_several_inputs_and_sessions_go_into_one_table(tmp_path: Path) -> None:
 
 
 @arrow
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_what_the_columns_of_a_table_change_is_a_loss_of_its_field(tmp_path: Path, inputs: int) -> None:
+    pytest.importorskip("pyarrow")
+    rows = [{**TRAINING[1], "chat_template_kwargs": {"budget": number}, "score": number} for number in (0.5, 1, 2)]
+    files = [write(tmp_path / "a.jsonl", *rows), *([write(tmp_path / "b.jsonl", *rows[1:])] if inputs == 2 else [])]
+    words = ["convert", *files, "--from", "hf-chat", "--to", "hf-chat", "-o", tmp_path / "out.parquet"]
+    done = run(*words, "--losses", tmp_path / "losses")
+    assert (done.returncode, b"changed score" in done.stderr) == (0, True)
+    (loss,) = json.loads((tmp_path / "losses").read_text())
+    assert (loss["kind"], loss["field"], loss["row"], loss["where"]) == ("changed", "score", 1, "/score")
+    assert f"in {2 * inputs} places" in loss["why"]
+    (tmp_path / "out.parquet").unlink()
+    assert run(*words, "--fail-on-loss").returncode == 1
+    assert not (tmp_path / "out.parquet").exists()
+
+
+@arrow
 def test_a_table_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     bad = write(tmp_path / "a.jsonl", TRAINING[0], '{"messages": [', TRAINING[1])

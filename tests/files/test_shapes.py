@@ -66,12 +66,9 @@ def test_a_column_has_the_type_that_holds_all_of_its_values(values: list[Any], e
     assert kind(*values).replace("list<item: ", "list<element: ") == expected
 
 
-def test_integers_beside_fractions_are_doubles_and_can_be_told() -> None:
+def test_integers_beside_fractions_are_doubles() -> None:
     _, read = stored({"c": 1}, {"c": 0.5})
     assert exact(read, [{"c": 1.0}, {"c": 0.5}])
-    shape = Shape((), KNOWN)
-    shape.add({"a": [{"b": 1}, {"b": 0.5}], "c": 1})
-    assert list(shape.doubles()) == [("a", "*", "b")]
 
 
 def test_an_open_object_is_json_in_a_text_as_a_field_only_where_the_dialect_takes_a_text() -> None:

@@ -94,11 +94,23 @@ def test_half_of_a_surrogate_pair_is_kept_in_a_column_of_json(tmp_path: Path) ->
 
 
 @arrow
-def test_columns_of_other_types_than_the_rows_have_are_known_once_it_is_written(tmp_path: Path) -> None:
+def test_what_is_read_back_as_another_value_is_known_once_it_is_written(tmp_path: Path) -> None:
     table = output(tmp_path / "a.parquet")
-    table.write(lines([{"a": 1, "b": {"c": 1}, "t": 1}, {"a": "x", "b": {"c": 0.5}}]))
+    rows = [
+        {"a": "x", "b": {"c": 0.5}, "content": [{"type": "text", "text": "x"}, {"type": "text", "text": "y"}]},
+        {"a": 1, "b": {"c": 1}, "t": 1, "content": "x"},
+        {"b": {"c": 2, "d": None}, "a": 1, "content": [{"text": "x", "type": "text"}]},
+    ]
+    table.write(lines(rows))
+    table.complete()
+    assert not (tmp_path / "a.parquet").exists()
+    assert table.texts == ["a"]
+    assert [tuple(each) for each in table.changed.values()] == [
+        (("b", "c"), 1, "/b/c", 2),
+        (("content",), 2, "/content", 1),
+    ]
     table.commit()
-    assert (table.texts, table.doubles) == (["a"], [("b", "c")])
+    assert (tmp_path / "a.parquet").exists()
 
 
 @arrow
