@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from convcli.model.transcript import Message
+from msgspec.structs import replace
+
+from convcli.model.transcript import Message, Transcript
 
 Continues: TypeAlias = Callable[[Message, Message, Message], bool]
 """Does a message stand in the row of the one before it? The third is the one with which that row begins."""
@@ -32,3 +34,9 @@ def groups(messages: Sequence[Message], continues: Continues) -> list[list[Messa
     """The messages of each row."""
     starts = begins(messages, continues)
     return [list(messages[start:end]) for start, end in pairwise([*starts, len(messages)])]
+
+
+def main_path(transcript: Transcript) -> Transcript:
+    """Without the runs that calls began, which would stand between a call and its result; a run alone stays."""
+    messages = [message for message in transcript.messages if message.parent_call_id is None]
+    return replace(transcript, messages=messages) if 0 < len(messages) < len(transcript.messages) else transcript

@@ -106,3 +106,9 @@ def test_contents_that_are_no_text_and_no_image_stay_as_they_are() -> None:
     result = Message("tool", [ToolResult("c1", "ls", "data", resource)])
     session = GOOSE.lower(Transcript([Message("assistant", [ToolCall("c1", "ls", {})]), result]))
     assert session["conversation"][1]["content"][0]["toolResult"]["value"]["content"] == resource
+
+
+def test_no_message_has_a_time_before_that_of_the_last_one_since_goose_sorts_them() -> None:
+    times = ("2026-03-01T09:00:05Z", "2026-03-01T09:00:01Z", "2026-03-01T09:00:05.500Z")
+    session = GOOSE.lower(Transcript([Message("user", [Text("Go.")], created_at=time) for time in times]))
+    assert [row["created"] for row in session["conversation"]] == [1772355605] * 3

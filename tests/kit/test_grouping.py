@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from convcli.kit.grouping import are_of_user, begins, groups
-from convcli.model.transcript import Message
+from convcli.kit.grouping import are_of_user, begins, groups, main_path
+from convcli.model.transcript import Message, Transcript
 
 
 def has_no_id(message: Message, before: Message, first: Message) -> bool:
@@ -19,3 +19,10 @@ def test_results_without_an_id_stand_in_the_row_of_the_one_before_them() -> None
 
 def test_no_message_is_in_no_row() -> None:
     assert groups([], has_no_id) == []
+
+
+def test_the_run_that_a_call_began_is_not_on_the_main_path() -> None:
+    asked, answered = Message("user", [], id="a"), Message("assistant", [], id="c")
+    run = Message("assistant", [], id="b", parent_call_id="call_1")
+    assert main_path(Transcript([asked, run, answered])).messages == [asked, answered]
+    assert main_path(Transcript([run])).messages == [run]

@@ -24,12 +24,13 @@ from convcli.dialects.goose.fitting import FIT, RESULTS
 from convcli.dialects.goose.lifting import BLOCKS, CONVERSATION, NAME, is_message, lift
 from convcli.dialects.goose.writing import is_contents, write_session
 from convcli.kit import lacking
+from convcli.kit.objects import Native
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import links, turns
-from convcli.validation.survey import Survey, for_requests
+from convcli.validation.survey import Survey, for_outputs, for_requests
 
 
 def detect(document: Any) -> Clue | None:
@@ -63,9 +64,25 @@ def _unread(survey: Survey) -> Iterator[Breach]:
     for i, row in enumerate(survey.document[CONVERSATION]):
         if not (is_message(row) and isinstance(row.get("metadata"), dict)):
             yield Breach("unread-row", NodeRef(steps=(CONVERSATION, i)), "goose refuses a session with this message")
+        elif i and _is_earlier(row, survey.document[CONVERSATION][i - 1]):
+            yield Breach("unread-row", NodeRef(steps=(CONVERSATION, i)), "goose puts it where its time is", "warning")
     for called in survey.results:
         if called.result.kind == "data" and not is_contents(called.result.value):
             yield Breach("unread-row", called.at(), "goose refuses a session with this result")
+
+
+def _is_sent(survey: Survey) -> Iterator[Breach]:
+    for i in survey.active_indexes:
+        if survey.messages[i].role != "assistant":
+            return
+        yield Breach(
+            "unread-row", NodeRef(i), "goose does not send an answer before the first words of a user", "warning"
+        )
+
+
+def _is_earlier(row: Native, before: Any) -> bool:
+    times = row["created"], before.get("created") if isinstance(before, dict) else None
+    return type(times[0]) is type(times[1]) is int and times[0] < times[1]
 
 
 def _place(facts: SessionFacts) -> str:
@@ -103,6 +120,7 @@ DIALECT = Dialect(
     has=frozenset(("message.provider", "message.replaces")),
     rules=(
         for_requests(Rule(("missing-key", "unread-row"), _unread)),
+        for_outputs(Rule(("unread-row",), _is_sent)),
         links.paired(links.PairingRules(where="later", missing=None)),
         turns.decodable(),
     ),

@@ -6,11 +6,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.goose.lifting import MESSAGE, NAME, lift
+from convcli.dialects.goose.lifting import MESSAGE, NAME, lift, seconds_of
 from convcli.dialects.goose.writing import continues, is_contents, write_session
 from convcli.kit import custom, sessions
 from convcli.kit.fitting import as_read_back, only_own_opaque, refusals_as_texts
-from convcli.kit.grouping import begins
+from convcli.kit.grouping import begins, main_path
 from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.passes import on_each_message, on_messages, on_parts, shared
 from convcli.kit.results import expressed, in_words, result_of, separate_results
@@ -98,13 +98,16 @@ def _marked(message: Message, *, is_seen: bool) -> Message:
 
 
 def _timed(transcript: Transcript) -> Transcript:
-    """Every row and the session have a time."""
+    """Every row and the session have a time, and no row one before that of the last: goose sorts them."""
     messages = transcript.messages
     starts = begins(messages, continues)
     timed = sessions.timed(replace(transcript, messages=[messages[k] for k in starts]))
     fitted = list(messages)
+    latest: str | None = None
     for k, message in zip(starts, timed.messages, strict=True):
-        fitted[k] = message
+        is_late = seconds_of(latest) > seconds_of(message.created_at)
+        fitted[k] = replace(message, created_at=latest) if is_late else message
+        latest = fitted[k].created_at
     updated = transcript.updated_at or max([timed.created_at or sessions.EPOCH, *_times(timed)])
     return replace(timed, messages=shared(messages, fitted), updated_at=updated)
 
@@ -114,6 +117,7 @@ def _times(transcript: Transcript) -> list[str]:
 
 
 FIT = (
+    main_path,
     custom.as_functions,
     refusals_as_texts,
     only_own_opaque(NAME),

@@ -57,6 +57,11 @@ def _seconds(time: str | None) -> int | None:
     return None if milliseconds is None else milliseconds // 1000
 
 
+def seconds_of(time: str | None) -> int:
+    """The whole seconds since 1970 of a time, by which goose sorts messages; 0 where it is none."""
+    return _seconds(time) or 0
+
+
 def is_message(row: Any) -> bool:
     """Is the row a message of the user or the assistant?"""
     content = row.get("content") if isinstance(row, dict) else None

@@ -16,7 +16,7 @@ from convcli.families.google import turns
 from convcli.families.google.fitting import expressible_parts, only_signed, without_blanks
 from convcli.kit import custom, sessions
 from convcli.kit.fitting import as_read_back, only_own_opaque
-from convcli.kit.grouping import begins
+from convcli.kit.grouping import begins, main_path
 from convcli.kit.objects import Native, carried_by, extras_of, omit, without_carried, without_keys
 from convcli.kit.passes import on_each_message, on_results, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
@@ -124,6 +124,7 @@ def _without(record: Any, key: str, *names: str) -> Any:
 
 FIT = (
     without_blanks,
+    main_path,
     custom.as_functions,
     only_own_opaque(NAME),
     sessions.events(_is_event),
