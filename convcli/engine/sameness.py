@@ -71,10 +71,11 @@ def _compared(
     first: Transcript, second: Transcript, of_first: Dialect, of_second: Dialect, *, exact: bool = False
 ) -> list[Difference]:
     forth = difference(first, second, of_first, of_second)
-    if not exact and forth and _agree(first, second, of_first, of_second):
+    is_converted = not exact and of_first is not of_second  # what one document holds, another of its dialect could
+    if is_converted and forth and _agree(first, second, of_first, of_second):
         return []
     back = difference(second, first, of_second, of_first)
-    if not exact:
+    if is_converted:
         forth, back = _unexplained(forth, back, first, second, of_first, of_second)
     has_more = any((loss.kind, loss.field) == ("invented", "message") for loss in forth)
     places = _places_in_second(forth, back, _messages(second, of_second) if has_more else {})

@@ -15,6 +15,7 @@ from convcli import dialects, testing
 from convcli.engine import conversion
 from convcli.engine.sameness import Difference, differences
 from convcli.model.dialect import Dialect
+from convcli.model.document import Rows
 from convcli.model.transcript import Path, Transcript
 from convcli.testing.planting import plant, plantable
 from convcli.validation import schemas
@@ -211,3 +212,13 @@ def test_what_only_the_second_has_is_told_with_its_place_there() -> None:
     longer = changed(lambda messages: messages.append({"role": "user", "content": "And now?"}))
     [found] = told(CHAT_DOCUMENT, longer)
     assert (found.kind, found.field, found.second) == ("invented", "message", "/messages/4")
+
+
+def test_what_the_service_would_not_take_back_is_missed_in_a_file_of_the_same_dialect() -> None:
+    codex = dialects.get("codex")
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]}
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Ho."}]}
+    header = {"type": "session_meta", "timestamp": "T", "payload": {"id": "x"}}
+    rows = [header, *({"type": "response_item", "timestamp": "T", "payload": item} for item in (thought, said))]
+    found = told(Rows(rows), Rows([rows[0], rows[2]]), codex, codex)
+    assert [(each.kind, each.field) for each in found] == [("dropped", "reasoning")]
