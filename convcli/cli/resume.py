@@ -71,9 +71,9 @@ def command(
 ) -> int:
     """Write a session where another program looks for it.
 
-    The command that goes on with it is printed. FILE is a session or any other transcript; PROGRAM:ID, as
-    `convcli sessions` lists them, will do. No file is replaced. Calls without a result get one that says so, since
-    programs drop them; it is told as invented.
+    The command that goes on with it is printed; with --home it names that directory. FILE is a session or any other
+    transcript; PROGRAM:ID, as `convcli sessions` lists them, will do. No file is replaced. Calls without a result get
+    one that says so, since programs drop them; it is told as invented.
     """
     from convcli.jobs import programs
 
@@ -81,14 +81,17 @@ def command(
     document, left_out = _document(screen, path, reading, keep_going)
     conversion, facts = _converted(document, chosen, cwd, view)
     target = programs.path(chosen, facts, home)
+    if database := programs.database_with(chosen, facts.id, home):
+        raise JobError("output-exists", f"{database} holds the session {facts.id} already", help=IN_PROGRAM)
     if not dry_run:
         _write(_contents(conversion.document, chosen, facts, target))
     _tell_findings(screen, document, conversion, programs.dialect_of(program), reading)
     _tell_losses(screen, document, conversion, chosen)
     _tell_unsent(screen, conversion, chosen)
     screen.tell(f"{'would write' if dry_run else 'wrote'} {target}\n")
-    words = chosen.command.format(id=facts.id, path=quote(target))
-    screen.show([f"cd {quote(facts.cwd)} && {words}\n"])
+    if not os.path.isdir(facts.cwd):
+        screen.tell(f"note: there is no directory {facts.cwd} here\n")
+    screen.show([f"cd {quote(facts.cwd)} && {programs.command(chosen, facts, target, home)}\n"])
     return UNACCEPTABLE if left_out else DONE
 
 
@@ -150,7 +153,8 @@ def _write(contents: dict[str, Any]) -> None:
 
     outputs: list[Output] = []
     try:
-        outputs += map(_opened, contents)
+        for n, path in enumerate(contents):
+            outputs.append(_opened(path, IN_PROGRAM if n == 0 else LISTED))
         writers = [DocumentWriter(output, "jsonl") for output in outputs]
         for writer, document in zip(writers, contents.values(), strict=True):
             writer.add(document)
@@ -161,7 +165,11 @@ def _write(contents: dict[str, Any]) -> None:
             output.discard()
 
 
-def _opened(path: str) -> Output:
+IN_PROGRAM = "it is in the program already: its command resumes it, or convcli diff compares the two"
+LISTED = "the program finds another session by it: let it go on with that first"
+
+
+def _opened(path: str, help: str) -> Output:
     from convcli.files.outputs import cannot_write, open_output
 
     try:
@@ -171,7 +179,7 @@ def _opened(path: str) -> Output:
     try:
         return open_output(path)
     except JobError as error:
-        error.help = "it is in the program already: its command resumes it, or convcli diff compares the two"
+        error.help = help
         raise
 
 

@@ -2,8 +2,8 @@
 
 A session comes as its program exports it. Nothing is changed: a database with changes that are not written yet is
 opened to be read only, any other one as what never changes. Sessions are read one at a time.
-Tables: crates/goose/src/session/session_manager.rs of block/goose (version 17), and those of OpenCode 1.18.33; read
-2026-11-23. Format: https://www.sqlite.org/fileformat.html"""
+Tables: crates/goose/src/session/session_manager.rs of block/goose (version 17), and those that OpenCode 1.18.33 and
+OpenClaw 2026.9.6 make; read 2026-11-23. Format: https://www.sqlite.org/fileformat.html"""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from convcli.files.framing import Framing, Range, Record, open_stored
-from convcli.files.packed import CountedFile
+from convcli.files.packed import CountedFile, decompressed
+from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 from convcli.wire.encodings import DATABASE, of_beginning
 from convcli.wire.exact_json import parse
@@ -30,8 +31,8 @@ _TIMES = ("created", "updated", "compacting", "archived")
 class _Query:
     """A database, and how the JSON in its texts is read."""
 
-    def __init__(self, database: sqlite3.Connection, keys: DuplicateKeys) -> None:
-        self._database, self._keys = database, keys
+    def __init__(self, database: sqlite3.Connection, keys: DuplicateKeys, name: str) -> None:
+        self._database, self._keys, self._name = database, keys, name
 
     def rows(self, statement: str, *values: Any) -> Iterator[dict[str, Any]]:
         """The rows as objects, without what is null."""
@@ -45,6 +46,10 @@ class _Query:
     def json(self, text: Any) -> Any:
         """The value of a text; anything else is a value itself."""
         return parse(text.encode(), duplicate_keys=self._keys) if isinstance(text, str) else text
+
+    def unpacked(self, data: bytes) -> str:
+        """A text that is packed by zstd."""
+        return b"".join(decompressed(iter([data]), "zstd", self._name)).decode()
 
 
 def _number(value: Any) -> Any:
@@ -124,9 +129,24 @@ def _opencode_info(query: _Query, row: dict[str, Any]) -> Any:
     return {**info, "tokens": tokens, **beside, "time": times}
 
 
+# ---------------------------------------------------------------- OpenClaw
+
+
+def _openclaw(query: _Query, id_: str) -> Any:
+    """A session as the rows of its file, of which the database holds long ones packed."""
+    statement = "SELECT event_json, event_zstd FROM transcript_events WHERE session_id = ? ORDER BY seq"
+    texts = (row.get("event_json") or query.unpacked(row["event_zstd"]) for row in query.rows(statement, id_))
+    return Rows([query.json(text) for text in texts])
+
+
 _PROGRAMS = (
     _Program(("sessions", "messages"), "SELECT id FROM sessions ORDER BY rowid", _goose),
     _Program(("session", "message", "part"), "SELECT id FROM session ORDER BY rowid", _opencode),
+    _Program(
+        ("transcript_events", "session_windows"),
+        "SELECT session_id AS id FROM transcript_events GROUP BY session_id ORDER BY MIN(rowid)",
+        _openclaw,
+    ),
 )
 
 
@@ -150,7 +170,7 @@ class DatabaseSource:
         self._bytes = 0
         try:
             self._database = _opened(stored.name) if chunks is None else _in_memory(b"".join(chunks))
-            self._query = _Query(self._database, keys)
+            self._query = _Query(self._database, keys, stored.name)
             found = self._query.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
             tables = {row["name"] for row in found}
             self._program = next((one for one in _PROGRAMS if tables.issuperset(one.tables)), None)

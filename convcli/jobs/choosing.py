@@ -34,10 +34,10 @@ def choose(
     """The dialect of the first records, unless the user has `named` it, and whether each of them is a document or all
     together are one; `is_lines`: the name of the file says that a single line is one of many."""
     among = dialects.likely(values) if named is None else [named]
-    each = [
-        dialect for dialect in among if reads_each(dialect) or (framing == "json" and "document" in dialect.framings)
-    ]
+    are_documents = framing == "json" or _are_sessions(values)
+    each = [dialect for dialect in among if reads_each(dialect) or (are_documents and "document" in dialect.framings)]
     framings = {"sse"} if framing == "sse" else {"events"} if framing == "jsonl" or one_line else set()
+    framings = set() if _are_sessions(values) else framings
     whole = [dialect for dialect in among if framings.intersection(dialect.framings)]
     each = [] if framing == "sse" else each
     if named is not None:
@@ -50,6 +50,11 @@ def choose(
     strongest = detection.strongest(sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0])))
     is_whole = any(name == strongest.dialect and clue is strongest.clue for name, clue in together)
     return ChosenDialect(dialects.get(strongest.dialect), is_whole, strongest)
+
+
+def _are_sessions(values: list[Any]) -> bool:
+    """Has each of them rows of its own, as the sessions of a database have?"""
+    return bool(values) and all(isinstance(value, Rows) for value in values)
 
 
 def choose_members(values: list[Any], named: Dialect | None) -> ChosenDialect | None:

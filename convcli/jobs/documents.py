@@ -74,7 +74,7 @@ class Document(msgspec.Struct):
     @property
     def lines(self) -> tuple[int, int]:
         """The lines of the file where it begins and ends."""
-        if isinstance(self.value, Rows):
+        if isinstance(self.value, Rows) and not self.line:
             return 1, max(self.value.lines, default=1)
         begin = self.first_line or 1
         return begin, begin + self.raw.rstrip().count(b"\n")
@@ -128,7 +128,7 @@ class Document(msgspec.Struct):
 
     def place(self, pointer: str) -> tuple[int, str]:
         """The line of a pointer, 0 for a JSON document, and the pointer relative to that line."""
-        if not isinstance(self.value, Rows):
+        if not isinstance(self.value, Rows) or self.line:  # rows of one session of a database
             return self.line, self.at + (pointer.removeprefix("/0") if self.is_alone else pointer)
         index, _, rest = pointer.removeprefix("/").partition("/")
         if not index.isdigit() or int(index) >= len(self.value.lines):

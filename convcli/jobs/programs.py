@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from shlex import quote
 
 from convcli import dialects
 from convcli.files import databases
@@ -15,8 +16,8 @@ from convcli.model.dialect import Dialect, Program, SessionFacts
 from convcli.model.errors import ContentError, JobError
 from convcli.validation.wording import unknown
 
-DATABASE = ".db"
-"""How the file of sessions ends that are rows of a database."""
+DATABASE = (".db", ".sqlite")
+"""How the files of sessions end that are rows of a database."""
 
 
 @cache
@@ -59,6 +60,22 @@ def path(program: Program, facts: SessionFacts, home: str | None = None) -> str:
     return os.path.join(folder(program, home), *program.place(facts).split("/"))
 
 
+def command(program: Program, facts: SessionFacts, path: str, home: str | None = None) -> str:
+    """What resumes the session at this path; where another home directory was named, the program is told of it."""
+    words = program.command.format(id=facts.id, path=quote(path))
+    if home is None or "{path}" in program.command or folder(program, home) == folder(program):
+        return words
+    value = folder(program, home) if program.variable else os.path.abspath(home)
+    setting = f"{program.variable or 'HOME'}={quote(value)}"
+    return " && ".join(f"{setting} {step}" for step in words.split(" && "))
+
+
+def database_with(program: Program, id_: str, home: str | None = None) -> str | None:
+    """The database of the program that holds a session of this id."""
+    bases = (file for file in files(program, home) if file.endswith(DATABASE))
+    return next((file for file in bases if id_ in _ids_in(file)), None)
+
+
 def files(program: Program, home: str | None = None) -> Iterator[str]:
     """The files of its sessions."""
     root = glob.escape(folder(program, home))
@@ -85,8 +102,13 @@ def _sessions_of(path: str, id_: str) -> list[str]:
     """The file if it is the session of this id, or the sessions of a database that are, by their numbers."""
     if not path.endswith(DATABASE):
         return [path] if _has_id(path, id_) else []
+    return [f"{path}:{n}" for n, one in enumerate(_ids_in(path), 1) if one.startswith(id_)]
+
+
+def _ids_in(path: str) -> list[str]:
+    """The ids of the sessions of a database; none of one that cannot be read."""
     with suppress(ContentError, JobError):
-        return [f"{path}:{n}" for n, one in enumerate(databases.ids_in(path), 1) if one.startswith(id_)]
+        return databases.ids_in(path)
     return []
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from convcli.jobs import programs
-from tests.cli_cases import ROOT, run
+from tests.cli_cases import ROOT, environment, run
+from tests.files.test_databases import OPENCLAW, database
 
 SESSION = ROOT / "samples" / "openclaw" / "twin-weather.jsonl"
 
@@ -23,10 +24,40 @@ def test_the_session_is_written_where_the_program_looks_for_it(program: str, tmp
     assert f"wrote {path}\n".encode() in done.stderr
     assert done.stdout.decode().startswith(f"cd {tmp_path} && ")
     words = done.stdout.decode().split()
-    assert path in words or words[-1] in path or path[: path.rindex(".")].endswith(words[-1][:8])
+    last = words[-1].removeprefix("agent:main:")
+    assert path in words or last in path or path[: path.rindex(".")].endswith(last[:8])
     same = run("diff", SESSION, path, "--level", "content", "--output-format", "json")
     assert b'"tool_result"' not in same.stdout
     assert run("validate", path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("program", "setting"),
+    [
+        ("codex", "CODEX_HOME={}/.codex codex resume"),
+        ("gemini-cli", "HOME={} gemini --resume"),
+        ("pi", "pi --session {}/"),
+    ],
+)
+def test_the_command_names_another_home(program: str, setting: str, tmp_path: Path) -> None:
+    done = run("resume", SESSION, "--in", program, "--home", tmp_path, "--cwd", "/nowhere")
+    assert done.stdout.decode().startswith(f"cd /nowhere && {setting.format(tmp_path)}")
+    assert b"note: there is no directory /nowhere here\n" in done.stderr
+    own = run("resume", SESSION, "--in", program, "--cwd", tmp_path, env=environment(HOME=str(tmp_path / "own")))
+    assert "HOME" not in own.stdout.decode()
+
+
+def test_no_session_of_a_database_is_written_again(tmp_path: Path) -> None:
+    words = "resume", SESSION, "--in", "openclaw", "--home", tmp_path
+    assert run(*words, "--dry-run").returncode == 0
+    id_ = run(*words, "--dry-run").stdout.decode().strip().rpartition(":")[2]
+    folder = tmp_path / ".openclaw" / "agents" / "main" / "agent"
+    folder.mkdir(parents=True)
+    database(folder, OPENCLAW.replace("s1", id_)).rename(folder / "openclaw-agent.sqlite")
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"error[output-exists]" in done.stderr
+    assert not (tmp_path / ".openclaw" / "agents" / "main" / "sessions").exists()
 
 
 def test_no_session_is_replaced(tmp_path: Path) -> None:
@@ -53,6 +84,18 @@ def test_cline_finds_the_session_by_a_manifest_beside_it(tmp_path: Path) -> None
     os.remove(path)
     assert run(*words).returncode == 2
     assert not os.path.exists(path)
+
+
+def test_openclaw_takes_the_session_in_by_an_index_and_another_waits_until_it_has(tmp_path: Path) -> None:
+    words = "--in", "openclaw", "--home", tmp_path, "--cwd", tmp_path
+    assert run("resume", SESSION, *words).returncode == 0
+    [path] = map(Path, programs.files(programs.get("openclaw"), str(tmp_path)))
+    index = json.loads((path.parent / "sessions.json").read_bytes())
+    assert index == {f"agent:main:{path.stem}": {"sessionId": path.stem, "updatedAt": 0, "sessionFile": path.name}}
+    done = run("resume", chat(tmp_path, {"role": "assistant", "content": "Ho."}), *words)
+    assert done.returncode == 2
+    assert b"let it go on with that first" in done.stderr
+    assert [path] == [Path(one) for one in programs.files(programs.get("openclaw"), str(tmp_path))]
 
 
 def test_a_message_whose_parent_no_row_has_follows_the_one_before_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli_cases import ROOT, environment, run
-from tests.files.test_databases import GOOSE, database
+from tests.files.test_databases import GOOSE, OPENCLAW, database
 
 SAMPLES = ROOT / "samples"
 
@@ -80,3 +80,15 @@ def test_the_sessions_of_a_database_are_listed_and_named_one_by_one(tmp_path: Pa
     done = run("inspect", "goose:20260301", env=env)
     assert done.returncode == 2
     assert b"goose has 2 sessions whose id begins with 20260301" in done.stderr
+
+
+def test_a_session_of_rows_in_a_database_is_listed_and_named(tmp_path: Path) -> None:
+    folder = tmp_path / ".openclaw" / "agents" / "main" / "agent"
+    folder.mkdir(parents=True)
+    database(folder, OPENCLAW).rename(folder / "openclaw-agent.sqlite")
+    listed = rows("--home", tmp_path)
+    assert [(row["program"], row["id"], row["messages"]) for row in listed][:1] == [("openclaw", "s1", 1)]
+    env = environment(HOME=str(tmp_path))
+    done = run("convert", "openclaw:s1", "--to", "openai-chat", "-o", "-", env=env)
+    assert json.loads(done.stdout)["messages"] == [{"role": "user", "content": "Hi."}]
+    assert b"openclaw-agent.sqlite:1 /0/id" in done.stderr

@@ -38,6 +38,15 @@ INSERT INTO part VALUES ('prt_2', 'msg_1', 'ses_1', '{"type":"text","text":"two"
 INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', '{"type":"text","text":"one"}');
 """
 
+OPENCLAW = """
+CREATE TABLE session_windows (session_id TEXT PRIMARY KEY, session_key TEXT);
+CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, event_zstd BLOB);
+INSERT INTO transcript_events VALUES
+    ('s1', 1, '{"type":"message","id":"a","message":{"role":"user","content":"Hi."}}', NULL);
+INSERT INTO transcript_events VALUES ('s1', 0, '{"type":"session","version":3,"id":"s1","cwd":"/p"}', NULL);
+INSERT INTO transcript_events VALUES ('s2', 0, '{"type":"session","version":3,"id":"s2","cwd":"/p"}', NULL);
+"""
+
 
 @pytest.fixture
 def goose(tmp_path: Path) -> Path:
@@ -56,6 +65,19 @@ def read(path: Path) -> list[Record]:
     with open_input(str(path)) as source:
         assert isinstance(source, DatabaseSource)
         return list(source.each())
+
+
+def test_a_session_of_openclaw_is_its_rows_in_order_and_long_ones_are_unpacked(tmp_path: Path) -> None:
+    path = database(tmp_path, OPENCLAW)
+    zstandard = pytest.importorskip("zstandard")
+    packed = zstandard.ZstdCompressor().compress(b'{"type":"label","id":"b"}')
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO transcript_events VALUES ('s1', 2, NULL, ?)", (packed,))
+    connection.close()
+    first, later = read(path)
+    assert [row.get("id") for row in first.value] == ["s1", "a", "b"]
+    assert len(later.value) == 1
+    assert ids_in(str(path)) == ["s1", "s2"]
 
 
 def test_a_session_of_goose_is_a_record_with_its_messages_in_the_order_of_time(goose: Path) -> None:

@@ -16,6 +16,8 @@ Quirks
   told, and a count of zero is read as no count.
 - `partialJson` is the text of arguments before a stream broke off, where `arguments` beside it are empty.
 - Signatures on thinking and text belong to the provider that `api` names.
+- OpenClaw keeps its sessions in a database since 2026.7.2; its `doctor` takes in those of files, under the names that
+  an index beside them gives, and archives those that it takes in without.
 - A head that is not the last row is written as a last row of the type `custom`, `convcli.head`, whose parent it is.
 - The request form holds blocks of the types `tool_use` and `tool_result`; four spellings of an id are read.
 """
@@ -35,7 +37,7 @@ from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of, omit
 from convcli.kit.sessions import Envelope
-from convcli.kit.values import paths
+from convcli.kit.values import milliseconds_of_time, paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Part, Path, ToolCall, Transcript
@@ -221,11 +223,33 @@ def _resent(part: Part) -> str | None:
     return "arguments that are no JSON as an empty object" if broken else None
 
 
+def _index(facts: SessionFacts, _: str) -> tuple[str, Native]:
+    """The index by which `openclaw doctor` (2026.9.6) takes a session in; one that it does not list is archived."""
+    title = {"displayName": facts.title} if facts.title else {}
+    entry = {
+        "sessionId": facts.id,
+        "updatedAt": milliseconds_of_time(facts.begin),
+        "sessionFile": f"{facts.id}.jsonl",
+        **title,
+    }
+    return "sessions.json", {f"agent:main:{facts.id}": entry}
+
+
 PI = Program("pi", ".pi", "agent/sessions/*/*.jsonl", place=_place, command="pi --session {path}", resent=_resent)
-PROGRAMS = (
-    PI,
-    Program("openclaw", ".openclaw", "agents/*/sessions/*.jsonl"),  # its index of sessions is a database
+OPENCLAW = Program(
+    "openclaw",
+    ".openclaw",
+    "agents/*/sessions/*.jsonl agents/*/agent/openclaw-agent.sqlite",
+    "OPENCLAW_STATE_DIR",
+    place=lambda facts: f"agents/main/sessions/{facts.id}.jsonl",
+    command=(
+        "openclaw doctor --session-sqlite import --session-sqlite-all-agents && openclaw chat --session agent:main:{id}"
+    ),
+    manifest=_index,
+    unsent=("system",),
+    resent=_resent,
 )
+PROGRAMS = PI, OPENCLAW
 
 DIALECT = Dialect(
     name=NAME,
