@@ -150,12 +150,22 @@ MOST = 8_000
 
 
 def _resent(part: Part) -> str | None:
+    if isinstance(part, Text) and part.text.startswith("<user_input"):
+        return "the words of the user without <user_input>"
     if not isinstance(part, ToolResult):
         return None
     if part.kind == "multimodal":
         return "results of several parts as JSON"
+    if part.kind == "data" and _holds_image(part.value):
+        return "images in results behind them"
     is_long = isinstance(part.value, str) and len(part.value) > MOST
     return f"results of more than {MOST:,} characters without their middle" if is_long else None
+
+
+def _holds_image(value: Any) -> bool:
+    if isinstance(value, dict):
+        return (value.get("type") == "image" and "data" in value) or any(map(_holds_image, value.values()))
+    return isinstance(value, list) and any(map(_holds_image, value))
 
 
 PROGRAM = Program(

@@ -169,6 +169,21 @@ def test_long_results_that_cline_cuts_are_told(tmp_path: Path) -> None:
     assert b"Cline sends results of more than 8,000 characters without their middle (1 " in done.stderr
 
 
+def test_what_cline_sends_of_its_own_session_in_other_words_is_told(tmp_path: Path) -> None:
+    image = {"type": "image", "data": "aGk=", "mediaType": "image/png"}
+    use = {"type": "tool_use", "id": "c1", "name": "read_files", "input": {}}
+    output = [{"query": "a.png", "result": [image], "success": True}]
+    result = {"type": "tool_result", "tool_use_id": "c1", "name": "read_files", "content": output}
+    words = [{"type": "text", "text": '<user_input mode="act">Hi.</user_input>'}]
+    contents = ("user", words), ("assistant", [use]), ("user", [result])
+    messages = [{"id": f"m{n}", "role": role, "content": content} for n, (role, content) in enumerate(contents)]
+    source = tmp_path / "s.messages.json"
+    source.write_text(json.dumps({"version": 1, "agent": "lead", "sessionId": "s", "messages": messages}))
+    done = run("resume", source, "--in", "cline", "--home", tmp_path, "--cwd", tmp_path)
+    assert b"Cline sends the words of the user without <user_input> (1 " in done.stderr
+    assert b"Cline sends images in results behind them (1 " in done.stderr
+
+
 def test_arguments_that_pi_does_not_send_are_told(tmp_path: Path) -> None:
     source = chat(tmp_path, calling("ls", "{bad"))
     done = run("resume", source, "--in", "pi", "--home", tmp_path, "--cwd", tmp_path)
