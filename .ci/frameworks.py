@@ -54,7 +54,12 @@ TARGETS = {
     "sharegpt": trainer("sharegpt", "sharegpt"),
     "llamafactory-v1": trainer("llamafactory-v1", "llamafactory-v1"),
     "ms-swift": trainer("ms-swift", "ms-swift"),
-    "mistral-ft": trainer("mistral-ft", "mistral", "row"),
+    "mistral-ft": trainer(
+        "mistral-ft",
+        "mistral",
+        "row",
+        **{"assistant.weight Extra": "the oracle asks the type of requests; that of rows, which it leaves out, has it"},
+    ),
     "openai-ft": trainer("openai-ft", "openai-ft"),
     "openai-batch": trainer("openai-batch", "openai-batch"),
     "anthropic-batch": trainer("anthropic-batch", "anthropic-batch"),

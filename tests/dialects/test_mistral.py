@@ -235,3 +235,25 @@ def test_a_request_that_looks_like_a_row_is_judged_as_a_request_unless_a_row_was
         for form in (None, "row")
     ]
     assert told == [["incomplete-request"], []]
+
+
+def test_an_answer_of_a_row_has_a_weight_and_no_other_form_has_one() -> None:
+    call = {"id": "flip00001", "type": "function", "function": {"name": "flip", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "flip00001", "name": "flip", "content": "tails"}
+    answer: Any = {"role": "assistant", "content": "Tails.", "weight": 1}
+    called: Any = {"role": "assistant", "content": "", "tool_calls": [call], "weight": 0}
+    row = {"messages": [{"role": "user", "content": "Heads?"}, called, result, answer]}
+    assert [message.weight for message in DIALECT.lift(row).messages] == [None, 0, None, 1]
+    rows = pipeline.convert(row, DIALECT, dialects.get("openai-ft"))
+    assert [message.get("weight") for message in rows.document["messages"]] == [None, 0, None, 1]
+    back = pipeline.convert(rows.document, dialects.get("openai-ft"), DIALECT, Options(form="row"))
+    assert [message.get("weight") for message in back.document["messages"]] == [None, 0, None, 1]
+    request = pipeline.convert(rows.document, dialects.get("openai-ft"), DIALECT)
+    assert [loss.kind for loss in request.losses if loss.field == "message.weight"] == ["dropped", "dropped"]
+
+
+def test_a_turn_that_is_cut_in_two_is_weighed_in_both() -> None:
+    turn = Message("assistant", [Text("Look."), ToolCall("flip00001", "flip", {})], weight=0)
+    transcript = Transcript([Message("user", [Text("Heads?")]), turn])
+    messages = pipeline.lower(transcript, DIALECT, Options(form="row")).document["messages"]
+    assert [message.get("weight") for message in messages] == [None, 0, 0]

@@ -231,3 +231,12 @@ def test_a_transcript_without_a_pair_cannot_be_one() -> None:
 )
 def test_a_row_is_known_by_its_turns(document: Any, name: str) -> None:
     assert detection.detect(document).dialect == name
+
+
+def test_the_column_that_a_row_does_not_have_may_be_null() -> None:
+    asked = row(("human", "Sky?"), ("gpt", "Blue."))
+    filled = {**asked, "conversation": None, "system": None}
+    assert pipeline.convert(filled, DIALECT, DIALECT).document == filled
+    assert DIALECT.lift(filled).messages == DIALECT.lift(asked).messages
+    older = {"conversation": [{"human": "Sky?", "assistant": "Blue."}], "conversations": None}
+    assert len(pipeline.convert(older, DIALECT, DIALECT).transcript.messages) == 2

@@ -143,6 +143,7 @@ def _is_own_chunk(chunk: Native) -> bool:
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     if rows.is_row(native):
         context.origin.form = rows.FORM
+        rows.lift_weights(native, context.messages)
     settings, carried = SETTINGS.lift(native)
     choice = _lift_choice(native["tool_choice"]) if native.get("tool_choice") else None
     if choice is not None and not exact_json.exact(_write_choice(choice), native["tool_choice"]):
@@ -234,6 +235,7 @@ def write(transcript: Transcript, options: Options) -> Any:
         return write_response(transcript, ANSWERS)
     messages = [write_message(message) for message in transcript.messages]
     if options.form == rows.FORM:
+        messages = list(map(rows.write_weight, transcript.messages, messages))
         return {"messages": messages, **common.write_tools(transcript, NAME)}
     return messages if options.form == "list" else _write_request(transcript, messages)
 
@@ -316,7 +318,8 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered(),
     rules=RULES,
     conventions=(RESULTS,),
-    lacks={**LACKS, rows.FORM: OF_ROWS},
+    lacks={**{form: lacked | {"message.weight"} for form, lacked in LACKS.items()}, rows.FORM: OF_ROWS},
+    has=fields("message.weight"),
     reasons={
         **REASONS,
         "message.role": "Mistral has no developer, and takes a system message only at the top or beside a user",
@@ -335,6 +338,7 @@ DIALECT = Dialect(
         "toolChoice": "Mistral cannot ask for one of several named tools",
         "video": "Mistral takes no video",
         "message": "a row ends with an answer, and an answer is asked for",
+        "message.weight": "only an answer of a row is trained or not",
         "message.grouping": "an answer of a row has a text or calls",
     },
     places={

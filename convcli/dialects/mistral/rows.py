@@ -8,8 +8,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.rows.order import calls_of, up_to_last_answer
+from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import fitting
-from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, shared
+from convcli.kit.objects import Native, without_keys
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, shared
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, ToolCall
 from convcli.validation.survey import Survey
@@ -24,6 +26,20 @@ def is_row(native: dict[str, Any]) -> bool:
     last = native["messages"][-1] if native["messages"] else {}
     is_answered = last.get("role") == "assistant" and not last.get("prefix")
     return bool(is_answered) and KEYS.issuperset(key for key, value in native.items() if value is not None)
+
+
+def lift_weights(native: Native, messages: list[Message]) -> None:
+    """The weights of the answers of a row, as `FinetuningAssistantMessage` of mistral_common 1.13.1 has them."""
+    for one, message in zip(native["messages"], messages, strict=True):
+        weight = one.get("weight")
+        if message.role == "assistant" and type(weight) in (int, float) and weight in BINARY.values():
+            message.weight = int(weight)
+            message.extras = without_keys(message.extras, "mistral", "weight")
+
+
+def write_weight(message: Message, native: Native) -> Native:
+    """The message of a row with its weight behind its content and calls."""
+    return native if message.weight is None else {**native, "weight": message.weight}
 
 
 def in_order(messages: list[Message]) -> list[Message]:
@@ -41,7 +57,7 @@ def _apart(message: Message) -> list[Message]:
     if message.role != "assistant" or (message.parts and len(calls) in (0, len(message.parts))):
         return [message]
     said = [part for part in message.parts if not isinstance(part, ToolCall)]
-    return [replace(message, parts=said), Message("assistant", [*calls])] if calls else []
+    return [replace(message, parts=said), Message("assistant", [*calls], weight=message.weight)] if calls else []
 
 
 FIT = fused(
@@ -49,6 +65,7 @@ FIT = fused(
     on_parts(lambda call, _: replace(call, extras=None) if call.extras else call, "tool_call"),
     fitting.functions_only(""),
     on_messages(in_order),
+    on_each_message(binary_weight),
 )
 
 
@@ -60,10 +77,17 @@ def _readable(survey: Survey) -> Iterable[Breach]:
         yield Breach("wrong-first-role", NodeRef(first), f"nobody asked for this answer: {EMPTY}", "warning")
     for i, message in enumerate(messages):
         calls = calls_of(message)
+        if _has_other_weight(survey, i):
+            yield Breach("bad-weight", NodeRef(i), f"the weight of an answer is 0 or 1: {EMPTY}", "warning")
         if message.role == "assistant" and not message.parts:
             yield Breach("empty-message", NodeRef(i), f"an answer has a text or calls: {EMPTY}", "warning")
         elif calls and len(calls) < len(message.parts):
             yield Breach("text-beside-calls", NodeRef(i), f"an answer has a text or calls: {EMPTY}", "warning")
 
 
-RULES = (Rule(("wrong-first-role", "empty-message", "text-beside-calls"), _readable),)
+def _has_other_weight(survey: Survey, index: int) -> bool:
+    message, native = survey.messages[index], survey.native_message(index) or {}
+    return message.role == "assistant" and message.weight is None and native.get("weight") is not None
+
+
+RULES = (Rule(("wrong-first-role", "bad-weight", "empty-message", "text-beside-calls"), _readable),)

@@ -1,0 +1,125 @@
+"""What trainers read rows with judges what convcli writes: `datasets`, `mistral_common`, and the templates of TRL.
+
+Optional: `pytest -m trainers` with the group `trainers` installed; a test whose package is missing is skipped. TRL
+needs torch, but its templates do not: `pip install transformers` and `pip install --no-deps trl` are enough for them.
+Trainers that cannot be installed without torch are asked by `.ci/frameworks.py`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from convcli import dialects
+from convcli.engine import pipeline
+from convcli.jobs import inputs
+from convcli.model.dialect import Options
+from convcli.model.transcript import Transcript
+from convcli.proof.difference import difference
+from convcli.wire import exact_json
+from tests.cli_cases import run
+from tests.support import acceptable
+
+pytestmark = pytest.mark.trainers
+BESIDE = ("prompt", "completion", "chosen", "rejected")
+"""Columns that hold messages in one row and a text in another: a file of columns has one type for each."""
+
+
+class Row(NamedTuple):
+    """A row, where it comes from, and the codes of the findings about it."""
+
+    source: str
+    document: Any
+    codes: frozenset[str]
+
+
+def rows(name: str, form: str | None = None) -> Iterator[Row]:
+    """Every sample of every dialect as a row of this one."""
+    target = dialects.get(name)
+    for sample in acceptable():
+        source = dialects.get(sample.dialect)
+        done = pipeline.convert(sample.document, source, target, Options(form=form))
+        found = [*done.findings, *pipeline.validate(done.document, target, purpose="request")]
+        yield Row(str(sample), done.document, frozenset(finding.code for finding in found))
+
+
+def test_mistral_common_takes_every_row_or_a_finding_says_why() -> None:
+    messages = pytest.importorskip("mistral_common.protocol.instruct.messages")
+    request = pytest.importorskip("mistral_common.protocol.instruct.request")
+    judge = pytest.importorskip("mistral_common.protocol.instruct.validator")
+    turn = messages.SystemMessage | messages.UserMessage | messages.FinetuningAssistantMessage | messages.ToolMessage
+    validator = judge.MistralRequestValidatorV3(mode=judge.ValidationMode.finetuning)
+    untold, accepted = [], 0
+    for row in rows("mistral", "row"):
+        try:
+            validator.validate_request(request.ChatCompletionRequest[turn](**row.document))
+            accepted += 1
+        except (ValueError, judge.MistralCommonException):
+            untold += [] if row.codes else [row.source]
+    assert untold == []
+    assert accepted > 500
+
+
+def test_a_template_renders_every_row_that_has_messages() -> None:
+    templates = pytest.importorskip("transformers.utils.chat_template_utils")
+    trl = importlib.util.find_spec("trl")
+    if trl is None or trl.origin is None:
+        pytest.skip("trl is not installed")
+    folder = Path(trl.origin).parent / "chat_templates"
+    sources = [(folder / f"{name}.jinja").read_text() for name in ("qwen3", "qwen2_5", "llama3_2", "gptoss", "glm4moe")]
+    for row in rows("hf-chat", "messages"):
+        if isinstance(row.document["messages"], list):
+            is_rendered = any(renders(templates, source, row.document) for source in sources)
+            assert is_rendered or row.codes, row.source
+
+
+def renders(templates: Any, source: str, row: Any) -> bool:
+    try:
+        templates.render_jinja_template([row["messages"]], tools=row.get("tools"), chat_template=source)
+    except Exception:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("name", "kind"), [("hf-chat", "json"), ("hf-chat", "parquet"), ("sharegpt", "json")])
+def test_a_thousand_rows_come_back_from_datasets_as_they_were(
+    name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets")
+    datasets.disable_progress_bars()
+    told = [row.document for row in rows(name) if "not-allowed" not in row.codes]
+    written = [row for row in told if has_one_type(row) and not has_null(row)][:1000]
+    assert len(written) > 900
+    lines, file = tmp_path / "rows.jsonl", tmp_path / f"rows.{'jsonl' if kind == 'json' else kind}"
+    lines.write_bytes(b"".join(exact_json.write(row) + b"\n" for row in written))
+    before = lifted(lines, name)
+    if kind == "parquet":
+        run("convert", lines, "--from", name, "--to", name, "-o", file)
+    loaded = datasets.load_dataset(kind, data_files=str(file), split="train", cache_dir=str(tmp_path / "cache"))
+    loaded.to_json(tmp_path / "back.jsonl")
+    loaded.to_parquet(tmp_path / "back.parquet")
+    for back in (file, tmp_path / "back.jsonl", tmp_path / "back.parquet"):
+        after = lifted(back, name)
+        different = [i for i, (one, other) in enumerate(zip(before, after, strict=True)) if difference(one, other)]
+        assert different == [], f"{back.name}: {json.dumps(written[different[0]])[:300]}"
+
+
+def has_one_type(row: Any) -> bool:
+    return isinstance(row, dict) and not any(isinstance(row.get(column), str) for column in BESIDE)
+
+
+def has_null(value: Any) -> bool:
+    """A null is what a table puts where there is no key."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return value is None or any(map(has_null, inside))
+
+
+def lifted(file: Path, name: str) -> list[Transcript]:
+    with inputs.opened(str(file), name) as documents:
+        return [document.lift() for document in documents]
