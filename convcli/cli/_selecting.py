@@ -91,7 +91,7 @@ class Condition:
     pattern match somewhere in it, whatever the case of its letters (`text~time ?out`)?"""
 
     def __init__(self, wanted: str, known: list[str]) -> None:
-        name, sign, words = _parted(wanted)
+        name, sign, words = _parted(wanted, "role=user,assistant" if "role" in known else "errors=0,1")
         self.column, self.accepted = column_named(name, known), words.split(",")
         self.pattern = _pattern(words) if sign == "~" else None
         self.seen, self.held = set[str](), False
@@ -129,11 +129,11 @@ class Condition:
         return f"note: no row has {self.column}={safe_text(words)}{hint}\n"
 
 
-def _parted(wanted: str) -> tuple[str, str, str]:
+def _parted(wanted: str, example: str) -> tuple[str, str, str]:
     """The column, the sign, and what stands behind it. Raises JobError `usage`."""
     parted = re.match(r"([^=~]*)([=~])(.*)", wanted, re.DOTALL)
     if parted is None:
-        raise JobError("usage", f'"{wanted}" is no condition', help="say --where role=user,assistant or text~PATTERN")
+        raise JobError("usage", f'"{wanted}" is no condition', help=f"say --where {example} or title~PATTERN")
     return parted[1], parted[2], parted[3]
 
 

@@ -37,7 +37,8 @@ EXAMPLES = """\
 convcli convert samples/cohere/twin-weather.json --to anthropic   # to stdout; losses on stderr
 convcli convert samples/openai-ft/fine-tuning.jsonl -t anthropic -o out.jsonl
 convcli convert "samples/openclaw/*.jsonl" --to openai-chat --out-dir out -j 4
-convcli convert "samples/openclaw/*.jsonl" --to openai-chat -o train.jsonl   # a line for each
+convcli convert "samples/openclaw/*.jsonl" --to hf-chat -o train.jsonl   # sessions to rows for a trainer
+convcli convert samples/openai-batch/twin-weather.json --at /body --to openai-ft -o row.jsonl   # inside of a log
 convcli convert samples/openai-ft/fine-tuning.jsonl --to openclaw --out-dir sessions   # a file for each
 convcli convert samples/mistral/response.json --to openai-chat-stream --chunk 20
 convcli convert samples/openai-chat/twin-weather.json --to anthropic --set max_tokens=1024 --set model=claude-x

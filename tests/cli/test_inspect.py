@@ -149,6 +149,14 @@ def test_a_pattern_chooses_rows_by_what_is_anywhere_in_a_cell_and_an_impossible_
     assert b'"(" is no regular expression' in done.stderr
 
 
+@pytest.mark.parametrize(("command", "example"), [("inspect", b"role=user"), ("stats", b"errors=0")])
+def test_what_is_no_condition_is_told_with_one_of_that_command(tmp_path: Path, command: str, example: bytes) -> None:
+    done = run(command, write(tmp_path / "a.json", CALLS), "--where", "tool")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b'"tool" is no condition' in done.stderr
+    assert example in done.stderr
+
+
 def test_an_unknown_column_is_told_before_anything_is_shown(tmp_path: Path) -> None:
     source = write(tmp_path / "a.json", CALLS)
     for words in (["--columns", "rol"], ["--where", "rol=tool"], ["--tools", "--columns", "role"]):
