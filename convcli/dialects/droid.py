@@ -1,6 +1,7 @@
 """Droid of Factory: sessions, whose messages have the blocks of Anthropic's API.
 
-Specification: none is published. Sessions of versions 0.81 and 2; read 2026-11-22.
+Specification: none is published. Sessions of versions 0.81 and 2, and the program itself, 0.225.2, which was given
+sessions and a loopback model; read 2026-11-23.
 
 Quirks
 - The first row says which session it is. Rows of messages name the row before them; the first may name the session.
@@ -8,26 +9,55 @@ Quirks
 - The signature of a thought may be the name of the key in which another service gave it: `signatureProvider` says
   whose it is, and only one of Anthropic is a signature.
 - Neither instructions nor tools, models or counts are in the file.
+- The program goes on with a file whose header has a title and an owner, and names no other host; it looks for the
+  results of a turn in one row behind it.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from typing import Any
 
-from convcli.families.anthropic import places
+from msgspec.structs import replace
+
+from convcli.families.anthropic import places, policy
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of
-from convcli.families.anthropic.messages import Turns
+from convcli.families.anthropic.messages import Turns, write_facts
+from convcli.families.anthropic.response import IDS, NAMES
+from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of
-from convcli.kit.sessions import Envelope, add_event, head_of
+from convcli.kit.fitting import as_read_back
+from convcli.kit.grouping import are_of_user, begins, groups, main_path
+from convcli.kit.objects import Native, carried_by, extras_of, omit, without_carried
+from convcli.kit.passes import on_each_message, on_messages, shared
+from convcli.kit.renaming import distinct_ids, renaming
+from convcli.kit.results import single_results
+from convcli.kit.sessions import (
+    Envelope,
+    active_branch,
+    add_event,
+    chained,
+    events,
+    head_of,
+    results_between_events,
+    row_of_event,
+    timed,
+    with_models,
+    with_session_id,
+)
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Program
+from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.document import Rows
 from convcli.model.transcript import Message, Part, Reasoning, Transcript
 from convcli.validation.rules import links, turns
+from convcli.validation.rules.turns import INSTRUCTIONS
+from convcli.validation.survey import for_requests
 
 NAME = "droid"
 START, MESSAGE = "session_start", "message"
 SIGNERS = ("anthropic", None)
+USUAL = {"owner": "unknown", "version": 2}
 HEADER = Envelope(
     "type id title sessionTitle owner version cwd hostId",
     {"id": "id", "sessionTitle": "title", "cwd": "cwd"},
@@ -48,6 +78,7 @@ def _lift_thinking(blocks: Blocks, native: Native, context: LiftContext) -> Part
     return Reasoning(native.get("thinking") or "", extras=extras_of(blocks.owner, rest))
 
 
+ROLES = {**policy.PARTS_IN_ROLES, "opaque": ("user", "assistant", "event"), "reasoning": ("assistant",)}
 TURNS = Turns(Blocks(NAME, {**READERS, "thinking": _lift_thinking}, WRITERS))
 
 
@@ -71,10 +102,17 @@ def lift(document: Any) -> Transcript:
             _lift_row(row, i, context)
         else:
             add_event(context, row, (i,))
-    if transcript.title is None:
-        transcript.title = carried_by(transcript.extras, NAME).get("title")
+    _settle(transcript)
     transcript.head = head_of(_links(transcript.messages))
     return transcript
+
+
+def _settle(transcript: Transcript) -> None:
+    """The title that the user gave, else that of the first words; what is usual is not carried."""
+    carried = carried_by(transcript.extras, NAME)
+    transcript.title = transcript.title or carried.get("title")
+    usual = {**USUAL, "title": transcript.title}
+    transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if usual.get(key) != value})
 
 
 def _links(messages: list[Message]) -> list[tuple[str, str | None]]:
@@ -102,17 +140,153 @@ def _lift_row(row: Native, i: int, context: LiftContext) -> None:
     message.extras = extras_of(NAME, carried)
 
 
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, _: Options) -> Any:
+    """The rows of a session."""
+    carried = {**USUAL, "title": transcript.title or "", **carried_by(transcript.extras, NAME)}
+    header = HEADER.write(transcript, carried, type=START)
+    header = header if carried["title"] != transcript.title else omit(header, "sessionTitle")
+    rows = [_write_row(group) for group in groups(transcript.messages, _continues)]
+    return Rows([{key: value for key, value in header.items() if value is not None}, *rows])
+
+
+def _continues(message: Message, before: Message, first: Message) -> bool:
+    is_known = first.id is not None or message.role == "tool"
+    return is_known and message == Message(message.role, message.parts) and are_of_user(before, message)
+
+
+def _write_row(group: list[Message]) -> Any:
+    first = group[0]
+    if first.role == "event":
+        return row_of_event(first, NAME)
+    carried = dict(carried_by(first.extras, NAME))
+    row, id_ = carried.pop("row", {}), carried.pop("messageId", None)
+    facts = write_facts(replace(first, id=id_), carried)
+    role = "assistant" if first.role == "assistant" else "user"
+    content = TURNS.blocks.write([part for message in group for part in message.parts])
+    message = TURNS.keys.put({"role": role, "content": content, **facts}, carried, sort=True)
+    return ROW.write(first, row, type=MESSAGE, message=message)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _turn(message: Message) -> Message | None:
+    """Instructions are in the program."""
+    return None if message.role in INSTRUCTIONS else message
+
+
+def _is_event(message: Message) -> bool:
+    row = row_of_event(message, NAME)
+    return row is not None and not _is_message(row)
+
+
+def _latest(transcript: Transcript) -> Transcript:
+    """The branch that ends last is active; where it is not, only the active one is written."""
+    ids = [message.id for message in transcript.messages if message.id is not None]
+    return transcript if transcript.head is None or ids[-1:] == [transcript.head] else active_branch(transcript)
+
+
+def _together(transcript: Transcript) -> Transcript:
+    """The program looks for the results of a turn in one row: what each says of itself beside that goes."""
+    owner: dict[str | None, str | None] = {}
+    fitted: list[Message] = []
+    first: Message | None = None
+    for message in transcript.messages:
+        parent = owner.get(message.parent_id, message.parent_id)
+        message = message if parent == message.parent_id else replace(message, parent_id=parent)
+        if message.role == "tool" and first is not None and first.role == "tool":
+            owner |= {message.id: first.id} if message.id is not None else {}
+            message = Message(message.role, message.parts)
+        else:
+            first = message
+        fitted.append(message)
+    return replace(transcript, messages=shared(transcript.messages, fitted))
+
+
+NEW = chained(lambda number: f"00000000-0000-8000-8000-{number:012x}")
+
+
+def _linked(transcript: Transcript) -> Transcript:
+    """Every message that is a row has an id, a time and a parent."""
+    messages = transcript.messages
+    starts = [k for k in begins(messages, _continues) if messages[k].role != "event"]
+    rows = timed(NEW(replace(transcript, messages=[messages[k] for k in starts], created_at=None)))
+    fitted = list(messages)
+    for k, row in zip(starts, rows.messages, strict=True):
+        fitted[k] = row
+    return replace(transcript, messages=shared(messages, fitted), head=rows.head)
+
+
+FIT = (
+    main_path,
+    _latest,
+    events(_is_event),
+    on_each_message(_turn),
+    on_messages(single_results),
+    results_between_events,
+    _together,
+    renaming(NAMES, IDS),
+    distinct_ids(IDS),
+    with_models,
+    *policy.taken_parts(TURNS.blocks, roles=ROLES, text=lambda text: text, reasoning=lambda reasoning: reasoning),
+    _linked,
+    with_session_id(lambda transcript: write(transcript, Options())),
+    as_read_back(lift, write, "session"),
+)
+
+
+def _place(facts: SessionFacts) -> str:
+    """The folder has the name of the directory where the program works."""
+    name = re.sub("[^a-zA-Z0-9]", "-", os.path.realpath(facts.cwd))
+    return f"sessions/{name}/{facts.id}.jsonl"
+
+
+def _of_this_machine(transcript: Transcript) -> Transcript:
+    """The program asks its service for a session that names another host, and does not read the file."""
+    return without_carried(replace(transcript, cwd=os.path.realpath(transcript.cwd or "")), NAME, "hostId")
+
+
+PROGRAM = Program(
+    NAME, ".factory", "sessions/**/*.jsonl", place=_place, command="droid --resume {id}", fit=_of_this_machine
+)
+LACKS = lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE
+LACKS |= lacking.CALL_ONLY | lacking.METADATA | lacking.fields("reasoning.summary refusal.metadata")
+LACKS -= lacking.fields("id title cwd message.id message.parentId message.createdAt message.stopReason message.usage")
+LACKS -= lacking.fields("reasoning.metadata")
+
 DIALECT = Dialect(
     name=NAME,
     title="Droid",
     aliases=("factory", "factory-droid"),
-    specification="sessions of Droid 0.81 and of version 2; read 2026-11-22",
+    specification="sessions of Droid 0.81 and of version 2, Droid 0.225.2; read 2026-11-23",
     framings=("events",),
     forms=("session",),
-    programs=(Program(NAME, ".factory", "sessions/**/*.jsonl"),),
+    programs=(PROGRAM,),
     detect=detect,
     lift=lift,
-    rules=(links.paired(links.PairingRules(where="later", missing=None)), turns.decodable()),
+    fit=FIT,
+    write=write,
+    lacks=LACKS,
+    reasons={
+        **places.REASONS,
+        **dict.fromkeys((*lacking.TOOLS, "settings", "toolChoice"), "a session does not say what the model was sent"),
+        **dict.fromkeys(("message", "text"), "a session has no place for instructions of the system"),
+        "event": "a session has rows only for events of its own",
+        "model": "each answer names its model, a session does not",
+        "id": "a session has an id: it is made of the content",
+        "message.id": "every row has an id, and the results of a turn share one",
+        "message.parentId": "every row names the row before it",
+        "message.createdAt": "every row has a time: that of the row before it, or 1970",
+    },
+    conventions=(policy.results_of(TURNS.blocks),),
+    rules=(
+        links.paired(links.PairingRules(where="later", missing=None)),
+        for_requests(links.paired(links.PairingRules(where="next", together=True, unique="request", missing=None))),
+        turns.decodable(),
+    ),
     places={
         **places.PLACES,
         **paths(

@@ -1,11 +1,11 @@
-"""Droid: what is read of its sessions."""
+"""Droid: what is read of its sessions, and what is written."""
 
 from __future__ import annotations
 
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Reasoning, ToolResult, Transcript
+from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolResult, Transcript
 from tests.support import samples_of
 
 DROID = dialects.get("droid")
@@ -54,3 +54,22 @@ def test_what_the_first_row_says_is_lost_there() -> None:
     losses = pipeline.convert(document, DROID, dialects.get("openai-chat")).losses
     stages = [loss.where for loss in losses if loss.field == "extras.droid.sessionTitleAutoStage"]
     assert stages == ["/0/sessionTitleAutoStage"]
+
+
+# ---------------------------------------------------------------- what is written
+
+
+def test_the_results_of_a_turn_stand_in_one_row() -> None:
+    calls = [ToolCall(id_, "LS", {}) for id_ in ("c1", "c2")]
+    results = [ToolResult("c1", "LS", "text", "a"), ToolResult("c2", "LS", "error", "none")]
+    messages = [Message("tool", [result], id=f"m{n}") for n, result in enumerate(results)]
+    rows = DROID.lower(Transcript([Message("assistant", list(calls), id="m"), *messages]))
+    assert [row["type"] for row in rows] == ["session_start", "message", "message"]
+    assert [block.get("is_error", False) for block in rows[2]["message"]["content"]] == [False, True]
+    assert rows[2]["parentId"] == rows[1]["id"]
+
+
+def test_the_first_row_has_what_the_program_asks_of_it() -> None:
+    header = DROID.lower(Transcript([Message("user", [Text("Go.")])], title="Tides", cwd="/home/user"))[0]
+    assert (header["title"], header["owner"], header["version"], header["cwd"]) == ("Tides", "unknown", 2, "/home/user")
+    assert "hostId" not in header
