@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from convcli.model.dialect import Dialect
 from convcli.model.findings import Finding
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
-from convcli.model.transcript import Path, Transcript
+from convcli.model.transcript import Message, Path, Transcript
 from convcli.proof.align import align
 from convcli.proof.places import Places
+from convcli.proof.records import fields_of
 from convcli.validation.survey import Purpose, Survey, path_of
 from convcli.wire import pointers
 
@@ -114,8 +115,16 @@ def _in_source(before: Transcript, after: Transcript, source: Dialect | None) ->
         if at.message == NO_INDEX:
             return path_of(places, at._replace(steps=()))
         if at.message in messages and at.part == NO_INDEX:
-            return path_of(places, NodeRef(messages[at.message], field=at.field))
+            index = messages[at.message]
+            is_said = getattr(before.messages[index], _attribute(at.field), None) is not None
+            return path_of(places, NodeRef(index, field=at.field if is_said else ""))
         near = bisect_right(known, at.message)
         return path_of(places, NodeRef(messages[known[near - 1]]) if near else NodeRef())
 
     return placing
+
+
+@cache
+def _attribute(field: str) -> str:
+    """The attribute of a message that has this field; of what is no field, what every message has."""
+    return next((name for name, known in fields_of(Message, "message")[1] if known == field), "role")

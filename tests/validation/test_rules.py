@@ -20,6 +20,7 @@ from convcli.engine import pipeline
 from convcli.model import codes
 from convcli.model.errors import ConvcliError
 from convcli.model.rule import Rule
+from convcli.model.transcript import Message, Transcript
 from convcli.validation import schemas, verdict
 from convcli.validation.rules import links, trees
 from convcli.validation.rules.conformance import arguments_match
@@ -89,6 +90,13 @@ def test_rules_take_any_transcript_and_their_places_are_in_the_document(name: st
     document = hub.lower(transcript, pipeline.BY_DEFAULT)  # type: ignore[misc]
     for finding in conversion.findings:
         assert_present(document, finding.where)
+
+
+def test_a_finding_points_at_a_field_only_where_the_source_has_it() -> None:
+    broken_off = Message("assistant", [], stop_reason="error", error="gone")
+    transcript = Transcript([Message("assistant", []), broken_off])
+    conversion = pipeline.lower(transcript, dialects.get("ag-ui"), source=dialects.get("intermediate"))
+    assert [(one.code, one.where) for one in conversion.findings] == [("failed-stream", "/messages/0")]
 
 
 @given(data=st.data())
