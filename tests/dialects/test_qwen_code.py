@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.dialects.qwen_code.fitting import SESSION_ID
+from convcli.engine import pipeline
 from convcli.model.branches import active, context
 from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolResult, Transcript
 from tests.support import samples_of
@@ -139,3 +140,14 @@ def test_a_message_keeps_the_rows_of_an_answer_when_something_else_changes() -> 
     assert [row["timestamp"] for row in rows[1:3]] == [f"2026-01-01T10:00:0{n}.000Z" for n in (2, 3)]
     assert "usageMetadata" not in rows[1]
     assert rows[2]["usageMetadata"] == {"promptTokenCount": 5, "toolUsePromptTokenCount": 2}
+
+
+def test_an_empty_answer_is_not_written_for_its_turn_would_not_be_sent() -> None:
+    answers = [Message("assistant", []), Message("assistant", [Text("Ho."), Text("")])]
+    conversion = pipeline.lower(Transcript([Message("user", [Text("Hi.")]), *answers]), QWEN)
+    written = [row["message"]["parts"] for row in conversion.document]
+    assert written == [[{"text": "Hi."}], [{"text": "Ho."}]]
+    assert [(loss.kind, loss.field, loss.where) for loss in conversion.losses if loss.level == "content"] == [
+        ("dropped", "message", "/messages/1"),
+        ("dropped", "text", "/messages/2/parts/1"),
+    ]

@@ -28,7 +28,7 @@ from convcli.kit.objects import Native
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Transcript
+from convcli.model.transcript import Part, ToolResult, Transcript
 from convcli.validation.rules import links, turns
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
@@ -90,12 +90,18 @@ def _place(facts: SessionFacts) -> str:
     return f"import/{facts.id}.json"
 
 
+def _resent(part: Part) -> str | None:
+    is_empty = isinstance(part, ToolResult) and part.kind in ("text", "error") and not part.value
+    return 'results without a word as "(empty result)"' if is_empty else None
+
+
 PROGRAM = Program(
     NAME,
     ".local/share/goose",
     "sessions/*.jsonl sessions/*.db import/*.json",
     place=_place,
     command="goose session --resume --session-id $(goose session import {path} | sed -n 's/ - .*//p')",
+    resent=_resent,
 )
 
 HAS = lacking.fields("id title cwd createdAt updatedAt message.id message.createdAt")
@@ -136,6 +142,9 @@ DIALECT = Dialect(
         "message.createdAt": "a message has a time in whole seconds: that of the one before it, or 1970",
         "message.replaces": "a summary stands for all that came before it",
         "head": "a session has one branch",
+        **dict.fromkeys(
+            ("tool_call.id", "tool_result.toolCallId"), "each id is used once: results of one id are sent together"
+        ),
         "refusal": "a refusal is written as text",
         "image.mediaType": "an image has a media type",
         "image": "an image has its data",

@@ -13,6 +13,7 @@ from convcli.kit.fitting import as_read_back, only_own_opaque, refusals_as_texts
 from convcli.kit.grouping import begins, main_path
 from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.passes import on_each_message, on_messages, on_parts, shared
+from convcli.kit.renaming import Alphabet, distinct_ids
 from convcli.kit.results import expressed, in_words, result_of, separate_results
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
@@ -20,6 +21,8 @@ from convcli.validation.rules.turns import INSTRUCTIONS
 
 IMAGE_TYPE = "image/png"
 """The media type of an image that has none, for goose wants one."""
+IDS = Alphabet("characters", "", 0)
+"""Ids of calls may be anything; of two calls with one id goose sends the results together."""
 
 
 def _express(result: ToolResult) -> tuple[str, Any] | None:
@@ -126,6 +129,7 @@ FIT = (
     separate_results,
     on_each_message(_turn),
     sessions.results_between_events,
+    distinct_ids(IDS),
     sessions.with_models,
     on_parts(_part),
     expressed(RESULTS),

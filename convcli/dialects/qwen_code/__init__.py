@@ -25,7 +25,7 @@ from typing import Any
 from msgspec.structs import replace
 
 import convcli.dialects.qwen_code.rows as rows
-from convcli.dialects.qwen_code.fitting import FIT, SESSION_ID
+from convcli.dialects.qwen_code.fitting import FIT, SESSION_ID, is_silent
 from convcli.dialects.qwen_code.lifting import lift
 from convcli.dialects.qwen_code.rows import NAME, TYPES, is_message
 from convcli.dialects.qwen_code.writing import write_session
@@ -66,8 +66,17 @@ def _unread(survey: Survey) -> Iterator[Breach]:
             yield Breach("unread-row", NodeRef(steps=(i, "message")), "the program refuses or misreads this role")
 
 
+def _is_sent(survey: Survey) -> Iterator[Breach]:
+    for i in survey.active_indexes:
+        message = survey.messages[i]
+        if message.role == "assistant" and (not message.parts or any(map(is_silent, message.parts))):
+            problem = "the program sends no answer of a turn in which one is empty"
+            yield Breach("unread-row", NodeRef(i), problem, "warning")
+
+
 RULES = (
     for_requests(Rule(("unread-row",), _unread)),
+    for_requests(Rule(("unread-row",), _is_sent)),
     links.paired(links.PairingRules(where="later", missing=None, unique="request")),
     turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     turns.results_in_roles("user"),
@@ -116,8 +125,8 @@ DIALECT = Dialect(
     reasons={
         **LOSSES,
         **dict.fromkeys((*lacking.TOOLS, "settings", "toolChoice"), "a session does not say what the model was sent"),
-        "message": "a session has no place for instructions of the system",
-        "text": "a session has no place for instructions of the system",
+        "message": "instructions have no place in a session, and an empty answer makes the program leave out its turn",
+        "text": "instructions have no place in a session, and an empty text makes the program leave out its turn",
         "event": "a session has rows only for events of its own",
         "model": "each answer names its model, a session does not",
         "id": "the id of a session is a UUID of version 1 to 5: it is made of the content",

@@ -21,7 +21,7 @@ from convcli.kit.objects import Native, carried_by, extras_of, omit, without_car
 from convcli.kit.passes import on_each_message, on_results, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
 from convcli.kit.results import separate_results
-from convcli.model.transcript import Message, Opaque, Part, ToolResult, Transcript
+from convcli.model.transcript import Message, Opaque, Part, Text, ToolResult, Transcript
 from convcli.validation.rules.turns import INSTRUCTIONS
 from convcli.wire import exact_json
 
@@ -60,6 +60,20 @@ def _turn(message: Message) -> Message | None:
 
 def _has_role(part: Part) -> bool:
     return "role" in rows.row_of(part, "line").get("message", {})
+
+
+def is_silent(part: Part) -> bool:
+    """Is it a text that makes the program leave out the whole turn, all answers up to the next words of the user?"""
+    return isinstance(part, Text) and not part.text and not part.metadata
+
+
+def _answer(message: Message) -> Message | None:
+    if message.role != "assistant":
+        return message
+    parts = [part for part in message.parts if not is_silent(part)]
+    if not parts:
+        return None
+    return message if len(parts) == len(message.parts) else replace(message, parts=parts)
 
 
 def _status(result: ToolResult) -> ToolResult:
@@ -137,6 +151,7 @@ FIT = (
     sessions.with_models,
     expressible_parts,
     only_signed,
+    on_each_message(_answer),
     on_results(_status),
     _linked,
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, EVENT)),
