@@ -9,8 +9,8 @@ Quirks
 - The signature of a thought may be the name of the key in which another service gave it: `signatureProvider` says
   whose it is, and only one of Anthropic is a signature.
 - Neither instructions nor tools, models or counts are in the file.
-- The program goes on with a file whose header has a title and an owner, and names no other host; it looks for the
-  results of a turn in one row behind it.
+- The program goes on with a file whose header has a title, an owner and the version 2, and names no other host; it
+  looks for the results of a turn in one row behind it.
 """
 
 from __future__ import annotations
@@ -245,8 +245,10 @@ def _place(facts: SessionFacts) -> str:
 
 
 def _of_this_machine(transcript: Transcript) -> Transcript:
-    """The program asks its service for a session that names another host, and does not read the file."""
-    return without_carried(replace(transcript, cwd=os.path.realpath(transcript.cwd or "")), NAME, "hostId")
+    """The program asks its service for a session that names another host or an older version, and does not read the
+    file."""
+    here = replace(transcript, cwd=os.path.realpath(transcript.cwd or ""))
+    return without_carried(here, NAME, "hostId", "version")
 
 
 PROGRAM = Program(

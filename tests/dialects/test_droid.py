@@ -73,3 +73,11 @@ def test_the_first_row_has_what_the_program_asks_of_it() -> None:
     header = DROID.lower(Transcript([Message("user", [Text("Go.")])], title="Tides", cwd="/home/user"))[0]
     assert (header["title"], header["owner"], header["version"], header["cwd"]) == ("Tides", "unknown", 2, "/home/user")
     assert "hostId" not in header
+
+
+def test_a_session_that_is_resumed_is_of_this_host_and_of_the_version_that_is_read() -> None:
+    [program] = DROID.programs
+    assert program.fit is not None
+    header = DROID.lower(program.fit(lifted("signed")))[0]
+    assert header["version"] == 2
+    assert "hostId" not in header
