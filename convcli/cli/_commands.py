@@ -24,7 +24,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
         "--to --in --from --as --output --out-dir --force --fail-on-loss --tools --message --summary --follow --where"
         " --matrix --list --level --exact --program --output-format",
     ),
-    ("What is read", "--line --at --exclude --transcripts-only --duplicate-keys --sample --seed --isolated"),
+    ("What is read", "--line --at --exclude --transcripts-only --duplicate-keys --nulls --sample --seed --isolated"),
     ("What is written", "--set --form --framing --chunk --branch --view --columns --events --limit --no-trunc --pager"),
     ("Parts", "--engine --address --part-size"),
     ("Losses", "--losses --restore-file --keep-going"),

@@ -139,7 +139,7 @@ def reading_options(function: F) -> F:
     isolated = click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
     help_text = "Read no file that matches or lies in a folder that does: drafts, 'data/*.json'. Repeatable."
     exclude = click.option("--exclude", multiple=True, metavar="GLOB", help=help_text)
-    help_text = "Null in arguments and other open objects of a table: padding to drop, or a value.  [default: drop]"
+    help_text = "Null in arguments and other open objects of a table: padding to drop, or a value."
     nulls = click.option("--nulls", type=Near("choice", lambda: ["drop", "keep"]), default="drop", help=help_text)
     return exclude(keys(nulls(isolated(cast(F, with_reading)))))
 

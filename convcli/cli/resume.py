@@ -39,7 +39,15 @@ def _programs() -> list[str]:
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("path", type=PATH, metavar="FILE")
-@click.option("--in", "program", type=Near("program", _programs), required=True, help="The program that goes on.")
+@click.option(
+    "--in",
+    "program",
+    type=Near("program", _programs),
+    required=True,
+    metavar="PROGRAM",
+    help="The program that goes on: claude-code, cline, codex, copilot-cli, droid, gemini-cli, goose, openclaw, "
+    "opencode, pi or qwen-code.",
+)
 @_shared.from_option
 @_shared.reading_options
 @click.option("--home", type=PATH, metavar="DIR", help="The home directory in which the program's folder is.")

@@ -103,7 +103,8 @@ def argument_places(transcript: Transcript, document: Any, dialect: Dialect) -> 
     """Where in a document the arguments of the calls of its transcript stand, of those that have some."""
     if transcript.origin is not None:
         transcript.origin.given = document
-    places, steps = Places(transcript, dialect), argument_steps(dialect)
+    places = Places(transcript, dialect)
+    steps = places.steps("tool_call.arguments") or argument_steps(dialect)  # those of a body are of its dialect
     found = [
         ((*places.existing(places.part(i, j)), *steps), part)
         for i, message in enumerate(transcript.messages)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,12 @@ from tests.cli_cases import ROOT, environment, run
 from tests.files.test_databases import OPENCLAW, database
 
 SESSION = ROOT / "samples" / "openclaw" / "twin-weather.jsonl"
+
+
+def test_the_help_names_every_program_that_goes_on() -> None:
+    about = run("resume", "-h").stdout.decode().partition("--in PROGRAM")[2].partition("[required]")[0]
+    named = re.findall("[a-z-]+", about.partition(":")[2].replace(" or ", " "))
+    assert named == sorted(programs.resumable())
 
 
 @pytest.mark.parametrize("program", programs.resumable())

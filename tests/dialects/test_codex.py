@@ -190,7 +190,7 @@ def test_older_generations_are_read_and_written_as_the_newer() -> None:
 
 def test_a_report_of_codex_exec_is_no_session() -> None:
     report = Rows([{"type": "thread.started", "thread_id": "a"}, {"type": "turn.started"}])
-    assert detection.candidates(report) == []
+    assert [name for name, _ in detection.candidates(report)] == ["codex-exec"]
     with pytest.raises(RefusedError) as caught:
         pipeline.convert(report, CODEX, CHAT)
     assert caught.value.code == "no-messages"

@@ -60,11 +60,16 @@ def _part(part: Part, message: Message) -> Part | None:
     if isinstance(part, ToolResult):
         if message.role != "tool" or part.kind != "multimodal":
             return part if message.role == "tool" else None
-        value = shared(part.value, [_media(one) if isinstance(one, Media) else one for one in part.value])
+        value = shared(part.value, [_content(one) for one in part.value])
         return part if value is part.value else replace(part, value=value)
     if isinstance(part, Media):
         return _media(part)
     return part if not isinstance(part, ToolCall) or message.role == "assistant" else None
+
+
+def _content(part: Part) -> Part | None:
+    """What a result holds: texts and images."""
+    return _media(part) if isinstance(part, Media) else part if isinstance(part, Text) else None
 
 
 def _media(media: Media) -> Media | None:
