@@ -14,6 +14,7 @@ from convcli.cli._commands import Command
 from convcli.cli._types import BRANCH, DIALECT, PATH, VIEW, format_of
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
+from convcli.model.located import number_of
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -157,7 +158,7 @@ class _Losses:
 
 def _row(loss: Loss) -> dict[str, Any]:
     """No values: transcripts hold secrets."""
-    return {name: getattr(loss, name) for name in COLUMNS} | {"line": loss.number}
+    return {name: getattr(loss, name) for name in COLUMNS} | {"line": number_of(loss)}
 
 
 def _of_group(group: LossGroup, is_one: bool) -> dict[str, Any]:
@@ -167,7 +168,7 @@ def _of_group(group: LossGroup, is_one: bool) -> dict[str, Any]:
     loss = group.first[0]
     row = {name: getattr(group, name) for name in GROUPED if name != "first"}
     return row | {
-        "first": spot(loss.line, loss.where, loss.row) if is_one else place(loss.file, loss.number, 0, loss.where)
+        "first": spot(loss.line, loss.where, loss.row) if is_one else place(loss.file, number_of(loss), 0, loss.where)
     }
 
 

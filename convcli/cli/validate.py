@@ -14,6 +14,7 @@ from convcli.cli._commands import Command
 from convcli.cli._types import DIALECT, PATH, CodeList, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
+from convcli.model.located import number_of
 from convcli.report import formats
 from convcli.report.screen import Screen
 from convcli.report.tables import View
@@ -266,5 +267,5 @@ def _statistics(verdicts: Iterator[Verdict]) -> Iterator[dict[str, Any]]:
             first.setdefault(key, finding)
     for (severity, code), number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
         finding = first[severity, code]
-        where = place(finding.file, finding.number, finding.column, finding.where)
+        where = place(finding.file, number_of(finding), finding.column, finding.where)
         yield {"findings": number, "severity": severity, "code": code, "first": where}

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 from convcli.model import codes
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
+from convcli.model.located import number_of
 from convcli.validation.wording import did_you_mean
 
 OWN, SHARED = "convcli.toml", "pyproject.toml"
@@ -61,7 +62,8 @@ class IgnoredPlace(NamedTuple):
 
     def matches(self, finding: Finding) -> bool:
         """Is the finding at this place?"""
-        if (self.line is not None and self.line != finding.number) or (self.codes and finding.code not in self.codes):
+        is_elsewhere = self.line is not None and self.line != number_of(finding)
+        if is_elsewhere or (self.codes and finding.code not in self.codes):
             return False
         steps, wanted = finding.where.split("/"), self.where.rstrip("/").split("/")
         return len(steps) >= len(wanted) and all(one in ("*", step) for one, step in zip(wanted, steps, strict=False))

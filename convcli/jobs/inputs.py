@@ -40,6 +40,7 @@ from convcli.jobs.paths import split_line as split_line
 from convcli.jobs.paths import without_packing as without_packing
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
+from convcli.model.located import record_of
 from convcli.wire.strict_json import DuplicateKeys
 
 if TYPE_CHECKING:
@@ -374,7 +375,7 @@ class Input:
     def _on_line(self, items: Iterator[Item], line: int) -> Iterator[Item]:
         """The document or the stretch that stands on the line that was asked for, and nothing behind it."""
         for item in items:
-            begin, last = item.lines if isinstance(item, Document) else (item.error.record, item.error.record)
+            begin, last = item.lines if isinstance(item, Document) else (record_of(item.error), record_of(item.error))
             if begin <= line <= last:
                 yield item
                 return

@@ -18,6 +18,7 @@ from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
+from convcli.model.located import record_of
 from convcli.model.rule import Rule
 from convcli.validation import verdict
 from convcli.validation.rules.kinds import known_types
@@ -98,7 +99,7 @@ def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, bool, l
     for item in source:
         if isinstance(item, Skipped):
             finding = skipped(item)
-            yield finding.record, finding.record <= 1, [finding]
+            yield record_of(finding), record_of(finding) <= 1, [finding]
         else:
             yield item.first_line, item.is_first, judged(item, options)
 
@@ -113,10 +114,10 @@ def _session(source: Input, options: JudgingOptions) -> list[Finding]:
             findings += judged(item, options)
     gaps = [gap for gap in gaps if options.wants(gap)]
     if gaps:
-        doubtful = [_may_follow(finding, gaps[0].record, gaps[-1].record) for finding in findings]
+        doubtful = [_may_follow(finding, record_of(gaps[0]), record_of(gaps[-1])) for finding in findings]
         gaps[0] = _noted(gaps[0], list(compress(findings, doubtful)))
         findings = [finding for finding, is_doubtful in zip(findings, doubtful, strict=True) if not is_doubtful]
-    return sorted([*gaps, *findings], key=lambda finding: finding.record)
+    return sorted([*gaps, *findings], key=record_of)
 
 
 LOOK_BACK = frozenset(("orphan-tool-result", "missing-parent", "unknown-rewind", "stream-out-of-order", "torn-stream"))
@@ -126,7 +127,7 @@ LOOK_AHEAD = frozenset(("missing-tool-result", "invalid-arguments", "torn-stream
 
 def _may_follow(finding: Finding, first: int, last: int) -> bool:
     """Is a finding perhaps only there because lines cannot be read, the first and the last of which are these?"""
-    back, ahead = finding.record > first, finding.record < last
+    back, ahead = record_of(finding) > first, record_of(finding) < last
     return (back and finding.code in LOOK_BACK) or (ahead and finding.code in LOOK_AHEAD)
 
 

@@ -45,11 +45,6 @@ class ConvcliError(Exception):
         place = " ".join(filter(None, (file, self.where)))
         return f"{place}{': ' * bool(place)}{self.message} [{self.code}]{'; ' * bool(self.help)}{self.help}"
 
-    @property
-    def record(self) -> int:
-        """The number of the record from 1, be it a line or a row of a table; 0 where it is not known."""
-        return self.line or self.row + 1
-
     def __reduce__(self) -> Any:
         """An error of another process is the same one here; by default `pickle` would call the class."""
         return Exception.__new__, (type(self), self.message), self.__dict__

@@ -45,16 +45,6 @@ class Loss(msgspec.Struct, omit_defaults=True):
     row: int = -1
     group: int = -1
 
-    @property
-    def record(self) -> int:
-        """The number of the record from 1, be it a line or a row; 0 where it is not known."""
-        return self.line or self.row + 1
-
-    @property
-    def number(self) -> int | None:
-        """What names the record behind the file: its line from 1, or its row from 0; None where it is not known."""
-        return self.row if self.row >= 0 else self.line or None
-
     def to_dict(self) -> dict[str, Any]:
         """The loss as a JSON value, as `schemas/loss.schema.json` describes it."""
         record: dict[str, Any] = builtins(self)

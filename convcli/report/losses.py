@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from convcli.jobs.converting import LossCount, Summary
+from convcli.model.located import number_of
 from convcli.proof.reasons import LEVELS, MISSING, Loss
 from convcli.report.text import Paint, cells, count, cut, filled, place, safe_text, tail
 
@@ -79,4 +80,4 @@ def _value(loss: Loss) -> str:
 
 
 def _place(loss: Loss) -> str:
-    return place(loss.file, loss.number, 0, loss.where)
+    return place(loss.file, number_of(loss), 0, loss.where)

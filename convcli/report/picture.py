@@ -10,6 +10,7 @@ from textwrap import wrap
 from typing import Any
 
 from convcli.model.dialect import Dialect
+from convcli.model.located import number_of
 from convcli.proof.reasons import LEVELS
 from convcli.report.tables.table import STYLES
 from convcli.report.text import Paint, cells, cut, place, safe_text, spot
@@ -99,7 +100,7 @@ def _places(group: LossGroup, width: int) -> str:
     """The first places, as many as fit on a line, and how many more there are; without the file if all are in one."""
     one = len({loss.file for loss in group.first}) == 1
     places = [
-        spot(loss.line, loss.where, loss.row) if one else place(loss.file, loss.number, 0, loss.where)
+        spot(loss.line, loss.where, loss.row) if one else place(loss.file, number_of(loss), 0, loss.where)
         for loss in group.first
     ]
     for shown in range(len(places), 0, -1):

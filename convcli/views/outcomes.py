@@ -14,6 +14,7 @@ import msgspec
 
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
+from convcli.model.located import record_of
 from convcli.model.transcript import MEDIA_KINDS, TRANSCRIPT_FIELDS, Transcript
 from convcli.proof.places import Places
 from convcli.proof.reasons import LEVELS, Level, Loss, level_of
@@ -222,7 +223,7 @@ def _nodes(transcript: Transcript, source: Dialect, place_of: PlaceOf) -> Iterat
 def _node_at(loss: Loss, nodes: dict[Place, Node]) -> Node | None:
     """The innermost node around the place of a loss."""
     pointer = loss.where
-    while (node := nodes.get((loss.record, pointer))) is None and pointer:
+    while (node := nodes.get((record_of(loss), pointer))) is None and pointer:
         pointer = pointer.rpartition("/")[0]
     return node
 
@@ -232,7 +233,7 @@ def _worst(losses: Iterable[Loss], nodes: dict[Place, Node]) -> dict[str, dict[A
     worst: dict[str, dict[Any, Outcome]] = defaultdict(dict)
     for loss in losses:
         outcome = OUTCOME_OF_LOSS.get(loss.kind)
-        node = _node_at(loss, nodes) or (loss.record, loss.where)
+        node = _node_at(loss, nodes) or (record_of(loss), loss.where)
         for name in _covered(loss) if outcome is not None else ():
             before = worst[name].get(node, "kept")
             worst[name][node] = max(before, outcome or "kept", key=OUTCOMES.index)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from convcli.model.findings import Finding
+from convcli.model.located import number_of
 from convcli.report.text import Paint, count, place, safe_text
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def block(finding: Finding, paint: Paint) -> str:
     word = paint.severity(finding.severity, f"{finding.severity}[{finding.code}]")
     lines = [f"{word} {safe_text(finding.message)}"]
     if finding.file:
-        lines.append(f"  {paint.dim('-->')} {place(finding.file, finding.number, finding.column, finding.where)}")
+        lines.append(f"  {paint.dim('-->')} {place(finding.file, number_of(finding), finding.column, finding.where)}")
     times = (f"{finding.count:,} times, here first",) if finding.count > 1 else ()
     lines += [f"   {paint.dim('=')} {safe_text(note)}" for note in (*times, *finding.notes)]
     if finding.help:

@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from convcli.jobs.judging import Verdict
 from convcli.model.findings import Finding
+from convcli.model.located import number_of
 from convcli.report.tables import View
 from convcli.report.text import place, safe_text
 
@@ -74,7 +75,7 @@ def _written(case: Case) -> Iterator[str]:
 
 
 def _text(finding: Finding) -> str:
-    where = place(finding.file, finding.number, finding.column, finding.where)
+    where = place(finding.file, number_of(finding), finding.column, finding.where)
     lines = [f"{finding.severity}[{finding.code}] {finding.message}", *finding.notes]
     lines += [f"help: {finding.help}"] if finding.help else []
     return escape("\n".join([where, *map(safe_text, lines)]))
