@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.objects import Native, extras_of
+from convcli.kit.objects import Native, extras_of, omit, rest_of, without_nulls
 from convcli.kit.runs import Run, carry
 from convcli.kit.streams import Pieces
 from convcli.kit.values import pairs, paths, take_counts
@@ -123,7 +123,7 @@ class _AcpReader:
         """What a row says beside its update."""
         around = row if len(path) > 1 else {}
         params = _object(row, "params") if path[1:2] == ("params",) else {}
-        rest = {key: value for key, value in {**around, **params}.items() if key not in ("params", "update")}
+        rest = omit({**around, **params}, "params", "update")
         usual = {"jsonrpc": "2.0", "method": "session/update", "sessionId": self.session}
         return {key: value for key, value in rest.items() if usual.get(key) != value}
 
@@ -143,8 +143,8 @@ class _AcpReader:
         if turn.id is None and id_ is not None:
             turn.id = id_
             self.run.elsewhere(turn, "messageId", (*path, "messageId"))
-        rest = {key: value for key, value in update.items() if key not in CHUNK and value is not None}
-        rest = {key: value for key, value in rest.items() if key not in _carried(turn)}
+        rest = rest_of(update, *CHUNK)
+        rest = omit(rest, *_carried(turn))
         carry(turn, NAME, rest)
         for key in rest:
             self.run.elsewhere(turn, key, self._place(key, row, path))
@@ -172,7 +172,7 @@ class _AcpReader:
         known |= {"rawInput"} if isinstance(given, dict) else set()
         known |= {"content", "rawOutput", "status"} if update.get("status") in ENDS else {"status"}
         body = given if isinstance(given, dict) else {}
-        rest = {key: value for key, value in update.items() if key not in known and value is not None}
+        rest = rest_of(update, *known)
         turn = self.run.turn("assistant", int(path[0]))
         call = ToolCall(self.run.pairing.call(id_ or None, name), name, body, extras=extras_of(NAME, rest))
         self.run.part(turn, call, path)
@@ -200,7 +200,7 @@ class _AcpReader:
     def _result(self, update: Native, rest: Native, path: Path) -> None:
         result = _lift_result(update)
         id_ = update["toolCallId"]
-        carry(result, NAME, {key: value for key, value in rest.items() if value is not None})
+        carry(result, NAME, without_nulls(rest))
         self.run.result(id_ or None, self.calls[id_].name if id_ in self.calls else None, result, path)
         self.results[id_] = result
 
@@ -215,9 +215,9 @@ class _AcpReader:
             turn = self.run.turn("user", at, fresh=True)
             for i, block in enumerate(prompt):
                 self.run.part(turn, _lift_block(block), (at, "params", "prompt", i))
-            rest = {key: value for key, value in params.items() if key != "prompt"}
+            rest = omit(params, "prompt")
             rest = {key: value for key, value in rest.items() if (key, value) != ("sessionId", self.session)}
-            around = {key: value for key, value in row.items() if key not in ("params", "jsonrpc", "method")}
+            around = omit(row, "params", "jsonrpc", "method")
             carry(turn, NAME, {**({"params": rest} if rest else {}), **({"rpc": around} if around else {})})
         else:
             self._end(result, at)
@@ -264,7 +264,7 @@ def _carried(message: Message) -> Native:
 def _lift_block(block: Native) -> Part:
     """A text, an image or a sound; links and resources are kept as they are."""
     kind = block.get("type")
-    rest = {key: value for key, value in block.items() if key not in BLOCK and value is not None}
+    rest = rest_of(block, *BLOCK)
     if kind == "text" and isinstance(block.get("text"), str):
         return Text(block["text"], extras=extras_of(NAME, rest))
     if kind in ("image", "audio") and isinstance(block.get("data"), str):

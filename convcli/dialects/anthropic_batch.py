@@ -21,7 +21,7 @@ from convcli.families.bodies import identified, is_failure, only_failure, whole
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, carried_by, extras_of, says_something
+from convcli.kit.objects import Native, carried_by, extras_of, omit, says_something
 from convcli.kit.values import paths
 from convcli.model.branches import active
 from convcli.model.dialect import BodyForm, Clue, Dialect, Options
@@ -54,12 +54,12 @@ def lift(document: Any) -> Transcript:
     """What stands around the request or the response; the whole of a result without one."""
     context = LiftContext(NAME, document, spot=())
     result = document.get("result") or {}
-    beside = {key: value for key, value in document.items() if key not in ("custom_id", "params", "result")}
+    beside = omit(document, "custom_id", "params", "result")
     if "params" in document:
         context.origin.form = REQUEST
     elif result["type"] == SUCCEEDED:
         context.origin.form = RESULT
-        beside["result"] = {key: value for key, value in result.items() if key not in ("type", "message")}
+        beside["result"] = omit(result, "type", "message")
     else:
         context.origin.form = FAILURE
         beside["result"] = _lift_failure(result, context)
@@ -75,7 +75,7 @@ def _lift_failure(result: Native, context: LiftContext) -> Native:
     context.add(message, ("result",) if words is None else ERROR)
     if words is None:
         return {} if result == {"type": message.error} and message.error in ENDED else result
-    kept = {key: value for key, value in inside.items() if key != "message"}
+    kept = omit(inside, "message")
     rest = {**result, "error": {**result["error"], "error": kept}}
     return {} if rest == USUAL else rest
 
@@ -92,7 +92,7 @@ def form_of(transcript: Transcript) -> str:
 
 def write(transcript: Transcript, options: Options) -> Any:
     """What stands around a request or a response, or the line of a result that has none."""
-    carried = {key: value for key, value in carried_by(transcript.extras, NAME).items() if key != "bodyId"}
+    carried = omit(carried_by(transcript.extras, NAME), "bodyId")
     first = {"custom_id": transcript.id}
     if options.form == REQUEST:
         return {**first, "params": None, **carried}

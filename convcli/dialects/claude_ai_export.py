@@ -20,7 +20,7 @@ from convcli.families.anthropic.blocks import READERS, Blocks, lift_thinking
 from convcli.families.anthropic.messages import FINISH, FINISH_OF
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, extras_of, says_something
+from convcli.kit.objects import Keys, Native, extras_of, omit, says_something
 from convcli.kit.sessions import Envelope, head_at
 from convcli.kit.settings import Setting
 from convcli.kit.values import paths
@@ -188,7 +188,7 @@ def _thinking(blocks: Blocks, native: Native, context: LiftContext) -> Reasoning
     lines = [one.get("summary") if isinstance(one, dict) and len(one) == 1 else None for one in shown or ()]
     if not lines or not all(isinstance(line, str) for line in lines):
         return lift_thinking(blocks, native, context)
-    part = lift_thinking(blocks, {key: value for key, value in native.items() if key != "summaries"}, context)
+    part = lift_thinking(blocks, omit(native, "summaries"), context)
     part.summary = [line for line in lines if isinstance(line, str)]
     return part
 

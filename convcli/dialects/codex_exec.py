@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from convcli.kit.objects import Native, extras_of, omit, without_nulls
+from convcli.kit.objects import Native, extras_of, omit, rest_of, without_nulls
 from convcli.kit.runs import Run
 from convcli.kit.values import counts, paths, take_counts
 from convcli.model.dialect import Clue, Dialect
@@ -129,7 +129,7 @@ def _mcp(run: Run, item: Native, i: int, beside: Native) -> None:
         rest = {"error": omit(error, "message"), "result": output}
         _returned(run, item, i, ToolResult("", "", "error", error.get("message") or ""), rest)
     elif isinstance(output, dict):
-        rest = {"result": without_nulls(omit(output, "content"))}
+        rest = {"result": rest_of(output, "content")}
         _returned(run, item, i, _result([_content(one) for one in output.get("content") or ()], item), rest)
     elif item.get("status") not in RUNNING:
         _returned(run, item, i, _empty(item), {})
@@ -137,7 +137,7 @@ def _mcp(run: Run, item: Native, i: int, beside: Native) -> None:
 
 def _called(run: Run, item: Native, i: int, beside: Native, name: str, arguments: Native, *stated: str) -> None:
     """The call of an item, of which its name, its arguments and its result state these keys."""
-    rest = without_nulls(omit(item, "id", "type", "status", *stated))
+    rest = rest_of(item, "id", "type", "status", *stated)
     run.call(item["id"], name, arguments, {**rest, **beside}, (i, "item"))
 
 
@@ -170,9 +170,9 @@ def _content(block: Any) -> Part:
     """A block of the content of an MCP server."""
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "text" and isinstance(block.get("text"), str):
-        return Text(block["text"], extras=extras_of(NAME, without_nulls(omit(block, "type", "text"))))
+        return Text(block["text"], extras=extras_of(NAME, rest_of(block, "type", "text")))
     if kind in ("image", "audio") and isinstance(block.get("data"), str):
-        extras = extras_of(NAME, without_nulls(omit(block, "type", "data", "mimeType")))
+        extras = extras_of(NAME, rest_of(block, "type", "data", "mimeType"))
         return Media(kind, data=block["data"], media_type=block.get("mimeType"), extras=extras)
     return Opaque(NAME, block)
 

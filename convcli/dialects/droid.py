@@ -29,7 +29,7 @@ from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import as_read_back
 from convcli.kit.grouping import are_of_user, begins, groups, main_path
-from convcli.kit.objects import Native, carried_by, extras_of, omit, without_carried
+from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of, without_carried, without_nulls
 from convcli.kit.passes import on_each_message, on_messages, shared
 from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.results import single_results
@@ -74,7 +74,7 @@ def _lift_thinking(blocks: Blocks, native: Native, context: LiftContext) -> Part
     """A thought; what another service calls a signature is carried."""
     if native.get("signatureProvider") in SIGNERS:
         return READERS["thinking"](blocks, native, context)
-    rest = {key: value for key, value in native.items() if key not in ("type", "thinking") and value is not None}
+    rest = rest_of(native, "type", "thinking")
     return Reasoning(native.get("thinking") or "", extras=extras_of(blocks.owner, rest))
 
 
@@ -149,7 +149,7 @@ def write(transcript: Transcript, _: Options) -> Any:
     header = HEADER.write(transcript, carried, type=START)
     header = header if carried["title"] != transcript.title else omit(header, "sessionTitle")
     rows = [_write_row(group) for group in groups(transcript.messages, _continues)]
-    return Rows([{key: value for key, value in header.items() if value is not None}, *rows])
+    return Rows([without_nulls(header), *rows])
 
 
 def _continues(message: Message, before: Message, first: Message) -> bool:

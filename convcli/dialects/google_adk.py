@@ -22,7 +22,7 @@ from convcli.families.google.places import CONVENTIONS, LOSSES
 from convcli.kit import custom, lacking, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import as_read_back
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.sessions import (
     active_branch,
     add_event,
@@ -120,7 +120,7 @@ def _lift_event(event: Native, i: int, context: LiftContext) -> None:
     start = len(context.messages)
     lift_contents(content, ("events", i, "content"), context)
     message = context.messages[start]
-    carried = {key: value for key, value in carried.items() if key != "content"}
+    carried = omit(carried, "content")
     message.id, message.created_at = _taken(carried, "id"), _taken_time(carried, "timestamp")
     _lift_facts(message, carried)
     beside = {**carried_by(message.extras, NAME), **({"event": carried} if carried else {})}
@@ -181,7 +181,7 @@ def _write_event(group: list[Message], writer: Writer) -> Any:
     native |= {"content": content, "modelVersion": first.model}
     usage = write_usage(first.usage or {}, carried.pop("usageMetadata", {}))
     native |= {"usageMetadata": usage} if usage else {}
-    return EVENT.put({key: value for key, value in native.items() if value is not None}, carried)
+    return EVENT.put(without_nulls(native), carried)
 
 
 # ---------------------------------------------------------------- fit

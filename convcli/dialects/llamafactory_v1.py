@@ -24,7 +24,7 @@ from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_keys
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -256,7 +256,7 @@ def write(transcript: Transcript, options: Options) -> Any:
         native = {CHOSEN: [*prompt, *chosen], REJECTED: [*prompt, *rejected]}
     if transcript.tools is not None:
         native["tools"] = calls.write_json([calls.write_tool(tool, NAME, wrapped=True) for tool in transcript.tools])
-    carried = {key: value for key, value in carried_by(transcript.extras, NAME).items() if key not in native}
+    carried = omit(carried_by(transcript.extras, NAME), *native)
     return ROW.put(native, carried, sort=True)
 
 

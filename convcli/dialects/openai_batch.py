@@ -21,7 +21,7 @@ from convcli.families.bodies import identified, is_failure, only_failure, whole
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, carried_by, extras_of, says_something
+from convcli.kit.objects import Native, carried_by, extras_of, omit, says_something
 from convcli.kit.values import paths
 from convcli.model.dialect import BodyForm, Clue, Dialect, Options
 from convcli.model.transcript import Message, Path, Transcript
@@ -53,7 +53,7 @@ def lift(document: Any) -> Transcript:
     context.origin.form = _form(document)
     beside = {key: value for key, value in document.items() if key != "custom_id" and says_something(value)}
     if "body" in document:
-        beside = {key: value for key, value in beside.items() if key not in ("body", "method")}
+        beside = omit(beside, "body", "method")
         if beside.get("url") == URLS[CHAT]:
             del beside["url"]
         if document.get("method") not in (None, "POST"):
@@ -61,7 +61,7 @@ def lift(document: Any) -> Transcript:
     elif context.origin.form == FAILURE:
         beside = _lift_failure(document, beside, context)
     else:
-        response = {key: value for key, value in document["response"].items() if key != "body"}
+        response = omit(document["response"], "body")
         if response.get("status_code") == ANSWERED:
             del response["status_code"]
         beside["response"] = {key: value for key, value in response.items() if says_something(value)}
@@ -112,7 +112,7 @@ def form_of(transcript: Transcript) -> str:
 
 def write(transcript: Transcript, options: Options) -> Any:
     """What stands around the body of a request or a result, or the line of one that failed."""
-    carried = {key: value for key, value in carried_by(transcript.extras, NAME).items() if key != "bodyId"}
+    carried = omit(carried_by(transcript.extras, NAME), "bodyId")
     first = {"custom_id": transcript.id}
     if options.form in URLS:
         url = carried.pop("url", "")

@@ -29,7 +29,7 @@ from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import functions_only, some_tools
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_keys
 from convcli.kit.passes import fused, on_each_message
 from convcli.kit.settings import Settings, in_snake_case
 from convcli.model.branches import active
@@ -117,7 +117,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     """A turn or a result, with its weight in training."""
     if "weight" not in native:
         return common.lift_any(native, context)
-    message, spots = common.lift_any({key: value for key, value in native.items() if key != "weight"}, context)
+    message, spots = common.lift_any(omit(native, "weight"), context)
     message.weight = native["weight"]
     return message, spots
 
@@ -184,7 +184,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     fork, end = len(pair.prompt), len(pair.prompt) + len(pair.chosen)
     inside = carried.get(INPUT, {})
     asked = _row(transcript, messages[:fork], inside if isinstance(inside, dict) else {})
-    beside = {key: value for key, value in carried.items() if key != INPUT}
+    beside = omit(carried, INPUT)
     return PAIR.put({INPUT: asked, PREFERRED: messages[fork:end], OTHER: messages[end:]}, beside)
 
 

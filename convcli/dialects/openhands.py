@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of
 from convcli.kit.sessions import Envelope, add_event
 from convcli.kit.values import paths, read_arguments, split_data_url
 from convcli.model.dialect import Clue, Dialect
@@ -75,7 +75,7 @@ class _OpenHandsReader:
     def add(self, role: str, parts: list[Part], spots: list[Path], row: Native, i: int, *content: str) -> Message:
         """One more message, with what its event says beside its content."""
         message = Message(role, parts)
-        beside = EVENT.lift({key: value for key, value in row.items() if key not in content}, message) or {}
+        beside = EVENT.lift(omit(row, *content), message) or {}
         beside = {key: value for key, value in beside.items() if (key, value) != ("source", SOURCES.get(row["kind"]))}
         message.extras = extras_of(NAME, beside)
         self.context.add(message, (i,), spots)
@@ -96,7 +96,7 @@ class _OpenHandsReader:
             parts, spots = [Reasoning(thought), *parts], [("llm_message", "reasoning_content"), *spots]
         message = self.add(native["role"], parts, spots, row, i, "llm_message")
         said = ("role", "content", *(("reasoning_content",) if thought and native["role"] == "assistant" else ()))
-        rest = {key: value for key, value in native.items() if key not in said and value is not None}
+        rest = rest_of(native, *said)
         carried = {**carried_by(message.extras, NAME), **({"llm_message": rest} if rest else {})}
         message.extras = extras_of(NAME, carried)
 
@@ -104,7 +104,7 @@ class _OpenHandsReader:
         native = row["tool_call"]
         call = ToolCall(self.context.pairing.call(native["id"] or None, native["name"]), native["name"], {})
         call.arguments, call.raw_arguments = read_arguments(native["arguments"])
-        rest = {key: value for key, value in native.items() if key not in ("id", "name", "arguments")}
+        rest = omit(native, "id", "name", "arguments")
         repeated = {"tool_name": native["name"], "tool_call_id": native["id"]}
         beside = {
             key: value for key, value in row.items() if key not in ("tool_call", "kind") and value not in (None, [])
@@ -152,7 +152,7 @@ class _OpenHandsReader:
         else:
             result = ToolResult(id_, name, "data", native["content"], is_error=failed or None)
         said = ("content", *(("is_error",) if isinstance(native.get("is_error"), bool) else ()))
-        rest = {key: value for key, value in native.items() if key not in said and value is not None}
+        rest = rest_of(native, *said)
         result.extras = extras_of(NAME, rest)
         self.add("tool", [result], [("observation",)], row, i, "observation", "tool_call_id", "tool_name")
 
@@ -179,7 +179,7 @@ READERS: dict[str, Callable[[_OpenHandsReader, Native, int], None]] = {
 
 def _lift_content(native: Native) -> Part:
     """A text or an image; whatever else is there is kept as it is."""
-    rest = {key: value for key, value in native.items() if key not in ("type", "text", "image_urls")}
+    rest = omit(native, "type", "text", "image_urls")
     rest = {key: value for key, value in rest.items() if value is not None and (key, value) != ("cache_prompt", False)}
     urls = native.get("image_urls")
     if native["type"] == "text" and urls is None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, extras_of
+from convcli.kit.objects import Native, extras_of, omit
 from convcli.kit.sessions import Envelope, add_event
 from convcli.kit.values import paths, read_arguments
 from convcli.model.dialect import Clue, Dialect
@@ -100,9 +100,9 @@ class _VersionZeroReader:
         spots: list[Path] = [("args", "content") for _ in parts]
         spots += [("args", "image_urls", j) for j in range(len(urls))]
         parts += [Media("image", url=url) for url in urls]
-        rest = {key: value for key, value in args.items() if key not in ("content", "image_urls")}
+        rest = omit(args, "content", "image_urls")
         self.response = None
-        said = {key: value for key, value in row.items() if key not in ("args", "action")}
+        said = omit(row, "args", "action")
         self._add(role, parts, spots, row, i, {**said, **({"args": rest} if _says(rest) else {})})
 
     def action(self, row: Native, i: int) -> None:
@@ -132,7 +132,7 @@ class _VersionZeroReader:
         if isinstance(text, str):
             call.arguments, call.raw_arguments = read_arguments(text)
         else:
-            call.arguments = {key: value for key, value in args.items() if key != "thought"}
+            call.arguments = omit(args, "thought")
         call.extras = extras_of(NAME, {"event": row})
         return call, (CALLED,)
 
@@ -145,8 +145,8 @@ class _VersionZeroReader:
         result = ToolResult(id_, name, "error" if failed else "text", content)
         result.status = "denied" if row["observation"] == "user_rejected" else None
         self.response = None
-        rest = {key: value for key, value in row.items() if key not in ("content", CALLED)}
-        beside = {key: value for key, value in called.items() if key not in ("function_name", "tool_call_id")}
+        rest = omit(row, "content", CALLED)
+        beside = omit(called, "function_name", "tool_call_id")
         self._add("tool", [result], [()], row, i, {**rest, **({CALLED: beside} if _says(beside) else {})})
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from convcli.families.openai import messages as common
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, rest_of, without_nulls
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.transcript import Message, Spots, Transcript
@@ -45,21 +45,21 @@ def lift(document: Any) -> Transcript:
     """The transcript of the history."""
     context = LiftContext(NAME, document)
     context.each(document["history"], ("history",), _lift_message)
-    beside = {key: value for key, value in document.items() if key != "history" and value is not None}
+    beside = rest_of(document, "history")
     return context.transcript(extras=extras_of(NAME, beside))
 
 
 def _lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     """A message, with what the program says beside it."""
     inner = {key: native[key] for key in MESSAGE if key in native}
-    beside = {key: value for key, value in native.items() if key not in MESSAGE and value is not None}
+    beside = rest_of(native, *MESSAGE)
     ids = native.get(IDS)
     if native["role"] == "tool" and ids:
         inner["tool_call_id"] = ids[0]
         beside[IDS] = ids[1:]
         beside |= {} if ids[1:] else {IDS: None}
     message, spots = common.lift_any(inner, context)
-    beside = {key: value for key, value in beside.items() if value is not None}
+    beside = without_nulls(beside)
     message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **beside})
     return message, spots
 

@@ -84,6 +84,11 @@ def without_nulls(native: Mapping[str, Any]) -> Native:
     return {key: value for key, value in native.items() if value is not None}
 
 
+def rest_of(native: Mapping[str, Any], *keys: str) -> Native:
+    """What the object says beside these keys: its other keys whose value is not null."""
+    return {key: value for key, value in native.items() if key not in keys and value is not None}
+
+
 def says_something(value: Any) -> bool:
     """False for null and for an empty string, list or object."""
     return bool(value) or isinstance(value, (bool, int, float))

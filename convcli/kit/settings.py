@@ -130,7 +130,7 @@ class Settings:
 
     def rest(self, carried: Native) -> Native:
         """What was carried beside the settings."""
-        return {key: value for key, value in carried.items() if key not in self.keys()}
+        return omit(carried, *self.keys())
 
     def keys(self) -> tuple[str, ...]:
         """The vendor's keys: of members that of their object."""

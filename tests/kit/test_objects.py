@@ -14,6 +14,7 @@ from convcli.kit.objects import (
     merge,
     messages_in,
     omit,
+    rest_of,
     says_something,
     without_carried,
     without_nulls,
@@ -51,6 +52,7 @@ def test_what_is_null_is_not_written_and_the_rest_in_the_vendors_order() -> None
     assert list(written.items()) == [("id", 0), ("role", "user"), ("cost", None)]
     assert without_nulls({"a": None, "b": 0, "c": ""}) == {"b": 0, "c": ""}
     assert omit({"a": 1, "b": None, "c": 2}, "a", "d") == {"b": None, "c": 2}
+    assert rest_of({"a": 1, "b": None, "c": 0}, "a", "d") == {"c": 0}
 
 
 def test_a_carried_key_needs_a_place_in_the_order() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.results import in_words
 from convcli.kit.sessions import Envelope
 from convcli.kit.values import read_arguments, write_arguments
@@ -187,7 +187,7 @@ def _write_inside(part: Part) -> Native | None:
 
 def write_messages(message: Message) -> list[Native]:
     """A message as it is given to an agent: thoughts are messages of their own, before what was said."""
-    carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key not in ASIDE}
+    carried = omit(carried_by(message.extras, NAME), *ASIDE)
     if message.role == "event":
         return [part.value for part in message.parts if isinstance(part, Opaque)]
     thoughts = [write_thought(part, message, j) for j, part in enumerate(message.parts) if isinstance(part, Reasoning)]
@@ -247,7 +247,7 @@ def usual_thought_id(message: Message, j: int) -> str:
 
 def write_thought(part: Reasoning, message: Message, j: int) -> Native:
     """The message of a thought."""
-    carried = {key: value for key, value in carried_by(part.extras, NAME).items() if key != "messageId"}
+    carried = omit(carried_by(part.extras, NAME), "messageId")
     return {"id": thought_id(part, message, j), "role": "reasoning", "content": part.text, **carried}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.dialects.ag_ui.messages import NAME, lift_result, usual_thought_id
 from convcli.dialects.ag_ui.thread import STATED, Thread, time_of
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit
 from convcli.kit.runs import carry
 from convcli.kit.streams import Pieces
 from convcli.kit.values import read_arguments
@@ -187,7 +187,7 @@ def _settle_thoughts(message: Message) -> None:
     for j, part in enumerate(message.parts):
         carried = carried_by(part.extras, NAME)
         if isinstance(part, Reasoning) and carried.get("messageId") in ("", usual_thought_id(message, j)):
-            part.extras = extras_of(NAME, {key: value for key, value in carried.items() if key != "messageId"})
+            part.extras = extras_of(NAME, omit(carried, "messageId"))
 
 
 HANDLERS: Mapping[str, Callable[[Events, Native, int], None]] = {

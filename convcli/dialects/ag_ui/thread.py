@@ -7,7 +7,7 @@ from typing import Any
 from convcli.dialects.ag_ui.messages import NAME, lift_message, lift_tool
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, rest_of, without_nulls
 from convcli.kit.runs import carry
 from convcli.kit.values import take_counts, time_of_milliseconds
 from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, Transcript
@@ -99,7 +99,7 @@ class Thread:
         """What else an event says belongs to its message or part; what was said first stays."""
         before = carried_by(record.extras, NAME)
         rest = {key: event[key] for key in event if key not in STATED and key not in known and key not in before}
-        rest = {key: value for key, value in rest.items() if value is not None}
+        rest = without_nulls(rest)
         carry(record, NAME, rest)
         if isinstance(record, Message):
             place = self.context.origin.places[self._at[id(record)]][0]
@@ -180,10 +180,10 @@ class Thread:
             self.transcript.id, self.transcript.created_at = event["threadId"] or None, time_of(event)
             self.context.origin.routes["run",] = (at,)
         known = self._given(given.get("messages") or (), (at, "input", "messages"))
-        rest = {**_without(given, "messages", "tools"), **({"messages": known} if known else {})}
+        rest = {**rest_of(given, "messages", "tools"), **({"messages": known} if known else {})}
         rest |= {} if given.get("tools") is None else self._tools(given["tools"], (at, "input", "tools"))
         ids = {key: event[key] for key in RUN_IDS}
-        facts = {**_without(event, "input"), **({"input": rest} if rest and rest != ids else {})}
+        facts = {**rest_of(event, "input"), **({"input": rest} if rest and rest != ids else {})}
         self.turn, self._begun, self._has_ended = None, (facts, (at,)), False
 
     def end(self, event: Native, at: int) -> None:
@@ -196,7 +196,7 @@ class Thread:
         turn = self.turn or self.add(Message("assistant", [], created_at=time_of(event)), (at,))
         turn.stop_reason, turn.error = "error", event["message"] or None
         self.elsewhere(turn, "message", (at, "message"))
-        rest = _without(event, "type", "timestamp", "message")
+        rest = rest_of(event, "type", "timestamp", "message")
         carry(turn, NAME, {"error": rest} if rest else None)
         self.elsewhere(turn, "error", (at,))
         self._ended(event, at)
@@ -232,7 +232,7 @@ class Thread:
                 at = next(i for i, message in enumerate(self.context.messages) if message is row)
                 del self.context.messages[at], self.context.origin.places[at], self._spots[at]
                 [part] = row.parts
-                facts = _without(part.value if isinstance(part, Opaque) else {}, "type", "timestamp")
+                facts = rest_of(part.value if isinstance(part, Opaque) else {}, "type", "timestamp")
                 carried[key] = facts if key == "run" else self._counted(facts)
         start, end = carried["run"], carried.get("end", {})
         for key in RUN_IDS:
@@ -248,18 +248,14 @@ class Thread:
         usage, turn = facts.get("usage"), only_turn(self.context.messages)
         if not isinstance(usage, list) or len(usage) != 1 or not isinstance(usage[0], dict):
             return facts
-        counts, rest = take_counts(usage[0], USAGE) if turn is not None else ({}, _without(usage[0]))
+        counts, rest = take_counts(usage[0], USAGE) if turn is not None else ({}, rest_of(usage[0]))
         if turn is not None:
             turn.usage = counts or None
         self.transcript.model = rest.pop("model", None)
-        return {**_without(facts, "usage"), **({"usage": [rest]} if rest else {})}
+        return {**rest_of(facts, "usage"), **({"usage": [rest]} if rest else {})}
 
 
 RUN_IDS = ("threadId", "runId")
-
-
-def _without(native: Native, *keys: str) -> Native:
-    return {key: value for key, value in native.items() if key not in keys and value is not None}
 
 
 def time_of(event: Native) -> str | None:
@@ -268,7 +264,7 @@ def time_of(event: Native) -> str | None:
 
 
 def _thought(native: Native) -> Reasoning:
-    carried = _without(native, "id", "role", "content")
+    carried = rest_of(native, "id", "role", "content")
     return Reasoning(native["content"], extras=extras_of(NAME, {"messageId": native["id"], **carried}))
 
 

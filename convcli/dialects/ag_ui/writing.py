@@ -8,7 +8,7 @@ from typing import Any
 
 from convcli.dialects.ag_ui.messages import ASIDE, NAME, thought_id, write_messages, write_result, write_tool
 from convcli.dialects.ag_ui.thread import FIRST_RUN, USAGE, answers_from, is_question, only_turn
-from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.objects import Keys, Native, carried_by, omit, without_nulls
 from convcli.kit.streams import fragments
 from convcli.kit.values import milliseconds_of_time, put_counts, write_arguments
 from convcli.model.dialect import Options
@@ -121,7 +121,7 @@ class _Written:
         elif message.role == "tool":
             yield self.result(message)
         else:
-            carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key not in ASIDE}
+            carried = omit(carried_by(message.extras, NAME), *ASIDE)
             yield from self.thoughts(message)
             text = "".join(part.text for part in message.parts if isinstance(part, Text))
             calls = [part for part in message.parts if isinstance(part, ToolCall)]
@@ -138,7 +138,7 @@ class _Written:
                 yield from self.thought(part, thought_id(part, message, j), message.created_at)
 
     def thought(self, part: Reasoning, id_: str, time: str | None) -> Iterator[Native]:
-        carried = {key: value for key, value in carried_by(part.extras, NAME).items() if key != "messageId"}
+        carried = omit(carried_by(part.extras, NAME), "messageId")
         group, secret = carried.pop("group", id_), carried.pop(ENCRYPTED, None)
         yield {"type": "REASONING_START", "messageId": group}
         yield {**_event("REASONING_MESSAGE_START", time, messageId=id_, role="reasoning"), **carried}
@@ -170,7 +170,7 @@ class _Written:
 
     def result(self, message: Message) -> Native:
         part = next(part for part in message.parts if isinstance(part, ToolResult))
-        carried = {key: value for key, value in carried_by(message.extras, NAME).items() if key not in ASIDE}
+        carried = omit(carried_by(message.extras, NAME), *ASIDE)
         ids = {"messageId": message.id or self.new_id(), "toolCallId": part.tool_call_id}
         event = _event("TOOL_CALL_RESULT", message.created_at, **ids, content=write_result(part), role="tool")
         return {**event, **carried}
@@ -191,8 +191,7 @@ def _object(value: Any) -> Native:
 
 
 def _event(kind: str, time: str | None, **members: Any) -> Native:
-    native = {"type": kind, "timestamp": milliseconds_of_time(time), **members}
-    return {key: value for key, value in native.items() if value is not None}
+    return without_nulls({"type": kind, "timestamp": milliseconds_of_time(time), **members})
 
 
 def _encrypted(subtype: str, id_: str, secret: Any) -> Iterator[Native]:

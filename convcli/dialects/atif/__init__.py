@@ -24,7 +24,7 @@ from convcli.families.openai.messages import one_reasoning
 from convcli.families.openai.request import lift_tool, write_tools
 from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, rest_of, without_nulls
 from convcli.kit.sessions import Envelope
 from convcli.kit.values import paths
 from convcli.model.branches import active
@@ -75,7 +75,7 @@ def lift(document: Any) -> Transcript:
     if runs:
         _chain(context.messages, "", context)
         transcript.head = next((one.id for one in reversed(context.messages) if one.id is not None), None)
-        rest = [{key: value for key, value in run.items() if key != "steps" and value is not None} for run in runs]
+        rest = [rest_of(run, "steps") for run in runs]
         transcript.extras = extras_of(NAME, {**carried_by(transcript.extras, NAME), RUNS: rest})
     for i, run in enumerate(runs):
         callers = {ref: result.tool_call_id for result in _results(context.messages) for ref in referred(result)}
@@ -115,7 +115,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     carried = dict(carried_by(transcript.extras, NAME))
     tools = write_tools(transcript, NAME).get("tools")
     stated = {"model_name": transcript.model, "tool_definitions": tools}
-    agent = {key: value for key, value in stated.items() if value is not None}
+    agent = without_nulls(stated)
     agent = AGENT.put(agent, carried.pop("agent", NOBODY), sort=True)
     runs: dict[str, list[Message]] = {}
     for message in transcript.messages:

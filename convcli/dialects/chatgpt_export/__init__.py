@@ -22,7 +22,7 @@ from convcli.dialects.chatgpt_export.contents import NAME, Content
 from convcli.dialects.chatgpt_export.tree import Tree, rest_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.lacking import fields
-from convcli.kit.objects import Keys, Native, extras_of, says_something
+from convcli.kit.objects import Keys, Native, extras_of, omit, says_something
 from convcli.kit.values import paths, read_arguments, time_of_seconds
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript
@@ -138,7 +138,7 @@ def _attached(rest: Native, content: Content) -> list[tuple[Part, Path]]:
     more = contents.attach(files, content) if isinstance(files, list) else None
     if more is None:
         return []
-    rest["metadata"] = {key: value for key, value in rest["metadata"].items() if key != "attachments"}
+    rest["metadata"] = omit(rest["metadata"], "attachments")
     return more
 
 

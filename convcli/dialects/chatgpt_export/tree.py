@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.objects import Native, says_something
+from convcli.kit.objects import Native, omit, says_something
 from convcli.kit.sessions import head_at
 
 
@@ -65,7 +65,7 @@ class Tree:
 
 def rest_of(id_: str, node: Native) -> Native:
     """What a node says beside its message and its place in the tree."""
-    rest = {key: value for key, value in node.items() if key not in ("parent", "children", "message")}
+    rest = omit(node, "parent", "children", "message")
     return {key: value for key, value in rest.items() if says_something(value) and (key, value) != ("id", id_)}
 
 

@@ -32,7 +32,7 @@ from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import places, policy
 from convcli.kit import lacking
-from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.objects import carried_by, extras_of, omit
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.transcript import Part, ToolCall, Transcript
 
@@ -121,7 +121,7 @@ def _of_main_path(transcript: Transcript) -> Transcript:
 
 def _without_sidechain(extras: Any, key: str) -> Any:
     carried = carried_by(extras, NAME)
-    inner = {name: value for name, value in carried.get(key, {}).items() if name not in ("isSidechain", "agentId")}
+    inner = omit(carried.get(key, {}), "isSidechain", "agentId")
     return extras if inner == carried.get(key, {}) else extras_of(NAME, {**carried, key: inner})
 
 

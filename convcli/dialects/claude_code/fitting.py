@@ -15,7 +15,7 @@ from convcli.families.anthropic.response import IDS, NAMES
 from convcli.families.anthropic.usage import taken_usage
 from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, without
-from convcli.kit.objects import carried_by, without_keys
+from convcli.kit.objects import carried_by, omit, without_keys
 from convcli.kit.passes import fused, on_each_message, on_messages, shared
 from convcli.kit.renaming import Renaming, call_ids, distinct_ids, renaming, with_ids
 from convcli.kit.results import single_results
@@ -95,7 +95,7 @@ def _beside(record: Any, key: str, names: tuple[str, ...]) -> Any:
     """A record that carries of its row none of these keys; of a message inside only its role."""
     beside = carried_by(record.extras, NAME).get(key, {})
     role = beside.get("message", {}).get("role") if "message" in names else None
-    kept = {name: value for name, value in beside.items() if name not in names}
+    kept = omit(beside, *names)
     kept |= {"message": {"role": role}} if role is not None else {}
     if kept == beside:
         return record

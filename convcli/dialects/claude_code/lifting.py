@@ -8,7 +8,7 @@ import convcli.dialects.claude_code.rows as form
 from convcli.dialects.claude_code.rows import CALLER, NAME, QUEUED, ROW, STREAM, TURNS
 from convcli.families.anthropic.blocks import kind_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, says_something
+from convcli.kit.objects import Native, carried_by, extras_of, omit, says_something
 from convcli.kit.sessions import add_event, joined
 from convcli.kit.streams import apart
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, Transcript
@@ -23,7 +23,7 @@ def lift(document: Any) -> Transcript:
     is_web = isinstance(document, dict)
     reader = _SessionReader(LiftContext(NAME, document), ("loglines",) if is_web else ())
     if is_web:
-        beside = {key: value for key, value in document.items() if key != "loglines"}
+        beside = omit(document, "loglines")
         if beside:
             add_event(reader.context, beside, ())
     transcript = reader.lift(document["loglines"] if is_web else document)
@@ -269,7 +269,7 @@ def _call(messages: list[Message], parents: list[int | None]) -> None:
 
 def _carry(record: Message | Part, key: str, beside: Native) -> None:
     """What a record carries of its row; nothing where that is empty."""
-    carried = {name: value for name, value in carried_by(record.extras, NAME).items() if name != key}
+    carried = omit(carried_by(record.extras, NAME), key)
     record.extras = extras_of(NAME, {**carried, key: beside} if beside else carried)
 
 
@@ -281,7 +281,7 @@ def _in_session(row: Any) -> Any:
     """A row of a printed stream, and one of words that waited for an answer, as other rows of a session are."""
     inner = row.get("attachment") if isinstance(row, dict) and row.get("type") == "attachment" else None
     if isinstance(inner, dict) and inner.get("type") == QUEUED and "message" not in row:
-        beside = {key: value for key, value in inner.items() if key != "prompt"}
+        beside = omit(inner, "prompt")
         turn = {
             **row,
             "type": "user",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from convcli.families.anthropic import request
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of
 from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_facts, write_facts
-from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.objects import Keys, Native, carried_by, omit
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.usage import COST
@@ -60,7 +60,7 @@ TITLES = {TITLE: "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 
 def _lift_facts(native: Native, message: Message, carried: Native) -> None:
     """The id of a message is that of an answer of the API: messages are told apart by those of their rows."""
-    lift_facts({key: value for key, value in native.items() if key != "id"}, message, carried)
+    lift_facts(omit(native, "id"), message, carried)
 
 
 def _write_facts(message: Message, carried: Native) -> Native:

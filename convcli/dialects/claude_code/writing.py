@@ -9,7 +9,7 @@ from msgspec.structs import replace
 import convcli.dialects.claude_code.rows as form
 from convcli.dialects.claude_code.rows import ANSWERS, NAME, ROW, SHAPE, TITLES, TURNS
 from convcli.families.anthropic import request
-from convcli.kit.objects import Native, carried_by, without_keys
+from convcli.kit.objects import Native, carried_by, omit, without_carried, without_nulls
 from convcli.kit.sessions import row_of_event
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Part, Transcript
@@ -60,7 +60,7 @@ class _RowWriter:
     def __init__(self, transcript: Transcript) -> None:
         session = carried_by(transcript.extras, NAME).get("session", {})
         ids = {"sessionId": transcript.id, "cwd": transcript.cwd}
-        self.usual = {**form.ALWAYS, **session, **{key: value for key, value in ids.items() if value is not None}}
+        self.usual = {**form.ALWAYS, **session, **without_nulls(ids)}
         self.rows: list[Any] = []
         self.last: dict[str | None, str | None] = {}
 
@@ -75,9 +75,9 @@ class _RowWriter:
                 line = {key: line[key] for key in form.OF_ANSWER if key in line}
                 line |= carried_by(parts[0].extras, NAME)["line"]
             record = first if n == 0 else _record(line, first)
-            one = replace(first, parts=[_without(part, "line") for part in parts])
-            native = turns.write([_without(one, "row"), *group[1:]])[0]
-            content: Native = {key: value for key, value in self.usual.items() if key not in line}
+            one = replace(first, parts=[without_carried(part, NAME, "line") for part in parts])
+            native = turns.write([without_carried(one, NAME, "row"), *group[1:]])[0]
+            content: Native = omit(self.usual, *line)
             if form.is_aside(first):
                 content["isSidechain"] = True
             content |= {"type": native["role"], "message": {**native, **line.get("message", {})}}
@@ -93,7 +93,7 @@ def _as_attachment(row: Native) -> Native:
     if not form.is_queued(row):
         return row
     inner = {**row["attachment"], "prompt": row["message"]["content"]}
-    return {**{key: value for key, value in row.items() if key != "message"}, "type": "attachment", "attachment": inner}
+    return {**omit(row, "message"), "type": "attachment", "attachment": inner}
 
 
 def _parents(parent: str | None, *, cut: bool) -> Native:
@@ -118,8 +118,3 @@ def _record(line: Native, message: Message) -> Message:
     record = Message("event", [], created_at=message.created_at, parent_call_id=message.parent_call_id)
     ROW.lift(line, record)
     return record
-
-
-def _without(record: Any, *keys: str) -> Any:
-    extras = without_keys(record.extras, NAME, *keys)
-    return record if extras is record.extras else replace(record, extras=extras)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from convcli.families.google.parts import kind_of
 from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of
 from convcli.kit.results import in_words
 from convcli.kit.sessions import Envelope, add_event, row_of_event, uuid_of
 from convcli.kit.values import MEDIA_TYPES, read_arguments, write_arguments
@@ -99,11 +99,6 @@ def counts_of(carried: Mapping[str, Any], records: Records) -> dict[str, int]:
     return records.counts.get(id_, {}) if isinstance(id_, str) else {}
 
 
-def without(native: Mapping[str, Any], *keys: str) -> Native:
-    """The object without these keys, and without nulls."""
-    return {key: value for key, value in native.items() if key not in keys and value is not None}
-
-
 # ---------------------------------------------------------------- lift
 
 
@@ -129,11 +124,11 @@ def _lift_start(row: Native, transcript: Transcript) -> None:
     transcript.id, transcript.created_at = data.pop("sessionId", None) or None, data.pop("startTime", None) or None
     context = data.pop("context", None) or {}
     transcript.cwd = context.get("cwd") or None
-    context = without(context, "cwd")
-    rest = {key: value for key, value in without(data).items() if PRODUCER.get(key) != value}
+    context = rest_of(context, "cwd")
+    rest = {key: value for key, value in rest_of(data).items() if PRODUCER.get(key) != value}
     rest |= {"context": context} if context else {}
     usual = {"timestamp": transcript.created_at, "id": id_of_start(transcript)}
-    beside = {key: value for key, value in without(row, "type", "data").items() if usual.get(key) != value}
+    beside = {key: value for key, value in rest_of(row, "type", "data").items() if usual.get(key) != value}
     beside |= {"data": DATA.put(rest, None, sort=True)} if rest else {}
     transcript.extras = extras_of(NAME, {"start": FIRST.put(beside, None, sort=True)} if beside else {})
 
@@ -171,7 +166,7 @@ class _EventReader:
         if kind == SUMMARY:
             message.parts, message.replaces = [Text(data["summaryContent"])], "all"
             spots.append(("summaryContent",))
-            return without(data, "success", "summaryContent")
+            return rest_of(data, "success", "summaryContent")
         message.role = data["role"] if kind == SYSTEM else "user"
         if data["content"]:
             message.parts.append(Text(data["content"]))
@@ -179,7 +174,7 @@ class _EventReader:
         for k, native in enumerate(data.get("attachments") or () if kind == USER else ()):
             message.parts.append(_lift_attachment(native))
             spots.append(("attachments", k))
-        return without(data, "content", "attachments" if kind == USER else "role")
+        return rest_of(data, "content", "attachments" if kind == USER else "role")
 
     def _answer(self, data: Native, message: Message, spots: list[Path]) -> Native:
         message.role, message.model = "assistant", data.get("model") or None
@@ -197,13 +192,13 @@ class _EventReader:
             message.parts.append(self._call(native))
             spots.append(("toolRequests", k))
         said = ("content", "model", "parentToolCallId", "reasoningText", "toolRequests", "outputTokens")
-        rest = without(data, *said)
-        return without(rest, "messageId") if rest.get("messageId") == message.id else rest
+        rest = rest_of(data, *said)
+        return rest_of(rest, "messageId") if rest.get("messageId") == message.id else rest
 
     def _call(self, native: Native) -> ToolCall:
         name, arguments = native["name"], native.get("arguments")
         id_ = self.context.pairing.call(native["toolCallId"] or None, name)
-        rest = without(
+        rest = rest_of(
             native, "toolCallId", "name", "arguments", *(("type",) if native.get("type") == "function" else ())
         )
         call = ToolCall(id_, name, {})
@@ -220,8 +215,8 @@ class _EventReader:
 
     def _result(self, data: Native) -> tuple[ToolResult, Native]:
         id_, name = self.context.pairing.result(data["toolCallId"] or None, None)
-        rest = without(data, "toolCallId", "success", "parentToolCallId", "result", "error")
-        inner, failure = without(data.get("result") or {}), without(data.get("error") or {})
+        rest = rest_of(data, "toolCallId", "success", "parentToolCallId", "result", "error")
+        inner, failure = rest_of(data.get("result") or {}), rest_of(data.get("error") or {})
         if not data["success"]:
             result = ToolResult(id_, name, "error", failure.pop("message", None) or "")
         else:
@@ -247,14 +242,14 @@ class _EventReader:
 
 
 def _beside_media(native: Native, media: Media) -> Native:
-    return without(native, "mimeType", "data", *(("type",) if native.get("type") == media.type else ()))
+    return rest_of(native, "mimeType", "data", *(("type",) if native.get("type") == media.type else ()))
 
 
 def _lift_attachment(native: Native) -> Part:
     mime, data = native.get("mimeType"), native.get("data")
     if native.get("type") != "blob" or not (isinstance(mime, str) and mime and isinstance(data, str)):
         return Opaque(NAME, native)
-    rest = without(native, "type", "mimeType", "data", "displayName")
+    rest = rest_of(native, "type", "mimeType", "data", "displayName")
     name = native.get("displayName")
     return Media(kind_of(mime), data=data, media_type=mime, name=name or None, extras=extras_of(NAME, rest))
 
@@ -280,7 +275,7 @@ def _write_start(transcript: Transcript) -> Native:
     rest = dict(carried.get("data", {}))
     context = {**({} if transcript.cwd is None else {"cwd": transcript.cwd}), **rest.pop("context", {})}
     stated = {"sessionId": transcript.id, **PRODUCER, "startTime": transcript.created_at, **rest}
-    data = DATA.put({**without(stated), **({"context": context} if context else {})}, None, sort=True)
+    data = DATA.put({**rest_of(stated), **({"context": context} if context else {})}, None, sort=True)
     row = {
         "type": START,
         "data": data,
@@ -290,7 +285,7 @@ def _write_start(transcript: Transcript) -> Native:
     }
     return {
         **{key: value for key, value in row.items() if key == "parentId" or value is not None},
-        **without(carried, "data"),
+        **rest_of(carried, "data"),
     }
 
 
@@ -302,11 +297,9 @@ class _EventWriter:
 
     def row(self, message: Message, before: Any) -> Native:
         carried = carried_by(message.extras, NAME)
-        beside, rest = carried.get("row", {}), without(carried, "row")
+        beside, rest = carried.get("row", {}), rest_of(carried, "row")
         kind, content = self._data(message, rest)
-        data = DATA.put(
-            {**content, **{key: value for key, value in rest.items() if key not in content}}, None, sort=True
-        )
+        data = DATA.put({**content, **omit(rest, *content)}, None, sort=True)
         return ROW.write(message, beside, type=kind, data=data, parentId=beside.get("parentId", before))
 
     def _data(self, message: Message, rest: Native) -> tuple[str, Native]:
@@ -332,7 +325,7 @@ class _EventWriter:
         calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
         native |= {"model": message.model, "outputTokens": output, "parentToolCallId": message.parent_call_id}
         native |= {"reasoningText": JOINT.join(thoughts) or None, "toolRequests": calls or None}
-        return without(native)
+        return rest_of(native)
 
     def _result(self, result: ToolResult, rest: Native) -> Native:
         native: Native = {"toolCallId": result.tool_call_id, "success": result.kind != "error"}
@@ -360,14 +353,14 @@ def _write_call(call: ToolCall) -> Native:
         native |= {"type": "custom", "arguments": text}
     elif call.raw_arguments is not None or carried.get("asText"):
         native["arguments"] = write_arguments(call.arguments, call.raw_arguments)
-    return REQUEST.put({**native, **without(carried, "asText")}, None, sort=True)
+    return REQUEST.put({**native, **rest_of(carried, "asText")}, None, sort=True)
 
 
 def _write_attachment(part: Media | Opaque) -> Any:
     if isinstance(part, Opaque):
         return part.value
     native = {"type": "blob", "mimeType": part.media_type, "data": part.data, "displayName": part.name}
-    return {**without(native), **carried_by(part.extras, NAME)}
+    return {**rest_of(native), **carried_by(part.extras, NAME)}
 
 
 # ---------------------------------------------------------------- fit

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, rest_of
 from convcli.model.transcript import Path
 
 UPDATE, REWIND = "$set", "$rewindTo"
@@ -92,7 +92,7 @@ def _update(row: Native, i: int, live: dict[str, tuple[Path, Native]], done: Rep
     is_update = UPDATE in row
     native, place = (row[UPDATE], (i, UPDATE)) if is_update else (row, (i,))
     for where, stated in (((i,), row), (place, native))[not is_update :]:
-        done.metadata.append((where, {k: v for k, v in stated.items() if k not in MEMBERS and v is not None}))
+        done.metadata.append((where, rest_of(stated, *MEMBERS)))
     messages = native.get("messages")
     if not isinstance(messages, list):
         return

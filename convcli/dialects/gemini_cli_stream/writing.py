@@ -41,8 +41,7 @@ def write(transcript: Transcript, options: Options) -> Rows:
 
 
 def _event(kind: str, time: str | None, **members: Any) -> Native:
-    native = {"type": kind, "timestamp": time, **members}
-    return without_nulls(native)
+    return without_nulls({"type": kind, "timestamp": time, **members})
 
 
 def _write_init(transcript: Transcript) -> Native:

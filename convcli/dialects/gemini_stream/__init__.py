@@ -153,7 +153,7 @@ HEAD = ("modelVersion", "createTime", "responseId")
 
 def _events(response: Native, messages: list[Message], size: int) -> Iterator[Native]:
     head = {key: response[key] for key in HEAD if key in response}
-    last = {key: value for key, value in response.items() if key != "candidates" and key not in head}
+    last = omit(response, "candidates", *head)
     rows: list[Native] = []
     for candidate, message in zip(response.get("candidates") or (), messages, strict=True):
         rows += [{"candidates": [one], **head} for one in _pieces(candidate, message, size)]

@@ -9,7 +9,7 @@ from convcli.families.google.contents import CONTENT
 from convcli.families.google.keys import Shape, listed, snake
 from convcli.families.google.parts import CALL, PART
 from convcli.kit import streams
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, rest_of
 from convcli.kit.streams import Pieces
 from convcli.model.transcript import Origin, Path
 
@@ -104,8 +104,8 @@ def _go_on(before: Native, part: Native, call: Native) -> None:
     """Add what a later event says of a call."""
     whole = before["functionCall"]
     whole["args"] = {**(whole.get("args") or {}), **(call.get("args") or {})}
-    whole |= {key: value for key, value in call.items() if key not in ("args", "name") and value is not None}
-    before |= {key: value for key, value in part.items() if key != "functionCall" and value is not None}
+    whole |= rest_of(call, "args", "name")
+    before |= rest_of(part, "functionCall")
 
 
 def _text(value: Any) -> Any:
@@ -128,7 +128,7 @@ class GrowingResponse:
             self.error, self.routes["error",] = native["error"], (at, "error")
         usage = {**self.response.get("usageMetadata", {}), **(native.get("usageMetadata") or {})}
         outside = ("candidates", "usageMetadata", "error", "contents")
-        stated = {key: value for key, value in native.items() if key not in outside and value is not None}
+        stated = rest_of(native, *outside)
         self.response |= stated
         self.routes |= {(key,): (at, self._stated_key(key)) for key in stated}
         if native.get("usageMetadata"):
@@ -143,12 +143,12 @@ class GrowingResponse:
     def _candidate(self, native: Native, place: Path) -> None:
         index = native.get("index") or 0
         candidate = self.candidates.setdefault(index, GrowingCandidate(place))
-        stated = {key: value for key, value in native.items() if key != "content" and value is not None}
+        stated = rest_of(native, "content")
         candidate.fields |= stated
         candidate.routes |= {(key,): (*place, key) for key in stated}
         candidate.routes.setdefault(("content",), (*place, "content"))
         content = self._camel(CONTENT, native.get("content") or {})
-        candidate.content |= {key: value for key, value in content.items() if key != "parts" and value is not None}
+        candidate.content |= rest_of(content, "parts")
         spot: Path = (*place, "content", "parts")
         for j, part in enumerate(listed(content.get("parts"))):
             candidate.add(self._part(part), spot if isinstance(content["parts"], dict) else (*spot, j))

@@ -11,7 +11,7 @@ from convcli.dialects.goose.writing import continues, is_contents, write_session
 from convcli.kit import custom, sessions
 from convcli.kit.fitting import as_read_back, only_own_opaque, refusals_as_texts
 from convcli.kit.grouping import begins, main_path
-from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.objects import carried_by, extras_of, omit
 from convcli.kit.passes import on_each_message, on_messages, on_parts, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
 from convcli.kit.results import expressed, in_words, result_of, separate_results
@@ -101,7 +101,7 @@ def _marked(message: Message, *, is_seen: bool) -> Message:
     )
     if same:
         return message
-    metadata = {key: value for key, value in metadata.items() if key not in ("agentVisible", "userVisible")}
+    metadata = omit(metadata, "agentVisible", "userVisible")
     return replace(message, extras=extras_of(NAME, {**carried, "metadata": {**metadata, **marks}}))
 
 

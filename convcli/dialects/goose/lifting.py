@@ -6,7 +6,7 @@ from types import NoneType
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.sessions import Envelope, add_event
 from convcli.kit.settings import Setting
@@ -137,7 +137,7 @@ def _lift_facts(row: Native, metadata: Native, inference: Native, message: Messa
     message.model = inference.get("requestedModel") or None
     message.provider = inference.get("provider") or None
     rest = {key: value for key, value in metadata.items() if key != "inference" and value != KNOWN.get(key)}
-    inner = {key: value for key, value in inference.items() if key not in ("provider", "requestedModel")}
+    inner = omit(inference, "provider", "requestedModel")
     rest |= {"inference": inner} if inner else {}
     message.extras = extras_of(NAME, {**carried, **({"metadata": rest} if rest else {})})
 
@@ -186,7 +186,7 @@ def _lift_thinking(block: Native, provider: str | None, _: LiftContext) -> Part:
 
 
 def _lift_redacted(block: Native, provider: str | None, _: LiftContext) -> Part:
-    rest = {key: value for key, value in block.items() if key not in ("type", "data")}
+    rest = omit(block, "type", "data")
     return Reasoning("", metadata={"redactedData": block["data"]}, extras=extras_of(NAME, rest))
 
 
@@ -196,7 +196,7 @@ def _outcome(value: Any) -> tuple[Any, Any, Native]:
         return value, None, {}
     for done, failed in (("value", "error"), ("Ok", "Err")):
         if done in value or failed in value:
-            rest = {key: one for key, one in value.items() if key not in (done, failed, "status")}
+            rest = omit(value, done, failed, "status")
             return value.get(done), value.get(failed), rest
     return value, None, {}
 
@@ -204,7 +204,7 @@ def _outcome(value: Any) -> tuple[Any, Any, Native]:
 def _lift_call(block: Native, _: str | None, context: LiftContext) -> Part:
     key = CALLS[block["type"]]
     call, error, beside = _outcome(block[key])
-    rest = {name: value for name, value in block.items() if name not in ("id", key, "thoughtSignature")}
+    rest = omit(block, "id", key, "thoughtSignature")
     rest = {name: value for name, value in rest.items() if value is not None and (name, value) != ("type", NORMAL)}
     rest |= {"outcome": beside} if beside else {}
     signature = block.get("thoughtSignature")
@@ -214,7 +214,7 @@ def _lift_call(block: Native, _: str | None, context: LiftContext) -> Part:
         id_ = context.pairing.call(block["id"] or None, UNKNOWN)
         return ToolCall(id_, UNKNOWN, {}, metadata=metadata, extras=extras_of(NAME, {**rest, "error": error or call}))
     arguments = call.get("arguments")
-    inner = {name: value for name, value in call.items() if name not in ("name", "arguments") and value is not None}
+    inner = rest_of(call, "name", "arguments")
     rest |= {"value": inner} if inner else {}
     id_ = context.pairing.call(block["id"] or None, call["name"])
     return ToolCall(id_, call["name"], arguments or {}, metadata=metadata, extras=extras_of(NAME, rest))
@@ -225,14 +225,14 @@ NORMAL = "toolRequest"
 
 def _lift_response(block: Native, _: str | None, context: LiftContext) -> Part:
     value, error, beside = _outcome(block["toolResult"])
-    rest = {name: one for name, one in block.items() if name not in ("type", "id", "toolResult") and one is not None}
+    rest = rest_of(block, "type", "id", "toolResult")
     rest |= {"outcome": beside} if beside else {}
     id_, name = context.pairing.result(block["id"] or None, None)
     if error is not None:
         kind, value, failed = "error" if isinstance(error, str) else "data", error, not isinstance(error, str)
         return ToolResult(id_, name, kind, value, is_error=failed or None, extras=extras_of(NAME, rest))  # type: ignore[arg-type]
     native = value if isinstance(value, dict) else {"content": value}
-    inner = {key: one for key, one in native.items() if key not in ("content", "isError") and one is not None}
+    inner = rest_of(native, "content", "isError")
     result = _lift_contents(id_, name, native.get("content"), native.get("isError") is True)
     rest |= {"value": inner} if inner else {}
     result.extras = extras_of(NAME, {**carried_by(result.extras, NAME), **rest})

@@ -20,7 +20,7 @@ from convcli.dialects.hermes.text import (
 from convcli.families.rows import calls, order
 from convcli.families.rows.thoughts import JOINT, write_thought
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by
+from convcli.kit.objects import Native, carried_by, omit
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.wire import exact_json
@@ -64,7 +64,7 @@ def write(transcript: Transcript, options: Options) -> Any:
             turns[0][what] = style.with_tools(turns[0][what], natives)
     native: Native = {} if transcript.id is None else {"id": transcript.id}
     native[style.column] = turns
-    carried = {key: value for key, value in carried_by(transcript.extras, NAME).items() if key not in native}
+    carried = omit(carried_by(transcript.extras, NAME), *native)
     return ROWS[style.column].put(native, carried, sort=True)
 
 

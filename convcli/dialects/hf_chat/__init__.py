@@ -43,7 +43,7 @@ from convcli.families.rows.training import answered
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, shared
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
@@ -131,7 +131,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     """A turn or a result, with its weight in training."""
     weight = native.get("training")
     thoughts = [key for key in THOUGHTS if native.get(key)]
-    others = {key: value for key, value in native.items() if key not in APART}
+    others = omit(native, *APART)
     message, spots = common.lift_any(others, context)
     if [part for part in message.parts if not isinstance(part, ToolCall)] == NOTHING:
         message.parts, spots = message.parts[1:], None if spots is None else spots[1:]
@@ -232,7 +232,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     native = columns.written(form, messages, pair_of(transcript), carried)
     label = _label(transcript.messages) if form != PREFERENCE else None
     native |= {} if label is None else {"label": label == CHOSEN}
-    rest = {key: value for key, value in carried.items() if key != COUNT}
+    rest = omit(carried, COUNT)
     return ROW.put({**native, **write_tools(transcript, NAME)}, rest)
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from convcli.families.frameworks.blocks import Block, BlockRows, Fields, in_metadata, whole
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, without_keys
+from convcli.kit.objects import Native, omit, without_keys
 from convcli.kit.settings import Setting
 from convcli.kit.values import DATA_URL, MEDIA_TYPES
 from convcli.model.transcript import Media, MediaKind, Part, Reasoning, Refusal, Text
@@ -37,7 +37,7 @@ def _refusal() -> Block:
     block = ROWS.record("text", Refusal(""), "type text refusal citations", {"text": whole("text")})
 
     def read(native: Native, context: LiftContext) -> Part | None:
-        others = {key: value for key, value in native.items() if key != "refusal"}
+        others = omit(native, "refusal")
         return block.read(others, context) if native.get("refusal") is True else None
 
     def write(part: Any) -> Native | None:
@@ -84,7 +84,7 @@ def _reasoning(*, is_redacted: bool) -> Block:
     block = ROWS.record("reasoning", Reasoning(""), "type reasoning summary signature redacted", fields)
 
     def read(native: Native, context: LiftContext) -> Part | None:
-        others = {key: value for key, value in native.items() if key != "redacted"}
+        others = omit(native, "redacted")
         return block.read(others, context) if bool(native.get("redacted")) is is_redacted else None
 
     def write(part: Any) -> Native | None:

@@ -11,7 +11,7 @@ from convcli.families.openai import calls as openai
 from convcli.families.openai import request as openai_request
 from convcli.kit import results, sessions
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.sessions import Envelope
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.transcript import Message, Part, Path, Refusal, Text, ToolCall, ToolDefinition, ToolResult
@@ -115,7 +115,7 @@ def _typed(native: Native, context: LiftContext) -> Native:
     if not is_logged(native):
         return native
     role = native["role"]
-    body = {key: value for key, value in native.items() if key != "role"}
+    body = omit(native, "role")
     if role in LOGGED:
         return {"type": LOGGED[role], **body}
     is_tool = context.pairing.awaits(role)
@@ -138,7 +138,7 @@ def _lift_turn(body: Native, context: LiftContext) -> tuple[Message, list[Path]]
     carried = TURN.lift(body, message) or {}
     if carried.get("example") is False:
         del carried["example"]
-    more = {key: value for key, value in (body.get("additional_kwargs") or {}).items() if value is not None}
+    more = without_nulls(body.get("additional_kwargs") or {})
     calls = list(_lift_calls(body, more, context))
     content = list(_lift_content(body.get("content"), [part for part, _ in calls], context))
     if isinstance(more.get("refusal"), str):
@@ -195,7 +195,7 @@ def _repeats(native: Native, calls: Iterable[Part]) -> bool:
         part = openai.lift_call(native, alone)
     else:
         input_ = native.get("input", native.get("args"))
-        others = {key: value for key, value in native.items() if key != "input"}
+        others = omit(native, "input")
         part = _lift_call({**others, "args": input_}, "tool_calls", alone)
     return any(part == call and exact_json.exact(_arguments(part), _arguments(call)) for call in calls)
 
@@ -206,7 +206,7 @@ def _arguments(part: Part) -> Any:
 
 def _lift_about(native: Native, message: Message) -> Native:
     """Set what the service said of its answer; the rest."""
-    rest = {key: value for key, value in native.items() if value is not None}
+    rest = without_nulls(native)
     for field, keys in ABOUT:
         key = next((key for key in keys if rest.get(key) and isinstance(rest[key], str)), None)
         if key is not None:

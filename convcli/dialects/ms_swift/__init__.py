@@ -42,7 +42,7 @@ from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, is_pair, on_both, pair_of
 from convcli.families.rows.thoughts import JOINT, one_thought, write_thought
 from convcli.kit import custom, fitting, lacking, results
-from convcli.kit.objects import Native, carried_by, without_keys
+from convcli.kit.objects import Native, carried_by, omit, without_keys
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -193,7 +193,7 @@ def write(transcript: Transcript, options: Options) -> Any:
         native |= _rejected(prompt, native["messages"], _write_line(pair.rejected, {}))
     if transcript.tools is not None:
         native["tools"] = calls.write_json([calls.write_tool(tool, NAME, wrapped=True) for tool in transcript.tools])
-    carried = {key: value for key, value in carried_by(transcript.extras, NAME).items() if key not in native}
+    carried = omit(carried_by(transcript.extras, NAME), *native)
     return ROW.put({**native, **columns}, {**carried, **columns}, sort=True)
 
 

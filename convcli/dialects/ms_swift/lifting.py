@@ -9,7 +9,7 @@ from convcli.families.rows import calls, media, order
 from convcli.families.rows.pairs import CHOSEN, REJECTED, lift_pair
 from convcli.families.rows.thoughts import read_thought
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolResult, Transcript
 
 NAME = "ms-swift"
@@ -36,7 +36,7 @@ def lift(document: Any) -> Transcript:
     natives = _marked(document, list(_natives(document)))
     shelf = media.Shelf(document, (_shown(native) for native, _, _ in natives))
     _lift_line(document, natives, shelf, context)
-    carried = {key: value for key, value in (ROW.carried(document) or {}).items() if key not in shelf.columns}
+    carried = omit(ROW.carried(document) or {}, *shelf.columns)
     rejected = _rejected(document, natives)
     head: str | None = None
     if rejected is not None and context.messages:

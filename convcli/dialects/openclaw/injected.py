@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects.openclaw.blocks import NAME, Lifted, Reader, read_payload
-from convcli.kit.objects import Native, carried_by, extras_of, says_something
+from convcli.kit.objects import Native, carried_by, extras_of, rest_of, says_something
 from convcli.kit.pairing import Twins
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
 
@@ -64,7 +64,7 @@ def _read_entry(entry: Native) -> tuple[str, Any]:
 
 def _carry(call: ToolCall, entry: Native, *, with_result: bool) -> None:
     known = [key for key in _KNOWN if key != "result" or not with_result]
-    beside = {key: value for key, value in entry.items() if key not in known and value is not None}
+    beside = rest_of(entry, *known)
     call.extras = extras_of(NAME, {**beside, **carried_by(call.extras, NAME)})
 
 

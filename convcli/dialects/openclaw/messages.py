@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 import convcli.dialects.openclaw.blocks as blocks
 from convcli.dialects.openclaw.injected import lift_injected
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, pairs
@@ -193,7 +193,7 @@ def _around(native: Native, lifted: blocks.Lifted) -> Native:
     results = [part for message, _ in lifted for part in message.parts if isinstance(part, ToolResult)]
     said = {*(part.tool_call_id for part in results), *(part.name for part in results)}
     known = {key for key in (*blocks.IDS, *blocks.NAMES) if native.get(key) in said}
-    return {k: v for k, v in native.items() if k not in ("role", "content", *blocks.FLAGS, *known) and v is not None}
+    return rest_of(native, "role", "content", *blocks.FLAGS, *known)
 
 
 def lift_tool(native: Native) -> ToolDefinition:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
 from convcli.dialects.openclaw.messages import COMPACTED, ROLES, lift_message, lift_tool, write_message, write_tool
-from convcli.kit.objects import Native, carried_by, extras_of, omit, without_keys, without_nulls
+from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of, without_keys
 from convcli.kit.sessions import Envelope, event_of, head_of, row_of_event
 from convcli.kit.values import milliseconds_of_time
 from convcli.model.document import Rows
@@ -207,7 +207,7 @@ def write_row(message: Message) -> Native:
         kept = message.id if message.replaces == "all" else message.replaces
         native, kind = {"role": COMPACTED, "summary": native["summary"], KEPT: kept, **native}, COMPACTION
     if INLINE.get(kind) == native["role"]:
-        inner = without_nulls(omit(native, "role", "timestamp"))
+        inner = rest_of(native, "role", "timestamp")
         return ROW.write(message, outer, type=kind, **links, **inner)
     return ROW.write(message, outer, type="message", **links, message=native)
 

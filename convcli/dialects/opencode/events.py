@@ -8,7 +8,7 @@ from typing import Any
 from convcli.dialects.opencode.messages import lift_session
 from convcli.dialects.opencode.parts import ASIDE
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, rest_of
 from convcli.kit.sessions import add_event
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path, Transcript
@@ -81,7 +81,7 @@ def _answer(row: Native) -> Native:
 def _part(row: Native, session: str) -> Native:
     """The part, and under `row` what its row says beside it."""
     part = row["part"]
-    beside = {key: value for key, value in row.items() if key not in BESIDE and value is not None}
+    beside = rest_of(row, *BESIDE)
     beside |= {} if row["sessionID"] == session else {"sessionID": row["sessionID"]}
     beside |= {} if row.get("type") == PRINTED.get(part["type"], part["type"]) else {"type": row.get("type")}
     return {**part, "row": beside} if beside else part

@@ -22,7 +22,7 @@ from convcli.dialects.opencode.parts import NAME, file_of
 from convcli.kit import sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import linear, parts_in_roles, refusals_as_texts
-from convcli.kit.objects import carried_by, extras_of, without_keys
+from convcli.kit.objects import carried_by, extras_of, omit, without_keys
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
 from convcli.kit.results import TEXT_AND_FILES, expressed, results_behind_calls, single_results
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
@@ -144,14 +144,14 @@ def _with_ids(message: Message, natives: list[Any]) -> Message:
         return message
     parts = [_without(part, "id") for part in message.parts]
     aside = carried_by(message.extras, NAME).get("aside", [])
-    bare = [{key: value for key, value in native.items() if key != "id"} for native in aside]
+    bare = [omit(native, "id") for native in aside]
     carried = {**carried_by(message.extras, NAME), **({"aside": bare} if aside else {})}
     return replace(message, parts=parts, extras=extras_of(NAME, carried))
 
 
 def _without(part: Part, *keys: str) -> Part:
     if isinstance(part, Opaque):
-        return replace(part, value={key: value for key, value in part.value.items() if key not in keys})
+        return replace(part, value=omit(part.value, *keys))
     return replace(part, extras=without_keys(part.extras, NAME, *keys))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.dialects.opencode.parts import ASIDE, NAME, Frame, beside, in_order, lift_part, time_of_result, write_part
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of, without_nulls
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.usage import KNOWN_COST
@@ -86,11 +86,11 @@ def lift_session(document: Native, context: LiftContext) -> Transcript:
     order = sorted(range(len(natives)), key=lambda i: str(natives[i]["info"]["id"]))
     for at, i in enumerate(order):
         _MessageReader([natives[k] for k in order], at, i, transcript, context).lift()
-    time = {key: value for key, value in info["time"].items() if value is not None}
+    time = without_nulls(info["time"])
     transcript.created_at = _taken_time(time, "created")
     transcript.updated_at = _taken_time(time, "updated")
     carried = {**beside(carried, SESSION), **({"time": time} if time else {})}
-    unknown = {key: value for key, value in document.items() if key not in ("info", "messages") and value is not None}
+    unknown = rest_of(document, "info", "messages")
     transcript.extras = extras_of(NAME, {**({"session": carried} if carried else {}), **unknown})
     return transcript
 
@@ -115,7 +115,7 @@ class _MessageReader:
 
     def lift(self) -> None:
         info = self.native["info"]
-        time = {key: value for key, value in info["time"].items() if value is not None}
+        time = without_nulls(info["time"])
         message = Message(info["role"], [], created_at=_taken_time(time, "created"))
         carried = MESSAGES[message.role].lift(info, message) or {}
         if message.role == "assistant":
@@ -126,9 +126,7 @@ class _MessageReader:
         spots: list[Path] = []
         self.context.add(message, (*self.path, "info"), spots)
         carried |= self._parts(message, spots, frame)
-        unknown = {
-            key: value for key, value in self.native.items() if key not in ("info", "parts") and value is not None
-        }
+        unknown = rest_of(self.native, "info", "parts")
         message.extras = extras_of(NAME, {**carried, **({"beside": unknown} if unknown else {})})
         if message.model == UNKNOWN:
             message.model = None
@@ -199,22 +197,14 @@ def write_session(transcript: Transcript) -> Native:
     created = milliseconds_of_time(transcript.created_at)
     updated = milliseconds_of_time(transcript.updated_at)
     time = {"created": created, "updated": updated, **carried.get("time", {})}
-    info = _filled(INFO, transcript, _without(carried, "time"), {**SESSION, "time": _stated(time)})
-    return {"info": info, "messages": write_messages(transcript), **_without(beside_session, "session")}
+    info = _filled(INFO, transcript, omit(carried, "time"), {**SESSION, "time": without_nulls(time)})
+    return {"info": info, "messages": write_messages(transcript), **omit(beside_session, "session")}
 
 
 def _filled(envelope: Envelope, record: Transcript | Message, carried: Native, usual: Native) -> Native:
     """The object of a record, with what goes without saying where it says nothing else."""
     stated = envelope.write(record, carried)
-    return envelope.write(record, carried, **{key: value for key, value in usual.items() if key not in stated})
-
-
-def _without(native: Native, *keys: str) -> Native:
-    return {key: value for key, value in native.items() if key not in keys}
-
-
-def _stated(native: Native) -> Native:
-    return {key: value for key, value in native.items() if value is not None}
+    return envelope.write(record, carried, **omit(usual, *stated))
 
 
 def write_messages(transcript: Transcript) -> list[Native]:
@@ -232,7 +222,7 @@ def _write_message(turns: list[Message], at: int, answers: list[Message], transc
     message = turns[at]
     carried = carried_by(message.extras, NAME)
     created = milliseconds_of_time(message.created_at)
-    content: Native = {"role": message.role, "time": _stated({"created": created, **carried.get("time", {})})}
+    content: Native = {"role": message.role, "time": without_nulls({"created": created, **carried.get("time", {})})}
     content |= {} if transcript.id is None else {"sessionID": transcript.id}
     if message.role == "user":
         answer = next((one for one in turns[at + 1 :] if one.role == "assistant"), Message("assistant", []))
@@ -242,7 +232,7 @@ def _write_message(turns: list[Message], at: int, answers: list[Message], transc
         content |= usual_assistant(asked[-1] if asked else message.id, transcript.cwd)
         content |= {"modelID": UNKNOWN, "providerID": UNKNOWN}
         content["tokens"] = write_tokens(message.usage, carried.get("tokens", {}))
-    rest = _without(carried, "time", "tokens", "aside", "beside")
+    rest = omit(carried, "time", "tokens", "aside", "beside")
     info = _filled(MESSAGES[message.role], message, rest, content)
     frame = Frame(transcript.id, message.id, at, created)
     return {"info": info, "parts": _write_parts(message, answers, frame), **carried.get("beside", {})}
@@ -260,7 +250,7 @@ def _write_parts(message: Message, answers: list[Message], frame: Frame) -> list
     """The parts, and between them those that ride beside the message, each at its place."""
     slots: list[Part | Native] = list(message.parts)
     for native in carried_by(message.extras, NAME).get("aside", ()):
-        slots.insert(native["at"], {key: value for key, value in native.items() if key != "at"})
+        slots.insert(native["at"], omit(native, "at"))
     left: dict[str, deque[Message]] = {}
     for answer in answers:
         for part in answer.parts:

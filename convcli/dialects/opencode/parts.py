@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from convcli.families.google.parts import kind_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.results import in_words
 from convcli.kit.values import DATA_URL, MEDIA_TYPES, milliseconds_of_time, split_data_url, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
@@ -37,7 +37,7 @@ class Frame(NamedTuple):
     def usual(self, at: int) -> Native:
         """What the part at this index repeats; ids of parts ascend, for that is their order."""
         ids = {"sessionID": self.session, "messageID": self.message}
-        return {"id": f"prt_{self.number:012}{at:012}", **{key: id_ for key, id_ in ids.items() if id_ is not None}}
+        return {"id": f"prt_{self.number:012}{at:012}", **without_nulls(ids)}
 
     @property
     def started(self) -> Native:
@@ -118,7 +118,7 @@ def _lift_result(state: Native, id_: str, name: str, usual: Mapping[str, Any], f
     failed = state["status"] == "error"
     said = ("status", "input", "error" if failed else "output", *(() if failed else ("attachments",)))
     carried = beside(state, {"title": "", "metadata": {}}, *said, "time")
-    time = {key: value for key, value in state["time"].items() if value is not None}
+    time = without_nulls(state["time"])
     if time_of_milliseconds(time.get("end")) is not None:
         del time["end"]
     carried |= {"time": time} if (time := beside(time, frame.started)) else {}
@@ -151,7 +151,7 @@ def write_part(part: Part, at: int, frame: Frame, answer: Message | None) -> Nat
     if isinstance(part, Media):
         return _write_file(part, frame.usual(at))
     if isinstance(part, ToolCall):
-        carried = {key: value for key, value in carried_by(part.extras, NAME).items() if key != "state"}
+        carried = omit(carried_by(part.extras, NAME), "state")
         content = {"type": "tool", "callID": part.id, "tool": part.name, "state": _write_state(part, at, frame, answer)}
         return in_order({**frame.usual(at), **content, **carried})
     return _put(part, {"type": "text", "text": part.text if isinstance(part, Text) else ""}, frame.usual(at))
@@ -178,7 +178,7 @@ def _write_state(call: ToolCall, at: int, frame: Frame, answer: Message | None) 
     carried = carried_by(result.extras, NAME)
     end = milliseconds_of_time(answer.created_at)
     time = {**frame.started, **({} if end is None else {"end": end}), **carried.get("time", {})}
-    apart = {key: value for key, value in carried.items() if key not in ("time", "attachments")}
+    apart = omit(carried, "time", "attachments")
     native: Native = {"input": call.arguments, **apart, "time": time}
     if result.kind == "error":
         return STATE.put({"status": "error", **native, "error": result.value}, None, sort=True)

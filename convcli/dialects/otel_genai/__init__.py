@@ -36,7 +36,7 @@ from convcli.dialects.otel_genai.spans import EVENTS, attributes_in, in_span
 from convcli.families.openai.fitting import of_conversations
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.settings import Settings
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Convention, Dialect, Options, Pass
@@ -142,7 +142,7 @@ def lift(document: Any) -> Transcript:
         return context.transcript()
     context.origin.form = "attributes"
     attributes, places, around = attributes_in(document, KNOWN, MESSAGES)
-    rest = {key: value for key, value in attributes.items() if value is not None}
+    rest = without_nulls(attributes)
     says_nothing = rest.keys().isdisjoint(MESSAGES)
     if says_nothing and around is not None:
         around = _lift_events(document, around, context)
@@ -159,7 +159,7 @@ def _lift_events(span: Native, around: Native, context: LiftContext) -> Native:
     for i in taken:
         lift_event(span[EVENTS][i], (EVENTS, i), context)
     left = [event for i, event in enumerate(span.get(EVENTS) or ()) if i not in taken]
-    return {**{key: value for key, value in around.items() if key != EVENTS}, **({EVENTS: left} if left else {})}
+    return {**omit(around, EVENTS), **({EVENTS: left} if left else {})}
 
 
 def _lift_attributes(rest: Native, around: Native | None, context: LiftContext) -> Transcript:
@@ -239,7 +239,7 @@ def write(transcript: Transcript, options: Options) -> Any:
         native[OUTPUT] = write_messages([answer])
     if transcript.tools is not None:
         native[TOOLS] = [write_tool(tool) for tool in transcript.tools]
-    attributes = {**native, **{key: value for key, value in carried.items() if key not in ASKED}}
+    attributes = {**native, **omit(carried, *ASKED)}
     if span is None:
         return attributes
     texts = {key: exact_json.write_text(value) for key, value in native.items() if key in (*MESSAGES, TOOLS)}

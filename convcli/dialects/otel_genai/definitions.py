@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.dialects.otel_genai.messages import NAME
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, rest_of, without_nulls
 from convcli.model.errors import ContentError
 from convcli.model.transcript import ToolDefinition
 from convcli.wire import exact_json
@@ -40,7 +40,7 @@ def lift_tool(native: Native) -> ToolDefinition:
     body = native.get("function", native)
     carried = {**(TOOL.carried(body) or {})}
     if body is not native:
-        beside = {key: value for key, value in native.items() if key not in ("type", "function") and value is not None}
+        beside = rest_of(native, "type", "function")
         carried |= {"beside": beside} if beside else {}
     description, strict = body.get("description") or None, body.get("strict")
     return ToolDefinition(body["name"], description, body.get("parameters"), strict, extras=extras_of(NAME, carried))
@@ -53,5 +53,5 @@ def write_tool(tool: ToolDefinition) -> Native:
         whole: Native = carried["tool"]
         return whole
     stated = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
-    native = {"type": "function", **{key: value for key, value in stated.items() if value is not None}}
+    native = {"type": "function", **without_nulls(stated)}
     return TOOL.put({**native, **carried.pop("beside", {})}, carried)

@@ -11,7 +11,7 @@ from convcli.dialects.otel_genai.messages import ANSWER, FINISH, NAME, ROLES
 from convcli.dialects.otel_genai.spans import opened
 from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, extras_of, says_something
+from convcli.kit.objects import Native, extras_of, omit, rest_of, says_something
 from convcli.kit.values import pairs
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult
@@ -58,13 +58,13 @@ class _Body:
         self.said: Any = None
         if "body" in native:
             self.said, self.home = opened(native["body"], (), ("body",), self.places), ("body",)
-            self.rest = {key: value for key, value in native.items() if key != "body"}
+            self.rest = omit(native, "body")
         elif isinstance(text, str) and isinstance(_parsed(text), dict):
             self.said, self.places[()] = _parsed(text), places.get((CONTENT,), ("attributes", CONTENT))
-            self.rest = {**native, "attributes": {key: value for key, value in held.items() if key != CONTENT}}
+            self.rest = {**native, "attributes": omit(held, CONTENT)}
         elif "attributes" in native:
             self.said, self.places, self.home = held, places, ("attributes",)
-            self.rest = {key: value for key, value in native.items() if key != "attributes"}
+            self.rest = omit(native, "attributes")
         else:
             self.said, self.home, self.rest = native, (), {}
         if not isinstance(self.said, dict):
@@ -166,10 +166,10 @@ def _lift_call(native: Native, context: LiftContext) -> ToolCall:
     function = native["function"]
     arguments, raw = arguments_of(function.get("arguments"))
     id_ = context.pairing.call(native.get("id") or None, function["name"])
-    beside = {key: value for key, value in native.items() if key not in ("id", "function") and value is not None}
+    beside = rest_of(native, "id", "function")
     if beside.get("type") == "function":
         del beside["type"]
-    inside = {key: value for key, value in function.items() if key not in ("name", "arguments") and value is not None}
+    inside = rest_of(function, "name", "arguments")
     carried = {**beside, **({"function": inside} if inside else {})}
     return ToolCall(id_, function["name"], arguments, raw, extras=extras_of(NAME, carried))
 

@@ -8,7 +8,7 @@ from typing import Any
 from convcli.families.frameworks.blocks import BlockRows, whole
 from convcli.families.openai.messages import texts_only
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.results import has_failed, in_words
 from convcli.kit.settings import Setting
 from convcli.kit.values import pairs
@@ -40,7 +40,7 @@ def _of_kind(read: Any, kind: MediaKind) -> Any:
     def lift(native: Native, context: LiftContext) -> Part | None:
         if native.get("modality") != kind:
             return None
-        part: Part | None = read({key: value for key, value in native.items() if key != "modality"}, context)
+        part: Part | None = read(omit(native, "modality"), context)
         return part
 
     return lift

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, omit
 from convcli.model.transcript import Path
 
 ATTRIBUTES, EVENTS = "attributes", "events"
@@ -51,7 +51,7 @@ def _held_by(node: Any, place: Path, known: Collection[str], taken: Collection[s
     places: dict[Path, Path] = {}
     left: Any = {}
     if isinstance(held, dict):
-        values = {key: value for key, value in held.items() if key not in taken}
+        values = omit(held, *taken)
         left = {key: value for key, value in held.items() if key in taken}
         places = {(key,): (*here, key) for key in values}
     elif isinstance(held, list):
@@ -64,7 +64,7 @@ def _held_by(node: Any, place: Path, known: Collection[str], taken: Collection[s
                 left.append(item)
     else:
         return None
-    around = {key: value for key, value in node.items() if key != ATTRIBUTES}
+    around = omit(node, ATTRIBUTES)
     return Attributes(values, places, {**around, **({ATTRIBUTES: left} if left else {})})
 
 

@@ -12,7 +12,7 @@ from convcli.families.google.config import write_usage
 from convcli.families.google.contents import write_contents
 from convcli.families.google.keys import Service, Writer, names
 from convcli.kit.grouping import groups
-from convcli.kit.objects import Native, carried_by, omit, without_carried
+from convcli.kit.objects import Native, carried_by, omit, without_carried, without_nulls
 from convcli.kit.results import has_failed
 from convcli.kit.sessions import row_of_event
 from convcli.model.document import Rows
@@ -26,7 +26,7 @@ WRITER = Writer(SERVICE)
 def write_session(transcript: Transcript) -> Rows:
     """The rows of a session, and behind them that of its title where none of them says it."""
     said = {"sessionId": transcript.id, "cwd": transcript.cwd or ""}
-    said = {key: value for key, value in said.items() if value is not None}
+    said = without_nulls(said)
     said |= carried_by(transcript.extras, NAME).get("session", {})
     natives = [row for group in groups(transcript.messages, rows.continues) for row in _write_group(group, said)]
     titled = rows.title_of(natives)

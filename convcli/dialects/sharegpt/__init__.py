@@ -31,7 +31,7 @@ from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, is_pair, on_both, pair_of
 from convcli.families.rows.thoughts import write_thought
 from convcli.kit import custom, fitting, lacking, results
-from convcli.kit.objects import Native, carried_by, without_keys
+from convcli.kit.objects import Native, carried_by, omit, without_keys
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results, shared
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Message, Reasoning, Text, ToolResult, Transcript
@@ -162,7 +162,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     if transcript.tools is not None:
         written = [calls.write_tool(tool, NAME) for tool in transcript.tools]
         native["tools"] = calls.write_json(written)
-    carried = {key: value for key, value in carried_by(transcript.extras, NAME).items() if key not in native}
+    carried = omit(carried_by(transcript.extras, NAME), *native)
     return ROW.put({**native, **columns}, {**carried, **columns}, sort=True)
 
 

@@ -10,7 +10,7 @@ from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, REJECTED, lift_pair
 from convcli.families.rows.thoughts import read_thought, text_parts
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, extras_of
+from convcli.kit.objects import Keys, Native, extras_of, omit
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolResult, Transcript
 
 NAME = "sharegpt"
@@ -43,7 +43,7 @@ def lift(document: Any) -> Transcript:
     turns = list(turns_in(document))
     shelf = media.Shelf(document, (_shown(role, turn["value"] or "") for role, turn, _ in turns))
     _lift_line(document, [*turns, answer_in(document, CHOSEN)] if is_pair_in(document) else turns, shelf, context)
-    carried = {key: value for key, value in (ROW.carried(document) or {}).items() if key not in shelf.columns}
+    carried = omit(ROW.carried(document) or {}, *shelf.columns)
     head: str | None = None
     if is_pair_in(document):
         context.origin.form = PREFERENCE

@@ -12,7 +12,7 @@ from typing import Any
 from convcli.dialects.vercel_ai import model
 from convcli.dialects.vercel_ai.model import NAME
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Message, Path, Reasoning, ToolResult
 
@@ -50,7 +50,7 @@ def lift_row(native: Native, path: Path, context: LiftContext) -> None:
         lift_thought(native, path, context)
     else:
         known = [key for key, is_known in (("ts", time), ("isSummary", native.get("isSummary") is True)) if is_known]
-        model.lift_message({key: value for key, value in native.items() if key not in known}, path, context)
+        model.lift_message(omit(native, *known), path, context)
         context.messages[begin].replaces = "all" if "isSummary" in known else None
     for message in context.messages[begin:]:
         message.created_at = time

@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.vercel_ai_stream.assembling import EVENTS, RESERVED, RESULTS, STEP, Answer, without
+from convcli.dialects.vercel_ai_stream.assembling import EVENTS, RESERVED, RESULTS, STEP, Answer
 from convcli.dialects.vercel_ai_stream.rules import RULES
 from convcli.dialects.vercel_ai_stream.writing import message_events
 from convcli.families.ai_sdk import shown
@@ -27,7 +27,7 @@ from convcli.families.ai_sdk.fitting import COMMON, LACKS, PLACES, REASONS, show
 from convcli.families.ai_sdk.parts import is_shaped, lift_shown, tables
 from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, extras_of, omit
 from convcli.kit.runs import last_run
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows
@@ -95,7 +95,7 @@ def _add_aside(aside: tuple[int, Native, int], context: LiftContext) -> None:
         kind: Any = "error"
         kind, value = (kind, event["errorText"]) if failed else lift_shown(event.get("output"), context)
         id_, name = context.pairing.result(event["toolCallId"] or None, None)
-        beside = without(event, "type", "toolCallId", "output", "errorText", "dynamic")
+        beside = omit(event, "type", "toolCallId", "output", "errorText", "dynamic")
         message = Message("tool", [ToolResult(id_, name, kind, value, extras=extras_of(SIBLING, beside))])
     context.add(message, (EVENTS, at), [()])
 
@@ -162,7 +162,7 @@ def _events(transcript: Transcript, first: Message, last: Message, size: int) ->
     native = _shown(steps[0][1])
     ids = {"messageId": first.id} if first.id else {}
     metadata = {"messageMetadata": native["metadata"]} if native.get("metadata") is not None else {}
-    yield {"type": "start", **ids, **metadata, **without(native, "id", "role", "parts", "metadata")}
+    yield {"type": "start", **ids, **metadata, **omit(native, "id", "role", "parts", "metadata")}
     index = 0
     for events, messages in steps:
         yield from events

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import streams
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, omit, rest_of
 from convcli.kit.streams import Growing
 from convcli.kit.values import pairs
 from convcli.model.transcript import Path
@@ -34,11 +34,6 @@ def call_metadata(event: Native) -> Native:
 def renamed(native: Native, names: dict[str, str]) -> Native:
     """The object with other names for some keys."""
     return {names.get(key, key): value for key, value in native.items()}
-
-
-def without(native: Native, *keys: str) -> Native:
-    """The object without these keys."""
-    return {key: value for key, value in native.items() if key not in keys}
 
 
 class _Piece:
@@ -195,7 +190,7 @@ class Answer:
         elif step == "end":
             piece.drop("state")
             del self._open[stem, event["id"]]
-        piece.put(at, {key: value for key, value in without(event, "type", "id", "delta").items() if value is not None})
+        piece.put(at, rest_of(event, "type", "id", "delta"))
 
     def _part(self, event: Native, at: int) -> None:
         """A part that comes whole; of data with a name the last word counts."""
@@ -227,8 +222,7 @@ class Answer:
             kind = {"type": DYNAMIC, "toolName": name} if event.get("dynamic") else {"type": STATIC + name}
             piece = self._calls[event["toolCallId"]] = _Piece({**kind, "toolCallId": event["toolCallId"]}, at)
             self._add(piece)
-        piece.put(at, call_metadata({key: value for key, value in event.items()
-                                     if key not in TOOL_KEYS and value is not None}))  # fmt: skip
+        piece.put(at, call_metadata(rest_of(event, *TOOL_KEYS)))
         return piece
 
     def _begin(self, event: Native, at: int) -> None:
@@ -240,7 +234,7 @@ class Answer:
             self._keep(event, at)
             return
         piece.grow("rawInput", event["inputTextDelta"], (at, "inputTextDelta"))
-        piece.put(at, without(event, "type", "toolCallId", "inputTextDelta"))
+        piece.put(at, omit(event, "type", "toolCallId", "inputTextDelta"))
 
     def _input(self, event: Native, at: int) -> None:
         piece = self._called(event, at)
@@ -256,7 +250,7 @@ class Answer:
         state = event["type"].removeprefix(STATIC)
         self._replace(piece, event, at)
         piece.drop("output", "errorText", "preliminary")
-        said = {key: value for key, value in event.items() if key not in TOOL_KEYS and value is not None}
+        said = rest_of(event, *TOOL_KEYS)
         piece.put(at, {"state": state, **renamed(said, {"providerMetadata": "resultProviderMetadata"})})
         if state == "output-available":
             piece.put(at, {"output": event.get("output")})
@@ -269,7 +263,7 @@ class Answer:
         if piece is None:
             self._keep(event, at)
             return
-        piece.native["approval"] = renamed(without(event, *TOOL_KEYS), ASKED)
+        piece.native["approval"] = renamed(omit(event, *TOOL_KEYS), ASKED)
         piece.native["state"] = "approval-requested"
         piece.routes.setdefault("approval", (at,))
 
@@ -278,7 +272,7 @@ class Answer:
         if not asked:
             self._keep(event, at)
             return
-        said = renamed(without(event, "type", "providerExecuted", "providerMetadata"), ANSWERED)
+        said = renamed(omit(event, "type", "providerExecuted", "providerMetadata"), ANSWERED)
         asked[0].native["approval"] |= said
         asked[0].native["state"] = "approval-responded"
         asked[0].answer = (at, "reason") if event.get("reason") else (at,)

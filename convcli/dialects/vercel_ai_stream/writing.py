@@ -12,9 +12,8 @@ from convcli.dialects.vercel_ai_stream.assembling import (
     STEP,
     name_of_place,
     renamed,
-    without,
 )
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, omit
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
 
@@ -72,7 +71,7 @@ def _text(part: Native, name: str, size: int) -> Iterator[Native]:
     """A text begins, grows and ends; what else is said of it comes last."""
     stem = part["type"]
     ids = {"id": part.get("id") or name}
-    beside = without(part, "type", "id", "text", "state")
+    beside = omit(part, "type", "id", "text", "state")
     is_open = part.get("state") == "streaming"
     yield {"type": f"{stem}-start", **ids, **(beside if is_open else {})}
     for piece in fragments(part.get("text") or "", size):
@@ -88,7 +87,7 @@ def _call(part: Native, size: int) -> Iterator[Native]:
     ids = {"toolCallId": part["toolCallId"]}
     head = {**ids, "toolName": name, **({"dynamic": True} if is_dynamic else {})}
     said = part.get("callProviderMetadata")
-    beside = {**without(part, *OF_TOOLS, *OF_OUTPUTS), **({"providerMetadata": said} if said else {})}
+    beside = {**omit(part, *OF_TOOLS, *OF_OUTPUTS), **({"providerMetadata": said} if said else {})}
     input_ = part["input"] if part.get("input") is not None else part.get("rawInput")
     text = input_ if isinstance(input_, str) else write_arguments(input_, None) if input_ is not None else ""
     is_open = part["state"] == STARTED
@@ -112,7 +111,7 @@ def _approval(part: Native) -> Iterator[Native]:
     is_answered = isinstance(approval.get("approved"), bool)
     answer = {"approved": approval["approved"]} if is_answered else {}
     answer |= {"reason": approval["reason"]} if is_answered and isinstance(approval.get("reason"), str) else {}
-    asked = renamed(without(approval, "id", *answer), NAMES)
+    asked = renamed(omit(approval, "id", *answer), NAMES)
     yield {"type": "tool-approval-request", **ids, "toolCallId": part["toolCallId"], **asked}
     if is_answered:
         yield {"type": "tool-approval-response", **ids, **answer}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from convcli.families.frameworks.blocks import Block, BlockRows, BlockTable, whole
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, merge
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, merge, omit
 from convcli.kit.results import has_failed
 from convcli.kit.values import DATA_URL, kind_of_type, pairs, split_data_url
 from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Text, ToolResult
@@ -36,8 +36,8 @@ def lift_provided(native: Any) -> tuple[dict[str, Any] | None, Native]:
         said = rest.get(owner)
         if isinstance(said, dict) and said.get(key) and isinstance(said[key], str):
             metadata[name] = said[key]
-            left = {other: value for other, value in said.items() if other != key}
-            rest = {**rest, owner: left} if left else {one: value for one, value in rest.items() if one != owner}
+            left = omit(said, key)
+            rest = {**rest, owner: left} if left else omit(rest, owner)
     return metadata or None, rest
 
 
@@ -55,7 +55,7 @@ def provided(block: Block, key: str, owner: str) -> Block:
     """The same kind of block, with what providers say of it under this key."""
 
     def read(native: Native, context: LiftContext) -> Part | None:
-        part = block.read({other: value for other, value in native.items() if other != key}, context)
+        part = block.read(omit(native, key), context)
         if part is not None:
             part.metadata, rest = lift_provided(native.get(key))
             if rest:

@@ -16,7 +16,7 @@ from convcli.families.ai_sdk.parts import (
 )
 from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, rest_of
 from convcli.kit.results import has_failed, result_of
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
 
@@ -147,7 +147,7 @@ def _lift_invocation(native: Native, context: LiftContext) -> tuple[Part, ToolRe
     call = ToolCall(
         context.pairing.call(told["toolCallId"] or None, told["toolName"]), told["toolName"], arguments, raw
     )
-    rest = {key: value for key, value in native.items() if key not in ("type", INVOKED) and value is not None}
+    rest = rest_of(native, "type", INVOKED)
     carried = {**rest, **(OLDER.carried(told) or {})}
     carried |= {"state": "input-streaming"} if told.get("state") == "partial-call" else {}
     call.extras = extras_of(context.dialect, carried)

@@ -10,7 +10,7 @@ from typing import Any
 from convcli.families.google.keys import Shape, Writer, listed, owned, snake
 from convcli.families.google.schema import PARAMETERS, RESPONSE, lift_schema, read_subset, write_schema
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, merge, omit, without_nulls
+from convcli.kit.objects import Native, carried_by, merge, omit, rest_of, without_nulls
 from convcli.kit.settings import BUDGET, EFFORT, Settings, off_as_budget, off_as_effort
 from convcli.kit.values import counts, pairs, put_counts, take_counts
 from convcli.model.transcript import Origin, Path, ToolChoice, ToolDefinition, Transcript
@@ -112,7 +112,7 @@ MODE_OF = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 def lift_choice(value: Native) -> tuple[ToolChoice | None, Native]:
     """The choice that `toolConfig` makes, and what it says beside that."""
     config, _ = TOOL_CONFIG.camel(value)
-    beside = {key: inner for key, inner in config.items() if key != "functionCallingConfig" and inner is not None}
+    beside = rest_of(config, "functionCallingConfig")
     native = config.get("functionCallingConfig")
     if not native:
         return None, beside
@@ -179,7 +179,7 @@ def lift_settings(value: Native, origin: Origin) -> tuple[Native, Native]:
     for key in snakes:
         origin.renamed.setdefault(key, snake(key))
     settings, _ = SAME.lift(native)
-    beside = {key: inner for key, inner in native.items() if key not in SETTINGS and inner is not None}
+    beside = rest_of(native, *SETTINGS)
     format_, used = _lift_format(native)
     if format_ is not None:
         settings["responseFormat"] = format_

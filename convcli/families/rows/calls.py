@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.passes import on_tools
 from convcli.kit.values import read_arguments
 from convcli.model.errors import ContentError
@@ -100,7 +100,7 @@ def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinitio
         outer |= {"type": native["type"]} if native.get("type") not in (None, "function") else {}
         carried = {**(carried or {}), **({"tool": outer} if outer else {})}
     elif carried and carried.get("type") == "function":
-        carried = {key: value for key, value in carried.items() if key != "type"}
+        carried = omit(carried, "type")
     description = function.get("description") or None
     extras = extras_of(context.dialect, carried)
     return ToolDefinition(function["name"], description, function.get("parameters"), extras=extras)
