@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from hypothesis import HealthCheck, settings
@@ -13,3 +14,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """The tests start the program hundreds of times: it is compiled once, not each time."""
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves, tens of thousands of objects that stay, are not visited at each collection."""
+    gc.collect()
+    gc.freeze()
