@@ -194,7 +194,6 @@ STILL_OWN = frozenset(
         "dialects/cline.py",
         "dialects/codex/writing.py",
         "dialects/gemini_cli/fitting.py",
-        "dialects/mcp/blocks.py",
         "dialects/openclaw/fitting.py",
         "dialects/openclaw/rows.py",
         "families/google/carried.py",

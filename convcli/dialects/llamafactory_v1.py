@@ -178,8 +178,7 @@ def _shown(result: ToolResult) -> ToolResult:
 
 def _shown_part(part: Part) -> Part | None:
     if isinstance(part, (Text, Reasoning)):
-        owned = extras_of(NAME, carried_by(part.extras, NAME))
-        return part if part.metadata is None and part.extras == owned else replace(part, metadata=None, extras=owned)
+        return results.only_own(part, NAME)
     if isinstance(part, Media):
         return _known(part)
     return part if isinstance(part, Opaque) and part.dialect == NAME else None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from convcli.kit.objects import carried_by, extras_of
 from convcli.kit.passes import (
     PartPass,
     on_messages,
@@ -62,6 +64,25 @@ def expressed(*conventions: Convention) -> PartPass:
         return result
 
     return on_results(fits)
+
+
+# ---------------------------------------------------------------- results of several parts
+
+
+def with_parts(result: ToolResult, fits: Callable[[Part], Part | None]) -> ToolResult:
+    """The result with each part of its value as `fits` takes it, which None takes out; any other value stays."""
+    if result.kind != "multimodal":
+        return result
+    value = shared(result.value, [fits(part) for part in result.value])
+    return result if value is result.value else replace(result, value=value)
+
+
+def only_own(part: Part, owner: str, **stated: Any) -> Part:
+    """A part inside a result with what this owner carries and no metadata: a value is compared as a whole, so what
+    does not come back must go. `stated` are fields with the values that they have then."""
+    stated |= {"metadata": None, "extras": extras_of(owner, carried_by(part.extras, owner))}
+    same = all(getattr(part, name) == value for name, value in stated.items())
+    return part if same else replace(part, **stated)
 
 
 # ---------------------------------------------------------------- order of results

@@ -60,3 +60,20 @@ def test_results_in_words_say_what_a_model_can_read() -> None:
     assert texts.express(ToolResult("a", "f", "multimodal", [image])) is None
     assert texts.express(ToolResult("a", "f", "text", "x")) is None
     assert results.ResultTexts("", data=True).value(ToolResult("a", "f", "data", {"n": 1})) == {"n": 1}
+
+
+def test_what_a_result_holds_is_fitted_part_by_part_and_shared_where_nothing_changes() -> None:
+    image = Media("image", data="AAAA", media_type="image/png")
+    mixed = ToolResult("a", "f", "multimodal", [Text("x"), image])
+    assert results.with_parts(mixed, lambda part: part) is mixed
+    assert results.with_parts(mixed, lambda part: None if part is image else part).value == [Text("x")]
+    data = ToolResult("a", "f", "data", [1])
+    assert results.with_parts(data, lambda part: None) is data
+
+
+def test_a_part_inside_a_result_has_only_what_its_owner_carries() -> None:
+    own = {"mine": {"k": 1}}
+    image = Media("image", data="AAAA", name="x.png", metadata={"m": 1}, extras={**own, "theirs": {"k": 2}})
+    assert results.only_own(image, "mine", name=None) == Media("image", data="AAAA", extras=own)
+    bare = Text("x", extras=own)
+    assert results.only_own(bare, "mine") is bare

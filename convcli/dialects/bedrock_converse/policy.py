@@ -22,7 +22,7 @@ from convcli.kit.fitting import parts_in_roles, refusals_as_texts
 from convcli.kit.objects import carried_by
 from convcli.kit.passes import MEDIA, on_each_message, on_each_part, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, Renaming
-from convcli.kit.results import expressed
+from convcli.kit.results import expressed, with_parts
 from convcli.kit.values import pairs, with_total
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, ToolResult, Transcript
@@ -135,9 +135,8 @@ def named_documents(transcript: Transcript) -> Transcript:
     labels = Renaming((), LABELS)
 
     def named(part: Part) -> Part:
-        if isinstance(part, ToolResult) and part.kind == "multimodal":
-            value = shared(part.value, [named(inner) for inner in part.value])
-            return part if value is part.value else replace(part, value=value)
+        if isinstance(part, ToolResult):
+            return with_parts(part, named)
         if not isinstance(part, Media) or part.type != "document":
             return part
         name = labels.another(_label(part.name))

@@ -40,7 +40,7 @@ from convcli.kit.fitting import parts_in_roles, refusals_as_texts
 from convcli.kit.objects import carried_by
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
-from convcli.kit.results import TEXT_AND_FILES, expressed, single_results
+from convcli.kit.results import TEXT_AND_FILES, expressed, single_results, with_parts
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -92,10 +92,8 @@ def _own_part(part: Part, _: Message) -> Part | None:
         return picture_of(part, inside=False)
     if isinstance(part, Opaque):
         return part if part.dialect == NAME else None
-    if isinstance(part, ToolResult) and part.kind == "multimodal":
-        value = [picture_of(one, inside=True) if isinstance(one, Media) else one for one in part.value]
-        kept = shared(part.value, value)
-        return part if kept is part.value else replace(part, value=kept)
+    if isinstance(part, ToolResult):
+        return with_parts(part, lambda one: picture_of(one, inside=True) if isinstance(one, Media) else one)
     return part
 
 

@@ -14,7 +14,7 @@ from convcli.kit.grouping import begins, main_path
 from convcli.kit.objects import carried_by, extras_of, omit
 from convcli.kit.passes import on_each_message, on_messages, on_parts, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
-from convcli.kit.results import expressed, in_words, result_of, separate_results
+from convcli.kit.results import expressed, in_words, result_of, separate_results, with_parts
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules.turns import INSTRUCTIONS
@@ -58,10 +58,7 @@ def _turn(message: Message) -> Message | None:
 
 def _part(part: Part, message: Message) -> Part | None:
     if isinstance(part, ToolResult):
-        if message.role != "tool" or part.kind != "multimodal":
-            return part if message.role == "tool" else None
-        value = shared(part.value, [_content(one) for one in part.value])
-        return part if value is part.value else replace(part, value=value)
+        return with_parts(part, _content) if message.role == "tool" else None
     if isinstance(part, Media):
         return _media(part)
     return part if not isinstance(part, ToolCall) or message.role == "assistant" else None

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
-from convcli.kit.passes import shared
+from convcli.kit.results import only_own, with_parts
 from convcli.kit.values import kind_of_type
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Media, Opaque, Part, Text, ToolCall, ToolResult
@@ -162,10 +162,7 @@ def fit_media(media: Media, *, in_result: bool) -> Media | None:
 
 def fit_result(result: ToolResult) -> ToolResult:
     """A result as the protocol has it: without media that it does not know, and by the convention of `express`."""
-    if result.kind == "multimodal":
-        pieces = [_fit_piece(part) for part in result.value]
-        value = shared(result.value, pieces)
-        result = result if value is result.value else replace(result, value=value)
+    result = with_parts(result, _fit_piece)
     expressed = express(result)
     if expressed is None:
         return result
@@ -176,14 +173,9 @@ def fit_result(result: ToolResult) -> ToolResult:
 def _fit_piece(part: Part) -> Part | None:
     """A piece of a result, without what blocks have no place for: what others carry, and names but those of links."""
     piece = fit_media(part, in_result=True) if isinstance(part, Media) else part
-    if piece is None:
-        return None
-    own = extras_of(NAME, carried_by(piece.extras, NAME))
     if not isinstance(piece, Media):
-        return piece if piece.metadata is None and piece.extras == own else replace(piece, metadata=None, extras=own)
-    stated = {"name": piece.name if piece.url is not None else None, "detail": None, "metadata": None, "extras": own}
-    same = all(getattr(piece, name) == value for name, value in stated.items())
-    return piece if same else replace(piece, **stated)
+        return None if piece is None else only_own(piece, NAME)
+    return only_own(piece, NAME, name=piece.name if piece.url is not None else None, detail=None)
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:

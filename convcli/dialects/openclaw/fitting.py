@@ -11,9 +11,9 @@ from convcli.dialects.openclaw.messages import STOP_OF, ZEROS, counted, is_bash,
 from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_event, write_session
 from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, last_definitions, linear, parts_in_roles, roles, without
-from convcli.kit.objects import carried_by, extras_of, omit, without_carried, without_keys
-from convcli.kit.passes import on_each_message, on_parts, shared
-from convcli.kit.results import expressed, results_behind_calls, separate_results
+from convcli.kit.objects import carried_by, omit, without_carried, without_keys
+from convcli.kit.passes import on_each_message, on_parts
+from convcli.kit.results import expressed, only_own, results_behind_calls, separate_results, with_parts
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 
@@ -63,9 +63,7 @@ def _blocks(form: str) -> Pass:
         if isinstance(part, Opaque) and message.role != "event":
             is_own = part.dialect == NAME and (is_block(part.value) or (form == SESSION and is_bash(part)))
             return part if is_own else None
-        if isinstance(part, ToolResult) and part.kind == "multimodal":
-            return replace(part, value=shared(part.value, [_picture(_bare(inner)) for inner in part.value]))
-        return _picture(part)
+        return with_parts(part, _picture_inside) if isinstance(part, ToolResult) else _picture(part)
 
     return on_parts(fits)
 
@@ -78,11 +76,10 @@ def _picture(part: Part) -> Part | None:
     return part if part.media_type is not None else replace(part, media_type="image/png")
 
 
-def _bare(part: Part) -> Part:
-    """The part with our keys only, and nothing that a picture has no place for: a value is compared as a whole."""
-    bare = replace(part, metadata=None, extras=extras_of(NAME, carried_by(part.extras, NAME)))
-    bare = replace(bare, name=None, detail=None) if isinstance(bare, Media) else bare
-    return part if bare == part else bare
+def _picture_inside(part: Part) -> Part | None:
+    """A part of a result, with nothing that a picture has no place for."""
+    stated = {"name": None, "detail": None} if isinstance(part, Media) else {}
+    return _picture(only_own(part, NAME, **stated))
 
 
 # ---------------------------------------------------------------- sessions

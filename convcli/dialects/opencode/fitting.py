@@ -24,7 +24,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import linear, parts_in_roles, refusals_as_texts
 from convcli.kit.objects import carried_by, extras_of, omit, without_keys
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
-from convcli.kit.results import TEXT_AND_FILES, expressed, results_behind_calls, single_results
+from convcli.kit.results import TEXT_AND_FILES, expressed, results_behind_calls, single_results, with_parts
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolCall, ToolResult, Transcript
 
@@ -41,13 +41,8 @@ def _own_part(part: Part, message: Message) -> Part | None:
         return file_of(part)
     if isinstance(part, Opaque):
         return part if part.dialect == NAME and isinstance(part.value, dict) and message.role != "tool" else None
-    if isinstance(part, ToolResult) and part.kind == "multimodal":
-        value = [file_of(one, inside=True) if isinstance(one, Media) else one for one in part.value]
-        return (
-            part
-            if all(a is b for a, b in zip(value, part.value, strict=True))
-            else replace(part, value=[one for one in value if one is not None])
-        )
+    if isinstance(part, ToolResult):
+        return with_parts(part, lambda one: file_of(one, inside=True) if isinstance(one, Media) else one)
     return part
 
 

@@ -13,10 +13,10 @@ from convcli.families.anthropic.request import CHOICE_OF, SETTINGS
 from convcli.families.anthropic.response import IDS, NAMES
 from convcli.families.anthropic.usage import USAGE, Counts, taken_usage
 from convcli.kit.fitting import is_foreign_builtin, linear, parts_in_roles, refusals_as_texts
-from convcli.kit.objects import carried_by, extras_of
-from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools, shared
+from convcli.kit.objects import carried_by
+from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.kit.renaming import Alphabet, distinct_ids, renaming
-from convcli.kit.results import expressed, results_first, single_results
+from convcli.kit.results import expressed, only_own, results_first, single_results, with_parts
 from convcli.kit.settings import BUDGET, EFFORT, OFF
 from convcli.kit.values import pairs
 from convcli.model.dialect import Convention, LossKind, Pass
@@ -148,20 +148,16 @@ def with_words(result: ToolResult) -> ToolResult:
 
 def taken_value(result: ToolResult, owner: str, media: Callable[[Media], Media | None]) -> ToolResult:
     """Of the parts of a value, texts and media that the API takes, with what it has fields for."""
-    if result.kind != "multimodal":
-        return result
-    value = shared(result.value, [_inner(part, owner, media) for part in result.value])
-    return result if value is result.value else replace(result, value=value)
+    return with_parts(result, lambda part: _inner(part, owner, media))
 
 
 def _inner(part: Part, owner: str, media: Callable[[Media], Media | None]) -> Part | None:
     taken = not_blank(part) if isinstance(part, Text) else media(part) if isinstance(part, Media) else None
     if taken is None:
         return None
-    beside: dict[str, Any] = {"metadata": None, "extras": extras_of(owner, carried_by(taken.extras, owner))}
-    if isinstance(taken, Media):
-        beside |= {"name": taken.name if taken.type == "document" else None, "detail": None}
-    return taken if all(getattr(taken, key) == beside[key] for key in beside) else replace(taken, **beside)
+    if not isinstance(taken, Media):
+        return only_own(taken, owner)
+    return only_own(taken, owner, name=taken.name if taken.type == "document" else None, detail=None)
 
 
 def taken_parts(

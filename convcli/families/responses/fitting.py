@@ -20,15 +20,15 @@ from convcli.families.responses.parts import AUTO, RESULTS, object_in
 from convcli.families.responses.turns import is_content
 from convcli.kit import custom
 from convcli.kit.fitting import functions_only, without
-from convcli.kit.objects import Keys, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, carried_by, omit, without_nulls
 from convcli.kit.passes import MEDIA, PartPass, on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
-from convcli.kit.results import expressed, separate_results
+from convcli.kit.results import expressed, only_own, separate_results, with_parts
 from convcli.kit.sessions import events
 from convcli.kit.values import with_total
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
-from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, Transcript
 
 NAMES, IDS = identifiers(128), Alphabet("", "", 64)
 """Of tools and of calls."""
@@ -105,16 +105,9 @@ def takes_output(owner: str, media: MediaFit = takes_media) -> PartPass:
         is_opaque = isinstance(fitted, Opaque) and fitted.dialect == owner
         if fitted is None or not (is_opaque or isinstance(fitted, (Text, Media))):
             return None
-        bare = replace(fitted, metadata=None, extras=extras_of(owner, carried_by(part.extras, owner)))
-        return fitted if fitted == bare else bare
+        return only_own(fitted, owner)
 
-    def fits(result: ToolResult) -> ToolResult:
-        if result.kind != "multimodal":
-            return result
-        parts = shared(result.value, list(map(of_output, result.value)))
-        return result if parts is result.value else replace(result, value=parts)
-
-    return on_results(fits)
+    return on_results(lambda result: with_parts(result, of_output))
 
 
 # ---------------------------------------------------------------- items
