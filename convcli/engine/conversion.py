@@ -86,7 +86,7 @@ def _advice(document: Any, dialect: Dialect) -> str:
 
     known = foreign.recognise([document])
     if known is not None:
-        return f"this looks like {known.name}; convcli does not read it yet"
+        return f"{known.message}: {known.help}"
     ranked = detection.candidates(document)
     if ranked and ranked[0][0] != dialect.name:
         return f"this looks like {ranked[0][0]} ({ranked[0][1].reason})"

@@ -42,19 +42,14 @@ def detect(document: Any, among: Sequence[Dialect] | None = None) -> Detection:
     return strongest(ranked)
 
 
-FOREIGN = "this looks like"
-"""How the error begins of a document in a format that we know by name."""
-
-
 def refuse_foreign(values: Sequence[Any]) -> None:
     """Raises ContentError when a document, or one of these records of a file, is in a format that we know by name and
-    do not read: it may look like a dialect, and would then lose what makes it another format."""
+    that is no dialect: it may look like one, and would then lose what makes it another format."""
     from convcli.engine import foreign
 
     known = foreign.recognise(values)
     if known is not None:
-        message = f"{FOREIGN} {known.name}; convcli does not read it yet"
-        raise ContentError("unknown-dialect", message, help=known.help or "convcli dialects lists what it reads")
+        raise ContentError("unknown-dialect", known.message, help=known.help)
 
 
 def unrecognised(values: Sequence[Any]) -> ContentError:

@@ -1,6 +1,7 @@
-"""Formats that convcli knows by name and does not read: a table of marks, so that an error can say what a file is.
+"""Formats that convcli knows by name and that are no dialects: a table of marks, by which an error says what a file is.
 
-A dialect that comes to read one of them takes its row out; `tests/engine/test_foreign.py` fails until it does.
+Some are envelopes, whose transcripts `--at` reads; some hold no conversation; the others are not read. A dialect that
+comes to read one of them takes its row out; `tests/engine/test_foreign.py` fails until it does.
 
 A mark is conditions with spaces between them, all of which must hold of a document or of one of the first records. A
 condition is a path of keys (`*`: some item of a list) and what must stand there: nothing more (any value) · `=a|b` one
@@ -16,15 +17,34 @@ from typing import Any, NamedTuple
 
 LOOK_AT = 16
 """Records of a file, and items of a list, that are looked at."""
+LOOKS_LIKE = "this looks like"
+"""How the error begins of a document in one of these formats."""
 TYPES = {"str": str, "list": list, "dict": dict}
 
 
 class Foreign(NamedTuple):
-    """A format that is known by name: what a file of it is, its marks, and what may be done with it."""
+    """A format that is known by name: what a file of it is, its marks, and what may be done with it.
+
+    `at` is what `--at` takes to read the transcripts inside; `is_piece`: what is in the file alone is no
+    conversation."""
 
     name: str
     marks: tuple[str, ...]
-    help: str = ""
+    note: str = ""
+    at: str = ""
+    is_piece: bool = False
+
+    @property
+    def message(self) -> str:
+        """What a file of it is, and whether convcli can read it."""
+        ending = "that alone is no conversation" if self.is_piece else "convcli does not read it yet"
+        return f"{LOOKS_LIKE} {self.name}{', which may hold transcripts' if self.at else f'; {ending}'}"
+
+    @property
+    def help(self) -> str:
+        """What may be done with a file of it."""
+        way = f"--at {self.at} reads the transcripts inside" if self.at else ""
+        return ", ".join(filter(None, (way, self.note))) or "convcli dialects lists what it reads"
 
 
 FORMATS = (
@@ -38,19 +58,25 @@ FORMATS = (
             "projectID directory time/created",
         ),
         "opencode export prints the whole session, which is read",
+        is_piece=True,
     ),
-    Foreign("a session of Hermes", ("system_prompt messages model_config",)),
+    Foreign("a session of Hermes", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
     Foreign("a session of Kimi", ("type^context.append",)),
     Foreign(
         "the manifest of a session of Cline",
         ("session_id started_at workspace_root", "session_id started_at messages_path"),
         "the messages are in the file beside it, NAME.messages.json",
+        is_piece=True,
     ),
     # trajectories and evaluations
-    Foreign("a trajectory of mini-swe-agent", ("trajectory_format^mini-swe-agent",)),
-    Foreign("a result of tau-bench", ("task_id traj reward",)),
+    Foreign("a trajectory of mini-swe-agent", ("trajectory_format^mini-swe-agent",), at="/messages"),
+    Foreign("a result of tau-bench", ("task_id traj reward",), at="tau-bench"),
     # frameworks
-    Foreign("a trace of OpenAI's Agents SDK", ("object=trace|trace.span workflow_name", "object=trace.span span_data")),
+    Foreign(
+        "a trace of OpenAI's Agents SDK",
+        ("object=trace|trace.span workflow_name", "object=trace.span span_data"),
+        at="openai-agents",
+    ),
     Foreign("a log of OpenAI's Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)),
     Foreign("a thread of OpenAI's Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
     # telemetry and logs
@@ -61,55 +87,62 @@ FORMATS = (
             "gen_ai.provider.name !gen_ai.input.messages !gen_ai.output.messages",
             "attributes/gen_ai.operation.name !attributes/gen_ai.input.messages !attributes/gen_ai.output.messages",
         ),
+        "programs write messages only when they are told to capture content",
+        is_piece=True,
     ),
     Foreign(
         "a trace of OpenTelemetry (OTLP)",
         ("resourceSpans/*/scopeSpans", "resourceLogs/*/scopeLogs"),
-        "the messages inside are read with --at otlp",
+        at="otlp",
     ),
     Foreign(
         "a trace of OpenInference",
         ("attributes/openinference.span.kind",),
-        "the messages inside are read with --at openinference",
+        at="openinference",
     ),
     Foreign(
         "a trace of Langfuse",
-        ("trace observations", "traceId type=GENERATION|SPAN|TOOL|AGENT|EVENT"),
-        "the messages inside are read with --at langfuse",
+        (
+            "trace observations",
+            "observations/*/traceId",
+            "traceId type=GENERATION|SPAN|TOOL|AGENT|EVENT",
+        ),
+        at="langfuse",
     ),
-    Foreign("a run of LangSmith", ("run_type inputs",), "the messages inside are read with --at langsmith"),
+    Foreign("a run of LangSmith", ("run_type inputs",), at="langsmith"),
     Foreign(
         "a list of spans of a trace",
         (
-            "input/messages !preferred_output !threadId",
-            "input:dict output:dict",
-            "input:list output:dict !epoch",
+            "input/messages !preferred_output !threadId !observations",
+            "input:dict output:dict !observations",
+            "input:list output:dict !epoch !observations",
             "output/parts output/kind",
             "output/parts output/role",
             "output/response/parts",
             "span_attributes span_id",
         ),
-        "the messages inside are read with --at braintrust",
+        at="braintrust",
     ),
     Foreign(
         "the body that makes a batch of Anthropic",
         ("requests/*/custom_id",),
-        "the requests inside are read with --at '/requests/*'",
+        at="'/requests/*'",
     ),
     Foreign(
         "a batch of the Gemini API",
         ("key request/contents", "key response/candidates"),
-        "the requests and responses inside are read with --at gemini-batch",
+        at="gemini-batch",
     ),
     # pieces
     Foreign(
-        "definitions of tools without a conversation",
+        "definitions of tools",
         (
             "type=function name parameters:dict !role !arguments",
             "type=function function/parameters:dict !role !id",
             "name input_schema:dict !role",
         ),
         "a request that holds them beside its messages is read",
+        is_piece=True,
     ),
     # exports
     Foreign("a prompt of Google AI Studio", ("chunkedPrompt",)),
@@ -117,17 +150,17 @@ FORMATS = (
     Foreign(
         "a chat data set with the column conversation",
         ("conversation/*/role conversation/*/content !working_dir",),
-        "the conversations inside are read with --at /conversation",
+        at="conversations",
     ),
     Foreign(
         "a chat data set with the column conversations",
         ("conversations/*/role conversations/*/content",),
-        "the conversations inside are read with --at /conversations",
+        at="conversations",
     ),
     Foreign(
         "a set of preference pairs with a question",
         ("question:str chosen:str rejected:str",),
-        "call the question prompt, and convert that",
+        "with the key prompt in place of question it is read",
     ),
 )
 

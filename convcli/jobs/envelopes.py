@@ -20,6 +20,7 @@ import msgspec
 from convcli import dialects
 from convcli.engine import detection, texts
 from convcli.engine.enclosed import inside
+from convcli.engine.foreign import LOOKS_LIKE
 from convcli.files.framing import Record
 from convcli.jobs.documents import Document, Item, Outer, Skipped
 from convcli.model.dialect import Dialect
@@ -49,8 +50,12 @@ PRESETS: dict[str, str] = {
     "openai-batch": "/body /response/body",
     "anthropic-batch": "/params /result/message /requests/*/params",
     "gemini-batch": "/request /response",
+    "openai-agents": "/span_data/input /span_data/output /*/span_data/input /*/span_data/output "
+    "/data/*/span_data/input /data/*/span_data/output",
+    "tau-bench": "/traj /*/traj",
+    "conversations": "/conversation /conversations /*/conversation /*/conversations",
 }
-"""Where the files of some programs hold transcripts."""
+"""Where the files of some programs, and chat data sets, hold transcripts."""
 
 
 class Picked(NamedTuple):
@@ -200,7 +205,8 @@ class Picker:
         outer = Outer(record.value, prefix)
         if self.outer is not None:
             self.outer.append(outer)
-        self.missed = self.missed or ("" if found else missed(record.value, wanted))
+        if not (found or self.missed):
+            self.missed = (self._in_member(record.value) if is_member else "") or missed(record.value, wanted)
         inside = ""
         for pick in found:
             line = record.line if is_line else 0
@@ -218,6 +224,11 @@ class Picker:
             parts = (value, record.raw, dialect, at, begin, names, given, spot, shell, outer, is_alone)
             yield Document(self._name, line, *parts)
             shell = None
+
+    def _in_member(self, value: Any) -> str:
+        """What a pattern for lines may have meant that leads somewhere in a member of an array."""
+        there = next((pattern for pattern in self._wanted if picks(value, [pattern])), None)
+        return "" if there is None else f"did you mean {pointers.pointer((ALL, *there))}?"
 
     def _without_list(self, record: Record) -> ContentError:
         where = pointers.pointer(self._wanted[0][:-1])
@@ -276,7 +287,7 @@ class Picker:
         passed = self.passed
         passed.count += 1
         passed.first = passed.first or f"{self._name}{f':{line - 1 + self.first}' if line else ''} {at}"
-        passed.foreign[error.message] += "convcli does not read it" in error.message
+        passed.foreign[error.message] += error.message.startswith(LOOKS_LIKE)
 
 
 def missed(document: Any, wanted: Sequence[Pattern]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from convcli.engine.detection import FOREIGN
+from convcli.engine.foreign import LOOKS_LIKE
 from convcli.jobs.inputs import split_line
 from convcli.model.errors import ContentError
 
@@ -26,7 +26,7 @@ def is_no_transcript(path: str, error: ContentError) -> bool:
     It must be complete: a file that ends in the middle is a transcript that was cut off for all we know. A format that
     is known by name and not read is a transcript.
     """
-    if error.code not in ("not-json", "unknown-dialect") or error.message.startswith(FOREIGN):
+    if error.code not in ("not-json", "unknown-dialect") or error.message.startswith(LOOKS_LIKE):
         return False
     try:
         with open(split_line(path)[0], "rb") as file:

@@ -62,22 +62,42 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
 
 
 @pytest.mark.parametrize(
-    ("document", "name"),
+    ("document", "words", "help_text"),
     [
-        (Rows([ROW, {"type": "message", "id": "a", "parentId": "s", "message": SAID}]), "a session of Kimi"),
+        (
+            Rows([ROW, {"type": "message", "id": "a", "parentId": "s", "message": SAID}]),
+            "a session of Kimi; convcli does not read it yet",
+            "convcli dialects lists what it reads",
+        ),
         (
             [{"event.name": "gen_ai.client.inference.operation.details", "content": "Hi."}],
-            "an event or a span of OpenTelemetry without messages",
+            "an event or a span of OpenTelemetry without messages; that alone is no conversation",
+            "programs write messages only when they are told to capture content",
         ),
-        ({"question": "Hi?", "chosen": "Ho.", "rejected": "Hu."}, "a set of preference pairs with a question"),
+        (
+            {"question": "Hi?", "chosen": "Ho.", "rejected": "Hu."},
+            "a set of preference pairs with a question; convcli does not read it yet",
+            "with the key prompt in place of question it is read",
+        ),
+        (
+            {"id": "t", "input": [SAID], "output": SAID, "observations": [{"traceId": "t", "type": "GENERATION"}]},
+            "a trace of Langfuse, which may hold transcripts",
+            "--at langfuse reads the transcripts inside",
+        ),
     ],
 )
-def test_what_only_looks_like_a_dialect_is_told_by_its_name(document: Any, name: str) -> None:
+def test_what_only_looks_like_a_dialect_is_told_by_its_name(document: Any, words: str, help_text: str) -> None:
     with pytest.raises(ContentError) as caught:
         detection.detect(document)
     assert caught.value.code == "unknown-dialect"
-    assert caught.value.message == f"this looks like {name}; convcli does not read it yet"
-    assert "--from" not in caught.value.help
+    assert caught.value.message == f"this looks like {words}"
+    assert caught.value.help == help_text
+
+
+def test_a_format_that_can_be_read_in_some_way_is_never_said_to_be_unread() -> None:
+    for known in FORMATS:
+        assert ("does not read it" in known.message) is not bool(known.at or known.is_piece), known.name
+        assert not (known.at and known.is_piece), known.name
 
 
 def test_a_condition_can_ask_that_there_is_no_such_value() -> None:

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from convcli import dialects
+from convcli.engine.foreign import FORMATS, Foreign
 from convcli.engine.restore import in_shells, restore
 from convcli.files.framing import open_source
 from convcli.jobs import converting, inputs
@@ -195,6 +196,46 @@ def test_a_pointer_that_leads_nowhere_is_told_with_what_it_may_have_meant(tmp_pa
     with pytest.raises(ContentError) as caught:
         opened(write(tmp_path / "a.json", TRACE), at)
     assert (caught.value.code, caught.value.help) == ("empty-input", hint)
+
+
+def test_a_pointer_that_leads_into_the_members_of_an_array_is_told_as_one(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", [{"id": 1, "body": CHAT}])
+    with pytest.raises(ContentError) as caught:
+        opened(path, "/body")
+    assert caught.value.help == "did you mean /*/body?"
+    assert len(opened(path, "/*/body")[0]) == 1
+
+
+SPAN = {"key": "gen_ai.input.messages", "value": {"stringValue": '[{"role": "user", "parts": []}]'}}
+GOOGLE = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
+ENVELOPES: dict[str, list[Any]] = {
+    "a session of Hermes": [{"system_prompt": "s", "messages": LIST, "model_config": {}}],
+    "a trajectory of mini-swe-agent": [{"trajectory_format": "mini-swe-agent-1", "messages": LIST}],
+    "a result of tau-bench": [{"task_id": 1, "traj": LIST, "reward": 1}],
+    "a trace of OpenAI's Agents SDK": [{"object": "trace.span", "span_data": {"type": "generation", "input": LIST}}],
+    "a trace of OpenTelemetry (OTLP)": [{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [SPAN]}]}]}]}],
+    "a trace of OpenInference": [{"attributes": {"openinference.span.kind": "LLM", "input.value": json.dumps(CHAT)}}],
+    "a trace of Langfuse": [TRACE, {"id": "t", "input": LIST, "output": {}, "observations": [{"traceId": "t"}]}],
+    "a run of LangSmith": [{"run_type": "chain", "inputs": {"messages": LIST}}],
+    "a list of spans of a trace": [{"span_attributes": {}, "span_id": "s", "input": LIST}, {"input": CHAT}],
+    "the body that makes a batch of Anthropic": [{"requests": [{"custom_id": "a", "params": {**CHAT, "model": "m"}}]}],
+    "a batch of the Gemini API": [{"key": "a", "request": GOOGLE}],
+    "a chat data set with the column conversation": [{"conversation": LIST}],
+    "a chat data set with the column conversations": [{"conversations": LIST}],
+}
+"""Files in formats around transcripts, by the name of the format."""
+
+
+@pytest.mark.parametrize("known", [known for known in FORMATS if known.at], ids=lambda known: str(known.name))
+def test_the_way_that_the_name_of_a_format_comes_with_reads_it(tmp_path: Path, known: Foreign) -> None:
+    for document in ENVELOPES[known.name]:
+        path = write(tmp_path / "a.jsonl", document)
+        with pytest.raises(ContentError) as caught:
+            opened(path)
+        assert caught.value.message == known.message
+        items, _ = opened(path, known.at.strip("'"))
+        assert items, known.name
+        assert all(isinstance(item, Document) and item.lift().messages for item in items)
 
 
 def test_what_is_inside_of_a_transcript_is_not_picked_again(tmp_path: Path) -> None:
