@@ -3,7 +3,8 @@
 The floor is `orjson.dumps(orjson.loads(line))` of the same lines. Candidates run in turn within each round; the figure
 is the median of the ratios to the floor of the same round, in CPU time of one core. Each round has documents of its
 own: convcli and some peers remember what they have seen, so the documents of `--warm` go first, as the beginning of a
-large file does.
+large file does. Peers stand in each pair that they convert, with how many times as fast convcli is, and with the share
+of longer texts that the outputs hold.
 
 `--startup` and `--scale` measure the program as a process instead.
 """
@@ -32,26 +33,30 @@ from tests.benchmarks import data, peers, processes
 Work = Callable[[bytes], object]
 
 
+SEEDS = 10_000
+"""For the documents of a column; each has its own, or who remembers what it has seen is faster in later ones."""
+
+
 class Case(NamedTuple):
-    """One kind of documents: `make` gives as many as wanted, of a scale; a session is the lines of a file."""
+    """One kind of documents: `make` gives those of some seeds, of a scale; a session is the lines of a file."""
 
     name: str
     source: str
     target: str
-    make: Callable[[int, float], Iterable[Any]]
+    make: Callable[[range, float], Iterable[Any]]
     is_session: bool = False
 
 
 def _pair(source: str, target: str, note: str = "", *, named: bool = False) -> Case:
-    def make(count: int, scale: float) -> Iterable[Any]:
-        return data.documents(source, count, scale, named=named)
+    def make(seeds: range, scale: float) -> Iterable[Any]:
+        return data.documents(source, seeds, scale, named=named)
 
     return Case(f"{source} → {target}{note}", source, target, make)
 
 
 def _session(source: str, target: str) -> Case:
-    def make(count: int, scale: float) -> Iterable[Any]:
-        return data.documents(source, -(-count // 6), scale, is_session=True)
+    def make(seeds: range, scale: float) -> Iterable[Any]:
+        return data.documents(source, seeds[::6], scale, is_session=True)
 
     return Case(f"sessions: {source} → {target}", source, target, make, is_session=True)
 
@@ -68,7 +73,7 @@ CASES = (
         "rows of 3 KB → anthropic",
         "openai-chat",
         "anthropic",
-        lambda count, _: (data.row(seed) for seed in range(count * 4)),
+        lambda seeds, _: (data.row(seed * 4 + number) for seed in seeds for number in range(4)),
     ),
     _session("openclaw", "gemini-cli"),
     _session("gemini-cli", "anthropic"),
@@ -94,10 +99,12 @@ def ratios(
         for work in (floor, *candidates.values()):
             work(line)
     gc.freeze()  # the modules of the peers and what is prepared must not be visited again and again
+    in_turn = [*candidates.items()]
     for some in (lines[number::rounds] for number in range(rounds)):
         base = seconds(floor, some)
-        for name, work in candidates.items():
+        for name, work in in_turn:
             found[name].append(base / seconds(work, some))
+        in_turn = [*in_turn[1:], in_turn[0]]  # nobody is always the first one or the last
     return {name: median(values) for name, values in found.items()}
 
 
@@ -163,22 +170,51 @@ def table(rows: list[tuple[str, ...]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, tuple("---" for _ in head), *body])
 
 
-def column(case: Case, options: argparse.Namespace, scale: float, count: int) -> dict[str, float]:
+class Figure(NamedTuple):
+    """What was measured of one candidate."""
+
+    ratio: float
+    """To the floor."""
+    faster: float | None = None
+    """Of a peer: how many times as fast as it convcli is."""
+    texts: float | None = None
+    """The share of the longer texts that its outputs hold."""
+
+
+def column(case: Case, options: argparse.Namespace, scale: float, count: int) -> dict[str, Figure]:
     """The figures of a case for documents of this scale."""
-    documents = map(encoded, case.make(count * (options.rounds + options.warm), scale))
-    (*lines,) = documents
+    others = {} if case.is_session else peers.installed(case.source, case.target)
+    first = SEEDS * (2 * CASES.index(case) + (scale == data.SHORT))
+    documents = map(encoded, case.make(range(first, first + count * (options.rounds + options.warm)), scale))
+    lines = [line for line in documents if not others or peers.takes(line)]
     cut = len(lines) * options.rounds // (options.rounds + options.warm)
     floor = floor_of_rows if case.is_session else floor_of_line
     candidates = {case.name: converting(case)}
     if not case.is_session:
         candidates[f"validate {case.source}"] = validating(case)
-    if case is CASES[0]:
-        candidates |= peers.installed()
-    found = ratios(candidates, lines[:cut], options.rounds, floor, lines[cut:])
+    found = ratios(candidates | others, lines[:cut], options.rounds, floor, lines[cut:])
+    rows = {name: Figure(found[name]) for name in candidates}
+    rows |= compared(case.name, {case.name: candidates[case.name], **others}, found, lines[: options.lines])
     if options.steps:
         costs = steps(case, lines[:cut], options.rounds, floor)
-        found |= {f"{case.name}: cost of {step}": cost for step, cost in costs.items()}
-    return found
+        rows |= {f"{case.name}: cost of {step}": Figure(cost) for step, cost in costs.items()}
+    return rows
+
+
+def compared(own: str, works: dict[str, Work], found: dict[str, float], lines: list[bytes]) -> dict[str, Figure]:
+    """The figures of convcli and of the peers, if there are any."""
+    if len(works) == 1:
+        return {}
+    rows = {own: Figure(found[own], texts=peers.kept(works.pop(own), lines))}
+    for name, work in works.items():
+        rows[f"{own}: {name}"] = Figure(found[name], found[own] / found[name], peers.kept(work, lines))
+    return rows
+
+
+def cells(long: Figure, short: Figure) -> tuple[str, ...]:
+    faster = f"{long.faster:.2f} / {short.faster:.2f}" if long.faster and short.faster else ""
+    texts = "" if long.texts is None or short.texts is None else f"{long.texts:.1%} / {short.texts:.1%}"
+    return f"{long.ratio:.3f}", f"{short.ratio:.3f}", faster, texts
 
 
 def figures(options: argparse.Namespace) -> list[tuple[str, ...]]:
@@ -189,9 +225,9 @@ def figures(options: argparse.Namespace) -> list[tuple[str, ...]]:
             continue
         long = column(case, options, data.LONG, options.lines)
         short = column(case, options, data.SHORT, options.lines * 3)
-        for name in long:
-            known.setdefault(name, (name, f"{long[name]:.3f}", f"{short[name]:.3f}"))
-    return [("× floor", "long", "short"), *known.values()]
+        for name, figure in long.items():
+            known.setdefault(name, (name, *cells(figure, short[name])))
+    return [("× floor", "long", "short", "convcli ÷ it", "texts kept"), *known.values()]
 
 
 def main() -> None:

@@ -164,9 +164,11 @@ def _failed(rng: random.Random, message: Message) -> Message:
     return replace(message, parts=[replace(part, kind="error")])
 
 
-def documents(name: str, count: int, scale: float, *, named: bool = False, is_session: bool = False) -> Iterable[Any]:
+def documents(
+    name: str, seeds: Iterable[int], scale: float, *, named: bool = False, is_session: bool = False
+) -> Iterable[Any]:
     """Documents of a dialect; sessions have some 150 messages."""
-    for seed in range(count):
+    for seed in seeds:
         chat = conversation(seed, scale, named=named, turns=32 if is_session else 5)
         if name == "openai-chat":
             yield chat
