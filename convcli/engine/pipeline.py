@@ -13,7 +13,6 @@ from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.model.transcript import Transcript
 from convcli.validation import schemas, verdict
-from convcli.validation.rules.kinds import known_types
 from convcli.validation.survey import Purpose
 
 
@@ -42,8 +41,7 @@ def validate(
         found = [*found, strange]
         if dialect.detect(document) is None:  # the rules are not for another program
             return found
-    rules = (*dialect.rules, *(() if dialect.carries_all else (known_types(dialect.name),)), *more)
-    return found + verdict.findings(document, transcript, dialect, rules, purpose)
+    return found + verdict.findings(document, transcript, dialect, (*verdict.rules_of(dialect), *more), purpose)
 
 
 def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:

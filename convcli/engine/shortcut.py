@@ -5,7 +5,7 @@ tell such messages says so (`Dialect.plain`); of everything else this says nothi
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from convcli import dialects
@@ -20,15 +20,21 @@ MOST_REMEMBERED = 1 << 16
 def is_clean(document: Any, dialect: Dialect) -> bool:
     """Is there certainly nothing wrong with it?"""
     rest = dialect.plain(document) if dialect.plain is not None else None
+    if rest.__class__ is dict:
+        judged = _judged(dialect.name)
+        rest = {key: value for key, value in rest.items() if key in judged}
     written = exact_json.write(rest) if rest is not None else b""
-    return (
-        0 < len(written) <= MOST_REMEMBERED
-        and _is_clean_rest(written, dialect.name)
-        and schemas.accepts(dialect.name, document)
-    )
+    return 0 < len(written) <= MOST_REMEMBERED and _is_clean_rest(written, dialect.name)
+
+
+@cache
+def _judged(name: str) -> frozenset[str]:
+    """The keys of a request that its schema names; others (an id, a time) are nothing to schema and rules."""
+    return frozenset(schemas.schema(name)["$defs"]["request"]["properties"])
 
 
 @lru_cache(maxsize=256)
 def _is_clean_rest(written: bytes, name: str) -> bool:
     dialect, rest = dialects.get(name), exact_json.parse(written)
-    return schemas.accepts(name, rest) and not verdict.findings(rest, dialect.lift(rest), dialect, dialect.rules)
+    rules = verdict.rules_of(dialect)
+    return schemas.accepts(name, rest) and not verdict.findings(rest, dialect.lift(rest), dialect, rules)

@@ -130,20 +130,23 @@ def merge(base: Native, more: Native) -> Native:
     return out
 
 
-def without_plain(document: Any, are_plain: Callable[[list[Any]], bool], keys: Keys) -> Any:
-    """The document without its messages, if these are plain, and of its keys only these; else None.
+def without_plain(
+    document: Any, key: str, are_plain: Callable[[list[Any]], bool], **beside: Callable[[Any], bool]
+) -> Any:
+    """The document, which is a list of messages or has one under a key, without them and without the keys `beside`, if
+    they all are plain; else None.
 
-    What lacks a key or is of another type is not plain, so `are_plain` need not ask before it reaches for something.
+    What lacks a key or is of another type is not plain, so no check need ask before it reaches for something.
     """
-    is_list = document.__class__ is list
     try:
-        messages = document if is_list else document["messages"]
-        is_plain = messages.__class__ is list and are_plain(messages)
-    except (KeyError, TypeError):
-        return None
-    if not is_plain:
-        return None
-    return [] if is_list else {**keys.known(document), "messages": []}
+        if document.__class__ is list:
+            return [] if are_plain(document) else None
+        checks = [(document[name], is_plain) for name, is_plain in beside.items() if name in document]
+        if document[key].__class__ is list and are_plain(document[key]) and all(plain(one) for one, plain in checks):
+            return {**omit(document, *beside), key: []}
+    except (AttributeError, LookupError, TypeError):
+        pass
+    return None
 
 
 def messages_in(document: Any, *keys: str) -> list[Native] | None:

@@ -47,6 +47,17 @@ def read_written_arguments(text: str) -> tuple[dict[str, Any], str | None, bool]
     return (value, None, compact) if isinstance(value, dict) else ({}, text, True)
 
 
+def are_plain_arguments(text: Any) -> bool:
+    """JSON of an object in which nothing is null, for that may be what an engine has filled in."""
+    if text.__class__ is not str:
+        return False
+    try:
+        value = exact_json.parse_text(text)[0]
+    except ContentError:
+        return False
+    return value.__class__ is dict and None not in value.values()
+
+
 def _last_wins(text: str) -> dict[str, Any]:
     try:
         value = exact_json.parse(text, duplicate_keys="last")

@@ -145,8 +145,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     rules: tuple[Rule, ...] = ()
     """What the vendor's API rejects though the schema allows it."""
     plain: Callable[[Any], Any] | None = None
-    """What is left of a document without its messages and without keys that no field says, where nothing is wrong with
-    the messages whatever stands beside them; else None, which says nothing."""
+    """What is left of a document without its messages, where schema and rules find nothing wrong with these whatever
+    stands beside them; else None, which says nothing. Its schema names the keys of a request in `$defs/request`."""
     conventions: tuple[Convention, ...] = ()
     lacks: frozenset[str] | Mapping[str, frozenset[str]] = frozenset()
     """Fields of the intermediate format that its documents have no place for (`message.name`, `video`, `settings`, …):

@@ -16,6 +16,7 @@ from convcli.model.transcript import Message, Path, Transcript
 from convcli.proof.align import align
 from convcli.proof.places import Places
 from convcli.proof.records import fields_of
+from convcli.validation.rules.kinds import known_types
 from convcli.validation.survey import Purpose, Survey, path_of
 from convcli.wire import pointers
 
@@ -30,6 +31,11 @@ def findings(
         return []
     survey = Survey(transcript, document, dialect, purpose)
     return [_finding(breach, survey.shown) for breach in _breaches(survey, rules)]
+
+
+def rules_of(dialect: Dialect) -> tuple[Rule, ...]:
+    """What a document of this dialect is judged by: its own rules, and that its parts have types which it knows."""
+    return dialect.rules if dialect.carries_all else (*dialect.rules, known_types(dialect.name))
 
 
 def of_input(document: Any, transcript: Transcript, source: Dialect) -> list[Finding]:

@@ -42,7 +42,7 @@ _DIGITS_TO_ZERO = bytes.maketrans(b"123456789.", b"0000000000")
 _TOO_LONG = b"0" * 16
 """Digits and a point. A double gives 15 digits back, unless the number is `_TINY`, and 64 bits hold 18."""
 _TINY = 1e-290
-_SMALL = (b"0e-000", b"0E-000")
+_SMALL, _SMALL_TOO = b"0e-000", b"0E-000"
 """How a number that is `_TINY` is written with few digits."""
 _ENDLESS = 10_000
 """Levels that only a value that holds itself has."""
@@ -97,7 +97,7 @@ def _proved(raw: bytes, value: Any, again: bytes, duplicate_keys: DuplicateKeys)
     digits = raw.translate(_DIGITS_TO_ZERO)
     if _TOO_LONG in digits:
         return False
-    return not (any(sign in digits for sign in _SMALL) and _holds_tiny(value))
+    return not ((_SMALL in digits or _SMALL_TOO in digits) and _holds_tiny(value))
 
 
 def _holds_tiny(value: Any) -> bool:

@@ -241,7 +241,7 @@ def test_a_short_cut_never_calls_clean_what_is_not(name: str, data: st.DataObjec
         mutate(data.draw, places[data.draw(st.integers(0, len(places) - 1))])
     if pipeline.validate(document, dialect) == []:
         assert schemas.findings(name, document) == []
-        assert verdict.findings(document, dialect.lift(document), dialect, dialect.rules) == []
+        assert verdict.findings(document, dialect.lift(document), dialect, verdict.rules_of(dialect)) == []
 
 
 @given(transcript=strategies.transcripts(), where=st.sampled_from(["next", "later"]), wide=st.booleans())

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.anthropic.plain import are_plain
+from convcli.dialects.anthropic.plain import without_plain_messages
 from convcli.dialects.anthropic.rules import NAME, RULES
 from convcli.families.anthropic import policy
 from convcli.families.anthropic import request as common
@@ -29,7 +29,7 @@ from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, last_answer, roles, without
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_plain
+from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.passes import fused
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
@@ -148,15 +148,6 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     choice = common.lift_choice(native["tool_choice"], transcript) if native.get("tool_choice") else None
     transcript.extras = extras_of(NAME, carried, tool_choice=choice)
     return transcript
-
-
-def without_plain_messages(document: Any) -> Any:
-    """What is left of a request or a list whose messages are plain; thinking ties messages to what stands beside."""
-    if document.__class__ is dict and "thinking" in document:
-        return None
-    rest = without_plain(document, are_plain, REQUEST)
-    system = rest.pop("system", "x") if rest else "x"
-    return rest if system.__class__ is str and system and not system.isspace() else None
 
 
 def form_of(transcript: Transcript) -> str:

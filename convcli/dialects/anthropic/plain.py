@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from convcli.dialects.anthropic.rules import MOST_MESSAGES
 from convcli.families.anthropic.blocks import MEDIA_TYPES, WEB
 from convcli.families.anthropic.response import IDS, NAMES
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, without_plain
 from convcli.validation.rules.turns import is_base64
 
 IMAGES = MEDIA_TYPES["image"]
 
 
-def are_plain(messages: list[Any]) -> bool:
-    """Are they texts, images, calls and their results in order, the user first? Raises KeyError or TypeError for what
-    is no message."""
+def without_plain_messages(document: Any) -> Any:
+    """What is left of a request or a list whose messages and system text are plain."""
+    thinks = document.__class__ is dict and "thinking" in document
+    return without_plain(document, "messages", partial(_are_plain, thinks=thinks), system=_is_plain_system)
+
+
+def _is_plain_system(system: Any) -> bool:
+    if system.__class__ is str:
+        return _says(system)
+    return system.__class__ is list and bool(system) and all(SYSTEM[block["type"]](block) for block in system)
+
+
+def _are_plain(messages: list[Any], *, thinks: bool) -> bool:
+    """Are they texts, images, calls and their results in order, the user first? `thinks`: calls come of thinking."""
     waiting: set[str] = set()
     ids: list[str] = []
     names: set[str] = set()
@@ -26,68 +39,85 @@ def are_plain(messages: list[Any]) -> bool:
             return False
         is_first = False
         if content.__class__ is str:
-            if waiting or not content or content.isspace():
+            if waiting or not _says(content):
                 return False
         elif content.__class__ is not list or not content:
             return False
         elif role == "user":
             if not _are_asking(content, waiting):
                 return False
-        elif not _are_answering(content, ids, names):
-            return False
         else:
-            waiting.update(block["id"] for block in content if block["type"] == "tool_use")
-    is_unique = len(set(ids)) == len(ids)
-    return is_unique and len(messages) <= MOST_MESSAGES and IDS.accepts_all(ids) and NAMES.accepts_all(names)
+            for block in content:
+                if block["type"] == "tool_use":
+                    ids.append(_called(block, names))
+                    waiting.add(ids[-1])
+                elif not ANSWERED[block["type"]](block):
+                    return False
+            if thinks and waiting and content[0]["type"] != "thinking":
+                return False
+    is_unique, count = len(set(ids)) == len(ids), len(messages) + len(ids)
+    return is_unique and count <= MOST_MESSAGES and IDS.accepts_all(ids) and NAMES.accepts_all(names)
 
 
 def _are_asking(blocks: list[Any], waiting: set[str]) -> bool:
     """Are they the blocks of a user: results of all calls that wait for them, then what the user says?"""
-    is_speaking = False
     for block in blocks:
-        if block["type"] != "tool_result":
-            is_speaking = True
-            if not _is_plain_part(block):
+        if block["type"] == "tool_result":
+            waiting.remove(block["tool_use_id"])
+            if not _is_result(block):
                 return False
-            continue
-        id_, content = block["tool_use_id"], block["content"]
-        if id_ not in waiting or is_speaking or content.__class__ is not str or not content or len(block) != 3:
+        elif waiting or not SHOWN[block["type"]](block):
             return False
-        waiting.remove(id_)
-    return not (is_speaking and waiting)
+    return not waiting
 
 
-def _are_answering(blocks: list[Any], ids: list[str], names: set[str]) -> bool:
-    """Are they the blocks of an assistant: at most one text, then calls?"""
-    has_text = blocks[0]["type"] == "text"
-    if has_text and not _is_plain_part(blocks[0]):
-        return False
-    for block in blocks[has_text:]:
-        id_, name, arguments = block["id"], block["name"], block["input"]
-        if block["type"] != "tool_use" or len(block) != 4 or arguments.__class__ is not dict:
-            return False
-        if id_.__class__ is not str or name.__class__ is not str or None in arguments.values():
-            return False
-        ids.append(id_)
-        names.add(name)
-    return True
+def _says(text: Any) -> bool:
+    return text.__class__ is str and bool(text) and not text.isspace()
 
 
-def _is_plain_part(block: Any) -> bool:
-    kind = block["type"]
+def _is_text(block: Native) -> bool:
+    return len(block) == 2 and _says(block["text"])
+
+
+def _is_image(block: Native) -> bool:
+    source = block["source"]
+    kind = source["type"]
     if len(block) != 2:
         return False
-    if kind == "text":
-        text = block["text"]
-        return text.__class__ is str and bool(text) and not text.isspace()
-    return kind == "image" and _is_plain_image(block["source"])
-
-
-def _is_plain_image(source: Native) -> bool:
-    kind = source["type"]
     if kind == "url" and len(source) == 2:
         return source["url"].__class__ is str and source["url"].startswith(WEB)
-    media_type, data = source["media_type"], source["data"]
+    data = source["data"]
     if kind != "base64" or len(source) != 3 or data.__class__ is not str or not data:
         return False
-    return media_type in IMAGES and is_base64(data)
+    return source["media_type"] in IMAGES and is_base64(data)
+
+
+def _is_thinking(block: Native) -> bool:
+    signature = block["signature"]
+    return len(block) == 3 and block["thinking"].__class__ is str and signature.__class__ is str and bool(signature)
+
+
+def _called(block: Native, names: set[str]) -> str:
+    """The id of a plain call, whose name is added to the others; raises TypeError for any other."""
+    id_, name, arguments = block["id"], block["name"], block["input"]
+    if len(block) != 4 or id_.__class__ is not str or name.__class__ is not str:
+        raise TypeError
+    if arguments.__class__ is not dict or None in arguments.values():
+        raise TypeError
+    names.add(name)
+    return id_
+
+
+def _is_result(block: Native) -> bool:
+    content = block["content"]
+    if len(block) != 3 and (len(block) != 4 or block["is_error"].__class__ is not bool):
+        return False
+    if content.__class__ is str:
+        return bool(content)
+    return content.__class__ is list and bool(content) and all(SHOWN[part["type"]](part) for part in content)
+
+
+SYSTEM: dict[str, Callable[[Native], bool]] = {"text": _is_text}
+SHOWN = {**SYSTEM, "image": _is_image}
+ANSWERED = {**SYSTEM, "thinking": _is_thinking}
+"""Plain blocks by their type: of the system, of users and results, and of assistants."""

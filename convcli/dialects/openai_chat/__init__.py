@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.openai_chat.plain import are_plain
+from convcli.dialects.openai_chat.plain import without_plain_messages
 from convcli.families.openai import request as common
 from convcli.families.openai import rules as of_openai
 from convcli.families.openai.fitting import NO_REASONING, RESULTS, of_answers, of_requests, parts_of_turns
@@ -31,7 +31,7 @@ from convcli.families.openai.tables import LACKING, PLACES, REASONS, lacks
 from convcli.kit import custom, fitting
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.lacking import fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in, omit, without_nulls, without_plain
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in, omit, without_nulls
 from convcli.kit.passes import fused
 from convcli.kit.renaming import renaming
 from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
@@ -149,13 +149,6 @@ lift = lift_forms(
     lambda native, context: lift_response(native, context, ANSWERS),
     answers="choices",
 )
-
-
-def without_plain_messages(document: Any) -> Any:
-    """What is left of a request or a list whose messages are plain."""
-    if document.__class__ is dict and "choices" in document:
-        return None
-    return without_plain(document, are_plain, REQUEST)
 
 
 def write(transcript: Transcript, options: Options) -> Any:

@@ -2,85 +2,114 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from convcli.families.openai.parts import IDS, NAMES
-from convcli.kit.objects import Native
-from convcli.model.errors import ContentError
-from convcli.wire import exact_json
+from convcli.kit.objects import Native, without_plain
+from convcli.kit.values import are_plain_arguments
 
 SPOKEN = frozenset(("system", "developer", "user", "assistant"))
+OF_ANSWER = frozenset(("role", "content", "tool_calls"))
 
 
-def are_plain(messages: list[Any]) -> bool:
-    """Are they texts, images, calls and their results in order? Raises KeyError or TypeError for what is no message."""
+def without_plain_messages(document: Any) -> Any:
+    """What is left of a request or a list whose messages are plain."""
+    if document.__class__ is dict and "choices" in document:
+        return None
+    return without_plain(document, "messages", _are_plain)
+
+
+def _are_plain(messages: list[Any]) -> bool:
+    """Are they texts, images, reasoning, calls and their results in order?"""
     waiting: set[str] = set()
     ids: list[str] = []
     names: set[str] = set()
     for native in messages:
-        role, content = native["role"], native["content"]
+        role, content = native["role"], native.get("content")
         if role == "tool":
-            id_ = native["tool_call_id"]
-            if id_ not in waiting or content.__class__ is not str or len(native) != 3:
+            if content.__class__ is not str or len(native) != 3:
                 return False
-            waiting.remove(id_)
+            waiting.remove(native["tool_call_id"])
         elif waiting or role not in SPOKEN:
             return False
-        elif content.__class__ is not str or len(native) != 2:
-            calls = native.get("tool_calls") if role == "assistant" else None
-            if not (_is_asking(native, content, names) if calls is None else _is_calling(native, content, names)):
+        elif content.__class__ is str and len(native) == 2:  # most messages
+            continue
+        elif role != "assistant":
+            if not _is_asked(native, names):
                 return False
-            waiting.update(call["id"] for call in calls or ())
-            ids += [call["id"] for call in calls or ()]
-            if len(waiting) != len(calls or ()):
+        elif not _is_answer(native):
+            return False
+        elif native.get("tool_calls") is not None:
+            called = [_called(call, names) for call in native["tool_calls"]]
+            waiting.update(called)
+            if len(waiting) != len(called):
                 return False
+            ids += called
     return NAMES.accepts_all(names) and IDS.accepts_all(ids)
 
 
-def _is_asking(native: Native, content: Any, names: set[str]) -> bool:
-    """Is it the message of a user who has a name, or shows images?"""
-    has_name = native.get("name").__class__ is str
-    if native["role"] != "user" or len(native) != 2 + has_name:
-        return False
-    if has_name:
+def _is_asked(native: Native, names: set[str]) -> bool:
+    """Is it text, or what a user says, who may have a name and show images?"""
+    content, kinds = native["content"], SHOWN if native["role"] == "user" else TEXTS
+    if "name" in native:
+        if kinds is TEXTS or native["name"].__class__ is not str:
+            return False
         names.add(native["name"])
-    return content.__class__ is str or (content.__class__ is list and all(map(_is_plain_part, content)))
-
-
-def _is_plain_part(part: Any) -> bool:
-    kind = part["type"]
-    if len(part) != 2:
+    if len(native) != 2 + ("name" in native):
         return False
-    if kind == "text":
-        return part["text"].__class__ is str
-    image = part["image_url"] if kind == "image_url" else {}
-    url = image["url"] if len(image) == 1 else None
-    return url.__class__ is str
+    return content.__class__ is str or (
+        content.__class__ is list and all(kinds[part["type"]](part) for part in content)
+    )
 
 
-def _is_calling(native: Native, content: Any, names: set[str]) -> bool:
-    """Is it the message of an assistant who calls tools?"""
-    calls = native["tool_calls"]
-    if len(native) != 3 or not calls or calls.__class__ is not list:
+def _is_answer(native: Native) -> bool:
+    """Is it the message of an assistant, calls aside: text, or no content beside calls, and perhaps reasoning?"""
+    content, calls = native["content"], native.get("tool_calls")
+    if calls.__class__ is not list and calls is not None:
         return False
-    if content.__class__ is not str and content is not None:
+    if content.__class__ is not str and (content is not None or not calls):
         return False
-    for call in calls:
-        function = call["function"]
-        if call["type"] != "function" or len(call) != 3 or len(function) != 2 or call["id"].__class__ is not str:
-            return False
-        if function["name"].__class__ is not str or not _are_plain_arguments(function["arguments"]):
-            return False
-        names.add(function["name"])
-    return True
+    is_bare = len(native) == 3 and bool(calls)
+    return is_bare or all(BESIDE[key](native[key]) for key in native.keys() - OF_ANSWER)
 
 
-def _are_plain_arguments(text: Any) -> bool:
-    """JSON of an object in which nothing is null, for that may be what an engine has filled in."""
-    if text.__class__ is not str:
-        return False
-    try:
-        value = exact_json.parse_text(text)[0]
-    except ContentError:
-        return False
-    return value.__class__ is dict and None not in value.values()
+def _called(call: Any, names: set[str]) -> str:
+    """The id of a plain call, whose name is added to the others; raises TypeError for any other."""
+    id_, function = call["id"], call["function"]
+    name = function["name"]
+    if id_.__class__ is not str or name.__class__ is not str or len(call) != 3 or len(function) != 2:
+        raise TypeError
+    if call["type"] != "function" or not are_plain_arguments(function["arguments"]):
+        raise TypeError
+    names.add(name)
+    return id_
+
+
+def _is_text(part: Native) -> bool:
+    return len(part) == 2 and part["text"].__class__ is str
+
+
+def _is_image(part: Native) -> bool:
+    image = part["image_url"]
+    url, detail = image["url"], image.get("detail", "")
+    return url.__class__ is str and detail.__class__ is str and len(image) == 1 + ("detail" in image) and len(part) == 2
+
+
+def _is_null(value: Any) -> bool:
+    return value is None
+
+
+def _is_str(value: Any) -> bool:
+    return value.__class__ is str
+
+
+BESIDE: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("reasoning_content", "reasoning"), _is_str),
+    **dict.fromkeys(("refusal", "audio", "function_call"), _is_null),
+    "annotations": lambda value: value == [],
+}
+"""What may stand beside the content and the calls of an answer: reasoning, and what the service writes for nothing."""
+TEXTS: dict[str, Callable[[Native], bool]] = {"text": _is_text}
+SHOWN = {**TEXTS, "image_url": _is_image}
+"""Plain parts by their type: of everybody, and of users."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects.openai_responses import request
+from convcli.dialects.openai_responses.plain import without_plain_items
 from convcli.dialects.openai_responses.rules import RULES
 from convcli.families.openai.request import named_format
 from convcli.families.responses.facts import ENVELOPE, LACKING, OF_REQUESTS, OF_RESPONSES, PLACES, REASONS
@@ -189,6 +190,7 @@ DIALECT = Dialect(
     write=write,
     form_of=response_if_answered(),
     rules=RULES,
+    plain=without_plain_items,
     conventions=(RESULTS,),
     lacks=LACKS,
     has=CUSTOM,

@@ -10,6 +10,7 @@ from convcli.families.google import document as documents
 from convcli.families.google import places
 from convcli.families.google.fitting import fit
 from convcli.families.google.keys import Service
+from convcli.families.google.plain import without_plain_contents
 from convcli.families.google.rules import rules
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.rule import Rule
@@ -37,6 +38,7 @@ def dialect(
         write=partial(documents.write, service=service),
         form_of=partial(documents.form_of, owner=service.owner),
         rules=rules(service, *of_roles),
+        plain=partial(without_plain_contents, service=service),
         conventions=places.CONVENTIONS,
         lacks=places.LACKS_BY_FORM,
         reasons=places.LOSSES,

@@ -1,0 +1,120 @@
+"""Items of the Responses API as nearly all are: nothing can be wrong with them, whatever stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from convcli.families.responses.fitting import IDS, LONGEST_ID, NAMES, PREFIXES
+from convcli.kit.objects import Native, omit, without_plain
+from convcli.kit.values import are_plain_arguments
+
+OF_REASONING = frozenset(("type", "summary", "content", "encrypted_content"))
+
+
+def without_plain_items(document: Any) -> Any:
+    """What is left of a request or a list whose items and instructions are plain."""
+    if document.__class__ is not dict:
+        return without_plain(document, "input", _are_plain)
+    if "output" in document:
+        return None
+    is_kept = document.get("store") is not False
+    return without_plain(document, "input", partial(_are_plain, is_kept=is_kept), instructions=_is_instruction)
+
+
+def _is_instruction(value: Any) -> bool:
+    return value.__class__ is str
+
+
+def _are_plain(items: list[Any], *, is_kept: bool = True) -> bool:
+    """Are they texts, images, reasoning, calls and their results in order? `is_kept`: the service knows them by id."""
+    waiting: set[str] = set()
+    called: list[str] = []
+    names: set[str] = set()
+    stated: list[str] = []
+    for item in items:
+        kind = item.get("type", "message")
+        if "id" in item or "status" in item:
+            if kind == "reasoning" and not is_kept and not item.get("encrypted_content"):
+                return False
+            if not _is_stated(item, PREFIXES.get(kind, ""), stated):
+                return False
+            item = omit(item, "id", "status")
+        if not PLAIN[kind](item):
+            return False
+        if kind == "function_call":
+            called.append(item["call_id"])
+            waiting.add(item["call_id"])
+            names.add(item["name"])
+        elif kind == "function_call_output":
+            waiting.remove(item["call_id"])
+    is_unique = len(set(called)) == len(called) and len(set(stated)) == len(stated)
+    return is_unique and not waiting and IDS.accepts_all(called) and NAMES.accepts_all(names)
+
+
+def _is_stated(item: Native, prefix: str, stated: list[str]) -> bool:
+    """Has it an id and a status as the service writes them? Its id is added to those before."""
+    id_, status = item.get("id", prefix), item.get("status", "")
+    if id_.__class__ is not str or status.__class__ is not str:
+        return False
+    stated += [id_] if "id" in item else []
+    return id_.startswith(prefix) and len(id_) <= LONGEST_ID
+
+
+def _is_message(item: Native) -> bool:
+    role, content = item["role"], item["content"]
+    if len(item) != 2 + ("type" in item):
+        return False
+    parts = PARTS[role]
+    if content.__class__ is str:
+        return True
+    return content.__class__ is list and bool(content) and all(parts[part["type"]](part) for part in content)
+
+
+def _is_call(item: Native) -> bool:
+    is_named = item["call_id"].__class__ is str and item["name"].__class__ is str
+    return is_named and len(item) == 4 and are_plain_arguments(item["arguments"])
+
+
+def _is_result(item: Native) -> bool:
+    return item["output"].__class__ is str and len(item) == 3
+
+
+def _is_reasoning(item: Native) -> bool:
+    if item.get("encrypted_content", "").__class__ is not str or not item.keys() <= OF_REASONING:
+        return False
+    lists = item.get("summary", []), item.get("content", [])
+    return all(pieces.__class__ is list and all(map(_is_piece, pieces)) for pieces in lists)
+
+
+def _is_piece(piece: Native) -> bool:
+    return len(piece) == 2 and piece["type"].__class__ is str and piece["text"].__class__ is str
+
+
+def _is_asked(part: Native) -> bool:
+    return len(part) == 2 and part["text"].__class__ is str
+
+
+def _is_answered(part: Native) -> bool:
+    """Text of the assistant, with the lists that the service writes though nothing is in them."""
+    beside = [part[key] for key in ("annotations", "logprobs") if key in part]
+    return part["text"].__class__ is str and len(part) == 2 + len(beside) and beside.count([]) == len(beside)
+
+
+def _is_image(part: Native) -> bool:
+    detail = part.get("detail", "")
+    return part["image_url"].__class__ is str and detail.__class__ is str and len(part) == 2 + ("detail" in part)
+
+
+PLAIN: dict[str, Callable[[Native], bool]] = {
+    "message": _is_message,
+    "function_call": _is_call,
+    "function_call_output": _is_result,
+    "reasoning": _is_reasoning,
+}
+"""Plain items without id and status, by their type."""
+OF_ANSWER: dict[str, Callable[[Native], bool]] = {"output_text": _is_answered}
+OF_ASKING: dict[str, Callable[[Native], bool]] = {"input_text": _is_asked, "input_image": _is_image}
+PARTS = {"assistant": OF_ANSWER, **dict.fromkeys(("user", "system", "developer"), OF_ASKING)}
+"""Plain parts by the role of their message and their type."""
