@@ -29,6 +29,7 @@ from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import as_read_back
 from convcli.kit.grouping import are_of_user, begins, groups, main_path
+from convcli.kit.ids import chained, new_uuid, with_session_id
 from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of, without_carried, without_nulls
 from convcli.kit.passes import on_each_message, on_messages, shared
 from convcli.kit.renaming import distinct_ids, renaming
@@ -37,14 +38,12 @@ from convcli.kit.sessions import (
     Envelope,
     active_branch,
     add_event,
-    chained,
     events,
     head_of,
     results_between_events,
     row_of_event,
     timed,
     with_models,
-    with_session_id,
 )
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
@@ -206,7 +205,7 @@ def _together(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=shared(transcript.messages, fitted))
 
 
-NEW = chained(lambda number: f"00000000-0000-8000-8000-{number:012x}")
+NEW = chained(new_uuid)
 
 
 def _linked(transcript: Transcript) -> Transcript:

@@ -22,16 +22,9 @@ from convcli.families.google.places import CONVENTIONS, LOSSES
 from convcli.kit import custom, lacking, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import as_read_back
+from convcli.kit.ids import with_session_id
 from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
-from convcli.kit.sessions import (
-    active_branch,
-    add_event,
-    events,
-    results_between_events,
-    row_of_event,
-    with_models,
-    with_session_id,
-)
+from convcli.kit.sessions import active_branch, add_event, events, results_between_events, row_of_event, with_models
 from convcli.kit.values import milliseconds_of_time, paths, time_of_milliseconds
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Message, Transcript

@@ -16,6 +16,7 @@ from typing import Any
 
 from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
+from convcli.kit.ids import with_session_id
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.results import ResultTexts
 from convcli.kit.sessions import Envelope, add_event, in_milliseconds
@@ -164,7 +165,7 @@ FIT = (
     results.separate_results,
     passes.on_messages(results.single_results),
     sessions.results_between_events,
-    sessions.with_session_id(_content),
+    with_session_id(_content),
     passes.on_results(RESULTS.fits),
     fitting.as_read_back(lift, write, "session"),
 )

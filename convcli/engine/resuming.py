@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from convcli.engine import conversion
 from convcli.engine.conversion import Conversion
+from convcli.kit.ids import is_uuid, uuid_of
 from convcli.kit.results import in_words
-from convcli.kit.sessions import UUID, uuid_of
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Part, Text, ToolCall, ToolResult, Transcript
 
@@ -26,7 +26,7 @@ def resumed(
     fit: Callable[[Transcript], Transcript] | None = None,
 ) -> Conversion:
     """The session in the dialect of the program that goes on with it, in this directory, and all that it changes."""
-    id_ = transcript.id if transcript.id is not None and UUID.fullmatch(transcript.id) else None
+    id_ = transcript.id if is_uuid(transcript.id) else None
     is_agent = bool(transcript.messages) and all(one.parent_call_id is not None for one in transcript.messages)
     messages = _paired(_followed(transcript.messages))
     messages = [replace(one, parent_call_id=None) for one in messages] if is_agent else messages

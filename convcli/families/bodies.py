@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.kit.ids import with_session_id
 from convcli.kit.objects import carried_by, extras_of
-from convcli.kit.sessions import with_session_id
 from convcli.model.dialect import RARE, BodyForm, Dialect, Options, Pass
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import OUTSIDE, Message, Origin, Path, Transcript

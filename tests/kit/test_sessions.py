@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from convcli.kit.contexts import LiftContext
+from convcli.kit.ids import chained
 from convcli.kit.sessions import (
     EPOCH,
     Envelope,
     Repeats,
     active_branch,
     add_event,
-    chained,
     event_of,
     events,
     head_of,
@@ -22,11 +22,8 @@ from convcli.kit.sessions import (
     results_between_events,
     row_of_event,
     timed,
-    uuid_of,
-    with_ids,
     with_models,
     with_rows,
-    with_session_id,
 )
 from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
@@ -158,60 +155,6 @@ def test_what_python_takes_for_equal_is_no_repetition() -> None:
 # ---------------------------------------------------------------- new sessions
 
 
-def test_messages_get_ids_that_no_other_has() -> None:
-    transcript = with_ids(number)(Transcript([turn("a"), turn("b", id="n1"), turn("c", id="n1"), turn("d", id="")]))
-    assert ids(transcript) == ["n2", "n1", "n3", "n4"]
-    assert with_ids(number)(transcript) is transcript
-
-
-def test_a_chain_names_the_row_before() -> None:
-    transcript = chained(number)(Transcript([turn("a"), turn("b", id="b", parent_id="x"), turn("c")]))
-    assert (ids(transcript), parents(transcript)) == (["n1", "b", "n2"], [None, "n1", "b"])
-    assert transcript.head is None
-
-
-def test_the_session_or_a_call_may_be_named_as_a_parent() -> None:
-    call = Message("assistant", [ToolCall("c", "f", {})], id="a", parent_id="s")
-    result = Message("tool", [ToolResult("c", "f", "text", "x")], id="b", parent_id="c")
-    session = Transcript([turn("q", id="q", parent_id="s"), call, result, turn("z")], id="s")
-    assert parents(chained(number)(session)) == ["s", "s", "c", "b"]
-
-
-@pytest.mark.parametrize("head", ["m1", "m2", "m3"])
-def test_a_tree_keeps_its_branches_and_its_head(head: str) -> None:
-    links = {"m0": None, "m1": "m0", "m2": "m1", "m3": "m1"}
-    tree = Transcript([turn(id_, id=id_, parent_id=parent) for id_, parent in links.items()], head=head)
-    transcript = chained(number)(tree)
-    assert (parents(transcript), transcript.head) == (list(links.values()), head)
-
-
-def test_a_chain_needs_no_head() -> None:
-    assert chained(number)(Transcript([turn("a", id="a"), turn("b", id="b", parent_id="a")], head="b")).head is None
-
-
-def test_what_leads_a_tree_without_an_id_stands_before_all_its_branches() -> None:
-    tree = Transcript([turn("s"), turn("a", id="a"), turn("b", id="b")], head="b")
-    assert parents(chained(number)(tree)) == [None, "n1", "n1"]
-
-
-def test_in_a_tree_a_result_without_an_id_stands_between_its_call_and_what_follows() -> None:
-    call, result = ToolCall("c", "f", {}), ToolResult("c", "f", "text", "x")
-    messages = [
-        turn("q", id="q"),
-        Message("assistant", [call], id="a", parent_id="q"),
-        Message("tool", [result]),
-        turn("b", id="b", parent_id="a"),
-        turn("c", id="c", parent_id="q"),
-    ]
-    transcript = chained(number)(Transcript(messages, head="b"))
-    assert parents(transcript) == [None, "q", "a", "n1", "q"]
-
-
-def test_no_parent_stands_behind_its_child() -> None:
-    tree = Transcript([turn("a", id="a", parent_id="b"), turn("b", id="b", parent_id="a")], head="b")
-    assert parents(chained(number)(tree)) == [None, "a"]
-
-
 def test_the_time_of_a_row_is_that_of_the_one_before_it_of_the_session_or_1970() -> None:
     known = "2026-01-02T03:04:05Z"
     transcript = timed(Transcript([turn("a"), turn("b", created_at=known), turn("c")]))
@@ -219,14 +162,6 @@ def test_the_time_of_a_row_is_that_of_the_one_before_it_of_the_session_or_1970()
     assert timed(Transcript([turn("a")])).messages[0].created_at == EPOCH
     later = timed(Transcript([turn("a"), turn("b", created_at=known)], created_at="2026-01-01T00:00:00Z"))
     assert [m.created_at for m in later.messages] == ["2026-01-01T00:00:00Z", known]
-
-
-def test_a_session_without_an_id_has_one_of_its_content() -> None:
-    fits = with_session_id(lambda transcript: [part.text for m in transcript.messages for part in m.parts])
-    one, same, other = (fits(Transcript([turn(text)])).id for text in ("a", "a", "b"))
-    assert one == same == uuid_of(["a"]) != other
-    assert fits(Transcript([], id="own")).id == "own"
-    assert with_session_id(lambda _: [], accepts=lambda id_: len(id_) == 36)(Transcript([], id="own")).id == uuid_of([])
 
 
 def test_answers_name_the_model_that_a_session_does_not_name() -> None:

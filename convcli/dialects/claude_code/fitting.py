@@ -15,6 +15,7 @@ from convcli.families.anthropic.response import IDS, NAMES
 from convcli.families.anthropic.usage import taken_usage
 from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, without
+from convcli.kit.ids import is_uuid, new_uuid, numbered, with_session_id
 from convcli.kit.objects import carried_by, omit, without_keys
 from convcli.kit.passes import fused, on_each_message, on_messages, shared
 from convcli.kit.renaming import Renaming, call_ids, distinct_ids, renaming, with_ids
@@ -118,7 +119,7 @@ def _latest(transcript: Transcript) -> Transcript:
     return transcript if is_shown else sessions.active_branch(transcript)
 
 
-NEW = sessions.with_ids(lambda number: f"00000000-0000-8000-8000-{number:012x}")
+NEW = numbered(new_uuid)
 
 
 def _linked(transcript: Transcript) -> Transcript:
@@ -148,7 +149,7 @@ def _placed(transcript: Transcript) -> Transcript:
     return replace(transcript, cwd=None) if transcript.cwd == "" else transcript
 
 
-WITH_ID = sessions.with_session_id(write_session, lambda id_: sessions.UUID.fullmatch(id_) is not None)
+WITH_ID = with_session_id(write_session, is_uuid)
 
 
 def _identified(transcript: Transcript) -> Transcript:

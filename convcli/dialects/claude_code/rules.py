@@ -7,8 +7,8 @@ from typing import Any
 
 from convcli.dialects.claude_code.rows import LINKS, NAME, ROLES, is_turn, row_of
 from convcli.families.anthropic.response import IDS
+from convcli.kit.ids import is_uuid
 from convcli.kit.objects import Native, carried_by
-from convcli.kit.sessions import UUID
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules import links, names, trees, turns
@@ -22,7 +22,7 @@ def _unread(survey: Survey) -> Iterator[Breach]:
     held = [(i, row) for i, row in enumerate(rows) if isinstance(row, dict) and row.get("type") in ROLES]
     if is_web:
         yield Breach("unread-row", NodeRef(steps=prefix), "the program does not read what the web keeps")
-    elif held and not UUID.fullmatch(survey.transcript.id or ""):
+    elif held and not is_uuid(survey.transcript.id):
         yield Breach("unread-row", NodeRef(steps=(held[0][0],)), "the program finds a session by a UUID")
     is_linked = any(isinstance(row.get("parentUuid"), str) for _, row in held) or len(held) < 2
     for i, row in held:

@@ -40,9 +40,9 @@ from convcli.dialects.codex.rows import (
 from convcli.dialects.codex.writing import write
 from convcli.families.responses.facts import OF_ITEMS, REASONS
 from convcli.families.responses.parts import RESULTS
+from convcli.kit.ids import is_uuid
 from convcli.kit.lacking import FUNCTION_ONLY, MESSAGE, fields
 from convcli.kit.objects import Native
-from convcli.kit.sessions import UUID
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -126,8 +126,7 @@ def _unsent(row: Row) -> Iterator[Breach]:
 def _is_whole(header: Native) -> bool:
     tools = header.get("dynamic_tools") or ()
     are_whole = all(isinstance(tool.get("description"), str) and "inputSchema" in tool for tool in tools)
-    is_whole = all(isinstance(header.get(key), str) for key in HEADER) and UUID.fullmatch(header.get("id") or "")
-    return are_whole and bool(is_whole)
+    return are_whole and all(isinstance(header.get(key), str) for key in HEADER) and is_uuid(header.get("id"))
 
 
 def _is_read(item: Native) -> bool:

@@ -14,6 +14,7 @@ from convcli.families.responses import fitting as service
 from convcli.families.responses.parts import RESULTS
 from convcli.kit import custom, sessions
 from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
+from convcli.kit.ids import is_uuid, with_session_id
 from convcli.kit.objects import carried_by, merge, omit, without_keys
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import distinct_ids, renaming
@@ -213,5 +214,5 @@ FIT = (
     _instructions_in_header,
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, rows.ROW)),
     sessions.with_directory,
-    sessions.with_session_id(_content, lambda id_: sessions.UUID.fullmatch(id_) is not None),
+    with_session_id(_content, is_uuid),
 )

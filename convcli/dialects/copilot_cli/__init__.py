@@ -37,6 +37,7 @@ from convcli.dialects.copilot_cli.rows import (
 from convcli.kit import custom, lacking, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import parts_in_roles, refusals_as_texts
+from convcli.kit.ids import is_uuid, new_uuid, numbered, with_session_id
 from convcli.kit.objects import carried_by
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
@@ -120,13 +121,13 @@ def _of_role(transcript: Transcript) -> Transcript:
     return on_each_message(fits)(transcript)
 
 
-NEW_IDS = sessions.with_ids(lambda number: f"00000000-0000-8000-8000-{number:012x}")
+NEW_IDS = numbered(new_uuid)
 
 
 def _identified(messages: list[Message]) -> list[Message]:
     """Every row has a UUID that no other has; that of an event is its own."""
     turns_ = [message for message in messages if message.role != "event"]
-    known = [one if one.id is None or sessions.UUID.fullmatch(one.id) else replace(one, id=None) for one in turns_]
+    known = [one if one.id is None or is_uuid(one.id) else replace(one, id=None) for one in turns_]
     fitted = iter(NEW_IDS(Transcript(known)).messages)
     return shared(messages, [one if one.role == "event" else next(fitted) for one in messages])
 
@@ -169,9 +170,7 @@ FIT = fused(
     on_messages(_identified),
     _timed,
     _in_place,
-    sessions.with_session_id(
-        lambda transcript: write_session(transcript), lambda id_: sessions.UUID.fullmatch(id_) is not None
-    ),
+    with_session_id(lambda transcript: write_session(transcript), is_uuid),
     sessions.settled(_again),
 )
 
@@ -184,7 +183,7 @@ def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
     if first.get("type") != START:
         yield Breach("missing-key", NodeRef(), "a session that is resumed begins with a row session.start")
     for i, row in enumerate(rows):
-        is_known = isinstance(row, dict) and isinstance(row.get("id"), str) and sessions.UUID.fullmatch(row["id"])
+        is_known = isinstance(row, dict) and is_uuid(row.get("id"))
         if not is_known and isinstance(row, dict) and row.get("ephemeral") is not True:
             yield Breach("bad-item-id", NodeRef(steps=(i,)), "a row of a session that is resumed has a UUID as its id")
 

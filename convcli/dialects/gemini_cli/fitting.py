@@ -17,6 +17,7 @@ from convcli.families.google.fitting import expressible_parts, with_signature, w
 from convcli.families.google.turns import user_without_result
 from convcli.kit import sessions
 from convcli.kit.fitting import without
+from convcli.kit.ids import with_session_id
 from convcli.kit.objects import carried_by, without_carried, without_keys
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import renaming
@@ -289,7 +290,7 @@ RECORDS: tuple[Pass, ...] = (
     on_messages(_states),
     without("tools", "tool_choice", "settings"),
 )
-SESSION: tuple[Pass, ...] = (_session, sessions.with_session_id(lambda transcript: write_rows(transcript.messages)))
+SESSION: tuple[Pass, ...] = (_session, with_session_id(lambda transcript: write_rows(transcript.messages)))
 FIT = {
     "log": (*RECORDS, _rows_that_count, _header, *SESSION),
     "json": (*RECORDS, on_messages(_without_dead), *SESSION),

@@ -11,6 +11,7 @@ from convcli.dialects.goose.writing import continues, is_contents, write_session
 from convcli.kit import custom, sessions
 from convcli.kit.fitting import as_read_back, only_own_opaque, refusals_as_texts
 from convcli.kit.grouping import begins, main_path
+from convcli.kit.ids import with_session_id
 from convcli.kit.objects import carried_by, extras_of, omit
 from convcli.kit.passes import on_each_message, on_messages, on_parts, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
@@ -138,6 +139,6 @@ FIT = (
     _timed,
     on_messages(_compacted),
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, MESSAGE)),
-    sessions.with_session_id(write_session),
+    with_session_id(write_session),
     as_read_back(lift, lambda transcript, _: write_session(transcript), "export"),
 )

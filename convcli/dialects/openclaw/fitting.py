@@ -11,6 +11,7 @@ from convcli.dialects.openclaw.messages import STOP_OF, ZEROS, counted, is_bash,
 from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_event, write_session
 from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, last_definitions, linear, parts_in_roles, roles, without
+from convcli.kit.ids import chained, with_session_id
 from convcli.kit.objects import carried_by, omit, without_carried, without_keys
 from convcli.kit.passes import on_each_message, on_parts
 from convcli.kit.results import expressed, only_own, results_behind_calls, separate_results, with_parts
@@ -178,10 +179,10 @@ FIT: dict[str, tuple[Pass, ...]] = {
         _only_header,
         on_each_message(lambda message: counted(message, ZEROS)),
         sessions.with_directory,
-        _unless_old(sessions.with_models, sessions.chained(new_id)),
+        _unless_old(sessions.with_models, chained(new_id)),
         sessions.timed_unless(_states_time),
         sessions.with_rows(_own_row),
-        sessions.with_session_id(lambda transcript: write_session(transcript)[1:]),
+        with_session_id(lambda transcript: write_session(transcript)[1:]),
     ),
     REQUEST: (
         linear,

@@ -22,6 +22,7 @@ from convcli.dialects.opencode.parts import NAME, file_of
 from convcli.kit import sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import linear, parts_in_roles, refusals_as_texts
+from convcli.kit.ids import uuid_of
 from convcli.kit.objects import carried_by, extras_of, omit, without_keys
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
 from convcli.kit.results import TEXT_AND_FILES, expressed, results_behind_calls, single_results, with_parts
@@ -162,7 +163,7 @@ def _identified(transcript: Transcript) -> Transcript:
     """The id of a session begins with `ses`."""
     if transcript.id is not None and transcript.id.startswith("ses"):
         return transcript
-    digits = sessions.uuid_of(write_messages(replace(transcript, id=None))).replace("-", "")
+    digits = uuid_of(write_messages(replace(transcript, id=None))).replace("-", "")
     return replace(transcript, id=f"ses_{digits}")
 
 

@@ -17,6 +17,7 @@ from convcli.families.google.fitting import expressible_parts, only_signed, with
 from convcli.kit import custom, sessions
 from convcli.kit.fitting import as_read_back, only_own_opaque
 from convcli.kit.grouping import begins, main_path
+from convcli.kit.ids import chained, new_uuid, with_session_id
 from convcli.kit.objects import Native, carried_by, extras_of, omit, without_carried, without_keys
 from convcli.kit.passes import on_each_message, on_results, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
@@ -81,7 +82,7 @@ def _status(result: ToolResult) -> ToolResult:
     return result if result.status in (None, "cancelled") else replace(result, status=None)
 
 
-NEW = sessions.chained(lambda number: f"00000000-0000-8000-8000-{number:012x}")
+NEW = chained(new_uuid)
 
 
 def _linked(transcript: Transcript) -> Transcript:
@@ -155,7 +156,7 @@ FIT = (
     on_results(_status),
     _linked,
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, EVENT)),
-    sessions.with_session_id(
+    with_session_id(
         lambda transcript: write_session(transcript),
         lambda id_: SESSION_ID.fullmatch(id_) is not None,
         _named_uuid,
