@@ -28,7 +28,7 @@ from convcli.families.anthropic.response import IDS, NAMES
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import as_read_back
-from convcli.kit.grouping import are_of_user, begins, groups, main_path
+from convcli.kit.grouping import are_of_user, begins, groups, main_path, on_rows
 from convcli.kit.ids import chained, new_uuid, with_session_id
 from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of, without_carried, without_nulls
 from convcli.kit.passes import on_each_message, on_messages, shared
@@ -36,10 +36,10 @@ from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.results import single_results
 from convcli.kit.sessions import (
     Envelope,
-    active_branch,
     add_event,
     events,
     head_of,
+    latest_branch,
     results_between_events,
     row_of_event,
     timed,
@@ -182,12 +182,6 @@ def _is_event(message: Message) -> bool:
     return row is not None and not _is_message(row)
 
 
-def _latest(transcript: Transcript) -> Transcript:
-    """The branch that ends last is active; where it is not, only the active one is written."""
-    ids = [message.id for message in transcript.messages if message.id is not None]
-    return transcript if transcript.head is None or ids[-1:] == [transcript.head] else active_branch(transcript)
-
-
 def _together(transcript: Transcript) -> Transcript:
     """The program looks for the results of a turn in one row: what each says of itself beside that goes."""
     owner: dict[str | None, str | None] = {}
@@ -205,23 +199,16 @@ def _together(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=shared(transcript.messages, fitted))
 
 
-NEW = chained(new_uuid)
-
-
 def _linked(transcript: Transcript) -> Transcript:
     """Every message that is a row has an id, a time and a parent."""
     messages = transcript.messages
     starts = [k for k in begins(messages, _continues) if messages[k].role != "event"]
-    rows = timed(NEW(replace(transcript, messages=[messages[k] for k in starts], created_at=None)))
-    fitted = list(messages)
-    for k, row in zip(starts, rows.messages, strict=True):
-        fitted[k] = row
-    return replace(transcript, messages=shared(messages, fitted), head=rows.head)
+    return on_rows(replace(transcript, created_at=None), starts, chained(new_uuid), timed)
 
 
 FIT = (
     main_path,
-    _latest,
+    latest_branch(),
     events(_is_event),
     on_each_message(_turn),
     on_messages(single_results),

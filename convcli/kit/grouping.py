@@ -1,4 +1,5 @@
-"""Which messages share a row of a session: a row of the user may hold several results, and words behind them."""
+"""Messages and the rows of a session: a row of the user may hold several results, and words behind them; an answer may
+have several rows."""
 
 from __future__ import annotations
 
@@ -8,7 +9,10 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from convcli.model.transcript import Message, Transcript
+from convcli.kit.objects import carried_by
+from convcli.kit.passes import shared
+from convcli.model.dialect import Pass
+from convcli.model.transcript import Message, Part, Transcript
 
 Continues: TypeAlias = Callable[[Message, Message, Message], bool]
 """Does a message stand in the row of the one before it? The third is the one with which that row begins."""
@@ -34,6 +38,29 @@ def groups(messages: Sequence[Message], continues: Continues) -> list[list[Messa
     """The messages of each row."""
     starts = begins(messages, continues)
     return [list(messages[start:end]) for start, end in pairwise([*starts, len(messages)])]
+
+
+def on_rows(transcript: Transcript, starts: Sequence[int], *passes: Pass) -> Transcript:
+    """The transcript after passes that see only the messages with which rows begin: the others have neither the ids nor
+    the times that these passes make up."""
+    messages = transcript.messages
+    rows = replace(transcript, messages=[messages[k] for k in starts])
+    for fits in passes:
+        rows = fits(rows)
+    fitted = list(messages)
+    for k, row in zip(starts, rows.messages, strict=True):
+        fitted[k] = row
+    return replace(rows, messages=shared(messages, fitted))
+
+
+def lines(message: Message, owner: str, key: str) -> list[list[Part]]:
+    """The parts of each row of an answer; one with which a further row begins carries under this key what that says."""
+    rows: list[list[Part]] = [[]]
+    for part in message.parts:
+        if rows[-1] and key in carried_by(part.extras, owner):
+            rows.append([])
+        rows[-1].append(part)
+    return rows
 
 
 def main_path(transcript: Transcript) -> Transcript:

@@ -205,6 +205,18 @@ def active_branch(transcript: Transcript) -> Transcript:
     return transcript if transcript.head is None else replace(transcript, messages=active(transcript), head=None)
 
 
+def latest_branch(is_end: Callable[[Message], bool] = lambda _: True) -> Pass:
+    """Of a tree of which the active branch does not end last only that branch: a program goes on with the last one.
+    `is_end`: may a branch end with this message?"""
+
+    def fits(transcript: Transcript) -> Transcript:
+        ids = [message.id for message in transcript.messages if message.id is not None and is_end(message)]
+        is_last = transcript.head is None or ids[-1:] == [transcript.head]
+        return transcript if is_last else active_branch(transcript)
+
+    return fits
+
+
 def _results_between_events(messages: list[Message]) -> list[Message]:
     turns = [message for message in messages if message.role != "event"]
     ordered = results_first(turns)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from convcli.kit.grouping import are_of_user, begins, groups, main_path
-from convcli.model.transcript import Message, Transcript
+from convcli.kit.grouping import are_of_user, begins, groups, lines, main_path, on_rows
+from convcli.kit.ids import chained
+from convcli.kit.sessions import timed
+from convcli.model.transcript import Message, Text, Transcript
 
 
 def has_no_id(message: Message, before: Message, first: Message) -> bool:
@@ -26,3 +28,25 @@ def test_the_run_that_a_call_began_is_not_on_the_main_path() -> None:
     run = Message("assistant", [], id="b", parent_call_id="call_1")
     assert main_path(Transcript([asked, run, answered])).messages == [asked, answered]
     assert main_path(Transcript([run])).messages == [run]
+
+
+def test_passes_see_only_the_messages_with_which_rows_begin() -> None:
+    messages = [Message("user", [], id="a"), Message("tool", []), Message("assistant", [], created_at="t")]
+    fitted = on_rows(Transcript(messages), [0, 2], chained(lambda number: f"n{number}"), timed)
+    assert [(one.id, one.parent_id, one.created_at) for one in fitted.messages] == [
+        ("a", None, "t"),
+        (None, None, None),
+        ("n1", "a", "t"),
+    ]
+    assert fitted.created_at == "t"
+    same = Transcript(messages)
+    assert on_rows(same, [0, 1], lambda rows: rows).messages is messages
+
+
+def test_a_part_with_which_a_row_begins_carries_what_the_row_says() -> None:
+    first, second = Text("a", extras={"own": {"line": {}}}), Text("b")
+    third = Text("c", extras={"own": {"line": {"k": 1}}})
+    answer = Message("assistant", [first, second, third])
+    assert lines(answer, "own", "line") == [[first, second], [third]]
+    assert lines(answer, "other", "line") == [[first, second, third]]
+    assert lines(Message("assistant", []), "own", "line") == [[]]

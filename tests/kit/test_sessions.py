@@ -19,6 +19,7 @@ from convcli.kit.sessions import (
     head_of,
     in_milliseconds,
     joined,
+    latest_branch,
     results_between_events,
     row_of_event,
     timed,
@@ -202,6 +203,15 @@ def test_a_session_without_branches_takes_only_the_active_one() -> None:
     assert ids(active_branch(tree)) == ["a", "c"]
     linear = Transcript([Message("event", []), turn("a")])
     assert active_branch(linear) is linear
+
+
+def test_a_program_that_goes_on_with_the_last_branch_gets_the_active_one_alone_unless_it_is_last() -> None:
+    links = {"a": None, "b": "a", "c": "a"}
+    messages = [turn(id_, id=id_, parent_id=parent) for id_, parent in links.items()]
+    last, earlier = Transcript(messages, head="c"), Transcript(messages, head="b")
+    assert latest_branch()(last) is last
+    assert ids(latest_branch()(earlier)) == ["a", "b"]
+    assert latest_branch(lambda message: message.id != "c")(earlier) is earlier
 
 
 def test_events_hold_the_ids_and_times_that_they_are_written_with() -> None:

@@ -112,13 +112,6 @@ def _bare_prompt(messages: list[Message]) -> list[Message]:
     return messages if messages[0] == bare and bare.parts else [*([bare] if bare.parts else ()), *messages[1:]]
 
 
-def _latest(transcript: Transcript) -> Transcript:
-    """Of branches the program shows the one that ends last; where that is not the active one, only this is written."""
-    ids = [message.id for message in transcript.messages if message.id is not None and not form.is_hidden(message)]
-    is_shown = transcript.head is None or ids[-1:] == [transcript.head]
-    return transcript if is_shown else sessions.active_branch(transcript)
-
-
 NEW = numbered(new_uuid)
 
 
@@ -167,7 +160,7 @@ def _identified(transcript: Transcript) -> Transcript:
 FIT = fused(
     _placed,
     sessions.events(_is_event),
-    _latest,
+    sessions.latest_branch(lambda message: not form.is_hidden(message)),
     sessions.with_models,
     on_each_message(_summary),
     policy.leading_instructions,

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 import convcli.dialects.claude_code.rows as form
 from convcli.dialects.claude_code.rows import ANSWERS, NAME, ROW, SHAPE, TITLES, TURNS
 from convcli.families.anthropic import request
+from convcli.kit.grouping import lines
 from convcli.kit.objects import Native, carried_by, omit, without_carried, without_nulls
 from convcli.kit.sessions import row_of_event
 from convcli.model.document import Rows
@@ -69,7 +70,7 @@ class _RowWriter:
         first = group[0]
         turns = ANSWERS if first.role == "assistant" else TURNS
         parent = self.last.get(first.parent_id, first.parent_id)
-        for n, parts in enumerate(_lines(first)):
+        for n, parts in enumerate(lines(first, NAME, "line")):
             line = form.row_of(first)
             if n > 0:
                 line = {key: line[key] for key in form.OF_ANSWER if key in line}
@@ -101,16 +102,6 @@ def _parents(parent: str | None, *, cut: bool) -> Native:
     if cut and parent is not None:
         return {"parentUuid": None, "logicalParentUuid": parent}
     return {"parentUuid": parent}
-
-
-def _lines(message: Message) -> list[list[Part]]:
-    """The parts of each row of a message."""
-    lines: list[list[Part]] = [[]]
-    for part in message.parts:
-        if lines[-1] and "line" in carried_by(part.extras, NAME):
-            lines.append([])
-        lines[-1].append(part)
-    return lines
 
 
 def _record(line: Native, message: Message) -> Message:

@@ -37,9 +37,10 @@ from convcli.dialects.copilot_cli.rows import (
 from convcli.kit import custom, lacking, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import parts_in_roles, refusals_as_texts
+from convcli.kit.grouping import on_rows
 from convcli.kit.ids import is_uuid, new_uuid, numbered, with_session_id
 from convcli.kit.objects import carried_by
-from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
+from convcli.kit.passes import fused, on_each_message, on_messages, on_parts
 from convcli.kit.renaming import Alphabet, distinct_ids
 from convcli.kit.results import TEXT_AND_FILES, expressed, single_results, with_parts
 from convcli.kit.values import paths
@@ -121,24 +122,14 @@ def _of_role(transcript: Transcript) -> Transcript:
     return on_each_message(fits)(transcript)
 
 
-NEW_IDS = numbered(new_uuid)
+def _only_uuid(message: Message) -> Message:
+    return message if message.id is None or is_uuid(message.id) else replace(message, id=None)
 
 
-def _identified(messages: list[Message]) -> list[Message]:
-    """Every row has a UUID that no other has; that of an event is its own."""
-    turns_ = [message for message in messages if message.role != "event"]
-    known = [one if one.id is None or is_uuid(one.id) else replace(one, id=None) for one in turns_]
-    fitted = iter(NEW_IDS(Transcript(known)).messages)
-    return shared(messages, [one if one.role == "event" else next(fitted) for one in messages])
-
-
-def _timed(transcript: Transcript) -> Transcript:
-    """Every row has a time but those of events, which say it themselves."""
-    turns_ = replace(transcript, messages=[one for one in transcript.messages if one.role != "event"])
-    timed = sessions.timed(turns_)
-    fitted = iter(timed.messages)
-    messages = [one if one.role == "event" else next(fitted) for one in transcript.messages]
-    return replace(transcript, created_at=timed.created_at, messages=shared(transcript.messages, messages))
+def _stated(transcript: Transcript) -> Transcript:
+    """Every row has a UUID that no other has, and a time; those of events are their own."""
+    starts = [k for k, message in enumerate(transcript.messages) if message.role != "event"]
+    return on_rows(transcript, starts, on_each_message(_only_uuid), numbered(new_uuid), sessions.timed)
 
 
 def _in_place(transcript: Transcript) -> Transcript:
@@ -167,8 +158,7 @@ FIT = fused(
     sessions.results_between_events,
     distinct_ids(IDS),
     _of_role,
-    on_messages(_identified),
-    _timed,
+    _stated,
     _in_place,
     with_session_id(lambda transcript: write_session(transcript), is_uuid),
     sessions.settled(_again),

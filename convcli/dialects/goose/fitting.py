@@ -10,7 +10,7 @@ from convcli.dialects.goose.lifting import MESSAGE, NAME, lift, seconds_of
 from convcli.dialects.goose.writing import continues, is_contents, write_session
 from convcli.kit import custom, sessions
 from convcli.kit.fitting import as_read_back, only_own_opaque, refusals_as_texts
-from convcli.kit.grouping import begins, main_path
+from convcli.kit.grouping import begins, main_path, on_rows
 from convcli.kit.ids import with_session_id
 from convcli.kit.objects import carried_by, extras_of, omit
 from convcli.kit.passes import on_each_message, on_messages, on_parts, shared
@@ -105,21 +105,20 @@ def _marked(message: Message, *, is_seen: bool) -> Message:
 
 def _timed(transcript: Transcript) -> Transcript:
     """Every row and the session have a time, and no row one before that of the last: goose sorts them."""
-    messages = transcript.messages
-    starts = begins(messages, continues)
-    timed = sessions.timed(replace(transcript, messages=[messages[k] for k in starts]))
-    fitted = list(messages)
-    latest: str | None = None
-    for k, message in zip(starts, timed.messages, strict=True):
+    starts = begins(transcript.messages, continues)
+    timed = on_rows(transcript, starts, sessions.timed, on_messages(_ascending))
+    times = [message.created_at for message in timed.messages if message.created_at is not None]
+    updated = transcript.updated_at or max([timed.created_at or sessions.EPOCH, *times])
+    return replace(timed, updated_at=updated)
+
+
+def _ascending(messages: list[Message]) -> list[Message]:
+    fitted: list[Message] = []
+    for message in messages:
+        latest = fitted[-1].created_at if fitted else None
         is_late = seconds_of(latest) > seconds_of(message.created_at)
-        fitted[k] = replace(message, created_at=latest) if is_late else message
-        latest = fitted[k].created_at
-    updated = transcript.updated_at or max([timed.created_at or sessions.EPOCH, *_times(timed)])
-    return replace(timed, messages=shared(messages, fitted), updated_at=updated)
-
-
-def _times(transcript: Transcript) -> list[str]:
-    return [message.created_at for message in transcript.messages if message.created_at is not None]
+        fitted.append(replace(message, created_at=latest) if is_late else message)
+    return shared(messages, fitted)
 
 
 FIT = (

@@ -16,7 +16,7 @@ from convcli.families.google import turns
 from convcli.families.google.fitting import expressible_parts, only_signed, without_blanks
 from convcli.kit import custom, sessions
 from convcli.kit.fitting import as_read_back, only_own_opaque
-from convcli.kit.grouping import begins, main_path
+from convcli.kit.grouping import begins, main_path, on_rows
 from convcli.kit.ids import chained, new_uuid, with_session_id
 from convcli.kit.objects import Native, carried_by, extras_of, omit, without_carried, without_keys
 from convcli.kit.passes import on_each_message, on_results, shared
@@ -38,15 +38,8 @@ def _is_event(message: Message) -> bool:
     return row is not None and not rows.is_message(row) and not rows.contents_of(row)
 
 
-def _latest(transcript: Transcript) -> Transcript:
-    """The program goes on with the branch that ends last; where that is not the active one, only this is written."""
-    ids = [one.id for one in transcript.messages if one.id is not None and not _is_aside(one)]
-    is_last = transcript.head is None or ids[-1:] == [transcript.head]
-    return transcript if is_last else sessions.active_branch(transcript)
-
-
-def _is_aside(message: Message) -> bool:
-    return rows.is_aside(sessions.row_of_event(message, NAME))
+def _is_of_tree(message: Message) -> bool:
+    return not rows.is_aside(sessions.row_of_event(message, NAME))
 
 
 def _turn(message: Message) -> Message | None:
@@ -82,21 +75,17 @@ def _status(result: ToolResult) -> ToolResult:
     return result if result.status in (None, "cancelled") else replace(result, status=None)
 
 
-NEW = chained(new_uuid)
-
-
 def _linked(transcript: Transcript) -> Transcript:
     """Every row of the tree has an id, a time and a parent."""
     messages = transcript.messages
-    starts = [k for k in begins(messages, rows.continues) if not _is_aside(messages[k])]
+    starts = [k for k in begins(messages, rows.continues) if _is_of_tree(messages[k])]
     ids = {messages[k].id for k in starts}
-    firsts = [messages[k] for k in starts]
-    firsts = [one if one.parent_id in ids else replace(one, parent_id=None) for one in firsts]
-    chained = sessions.timed(NEW(replace(transcript, messages=firsts, created_at=None)))
-    fitted = list(messages)
-    for k, first in zip(starts, chained.messages, strict=True):
-        fitted[k] = messages[k] if first == messages[k] else first
-    return replace(transcript, messages=shared(messages, fitted), head=chained.head)
+
+    def of_tree(message: Message) -> Message:
+        return message if message.parent_id in ids else replace(message, parent_id=None)
+
+    bare = replace(transcript, created_at=None)
+    return on_rows(bare, starts, on_each_message(of_tree), chained(new_uuid), sessions.timed)
 
 
 def _named_uuid(value: Any) -> str:
@@ -143,7 +132,7 @@ FIT = (
     custom.as_functions,
     only_own_opaque(NAME),
     sessions.events(_is_event),
-    _latest,
+    sessions.latest_branch(_is_of_tree),
     separate_results,
     on_each_message(turns.user_without_result),
     on_each_message(_turn),

@@ -11,12 +11,12 @@ from convcli.dialects.qwen_code.rows import COMPRESSED, EVENT, NAME, ROW
 from convcli.families.google.config import write_usage
 from convcli.families.google.contents import write_contents
 from convcli.families.google.keys import Service, Writer, names
-from convcli.kit.grouping import groups
+from convcli.kit.grouping import groups, lines
 from convcli.kit.objects import Native, carried_by, omit, without_carried, without_nulls
 from convcli.kit.results import has_failed
 from convcli.kit.sessions import row_of_event
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Part, ToolResult, Transcript
+from convcli.model.transcript import Message, ToolResult, Transcript
 
 SERVICE = Service(NAME, NAME, "", names(64))
 WRITER = Writer(SERVICE)
@@ -62,7 +62,7 @@ def _write_answer(message: Message, said: Native) -> list[Native]:
     """The rows of a message; of an answer that has several, each says its own model and counts."""
     natives: list[Native] = []
     model, usage = message.model, message.usage
-    for n, parts in reversed(list(enumerate(_lines(message)))):
+    for n, parts in reversed(list(enumerate(lines(message, NAME, "line")))):
         line = rows.row_of(parts[0], "line") if n else {}
         record = replace(
             message,
@@ -79,16 +79,6 @@ def _write_answer(message: Message, said: Native) -> list[Native]:
 
 
 OF_LINE = ("timestamp", "parentUuid", "modelBefore", "usageBefore")
-
-
-def _lines(message: Message) -> list[list[Part]]:
-    """The parts of each row of a message."""
-    lines: list[list[Part]] = [[]]
-    for part in message.parts:
-        if lines[-1] and rows.row_of(part, "line"):
-            lines.append([])
-        lines[-1].append(part)
-    return lines
 
 
 def _write_turn(group: list[Message], row: Native, said: Native) -> Native:
