@@ -85,14 +85,14 @@ def test_what_only_looks_plain_is_not_called_clean(name: str, document: Any) -> 
 @pytest.mark.parametrize("name", PLAIN)
 def test_documents_as_users_have_them_take_the_short_way(name: str) -> None:
     dialect = dialects.get(name)
-    assert all(is_clean(document, dialect) for document in data.documents(name, 40, 0.02))
+    assert all(is_clean(document, dialect) for document in data.documents(name, range(40), 0.02))
 
 
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("value", [None, 1, "x", True, [], {}, [{"type": "x"}], {"type": "x"}])
 def test_whatever_key_stands_beside_plain_messages_the_short_way_overlooks_nothing(name: str, value: Any) -> None:
     dialect = dialects.get(name)
-    document = next(iter(data.documents(name, 1, 0.02)))
+    document = next(iter(data.documents(name, range(1), 0.02)))
     for key in schemas.keys_in(name, ()) or ():
         changed = {**document, key: value}
         assert not (is_clean(changed, dialect) and found_at_length(changed, dialect)), key
