@@ -134,9 +134,8 @@ def _lift_row(row: Native, i: int, context: LiftContext) -> None:
     TURNS.lift(row["message"], (i, "message"), context)
     message = context.messages[start]
     inner = {} if message.id is None else {"messageId": message.id}
-    beside = ROW.lift(row, message) or {}
-    carried = {**carried_by(message.extras, NAME), **inner, **({"row": beside} if beside else {})}
-    message.extras = extras_of(NAME, carried)
+    beside = ROW.lift(row, message)
+    message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **inner}, row=beside)
 
 
 # ---------------------------------------------------------------- write

@@ -121,6 +121,23 @@ def without_carried(record: Record, owner: str, *keys: str) -> Record:
     return record if extras is record.extras else replace(record, extras=extras)
 
 
+def with_key(extras: Extras | None, dialect: str, key: str, value: Native) -> Extras | None:
+    """The extras with this object under the key of `dialect`, and without the key where the object is empty; the same
+    where they say that already."""
+    carried = carried_by(extras, dialect)
+    if carried.get(key, {}) == value:
+        return extras
+    kept = {**omit(carried, key), **({key: value} if value else {})}
+    others = omit(extras or {}, dialect)
+    return {**others, dialect: kept} if kept else others or None
+
+
+def with_carried(record: Record, owner: str, key: str, value: Native) -> Record:
+    """The record with this object under the key of what its extras carry for the owner; the same where it has it."""
+    extras = with_key(record.extras, owner, key, value)
+    return record if extras is record.extras else replace(record, extras=extras)
+
+
 def merge(base: Native, more: Native) -> Native:
     """Both objects in one, merged where both hold an object under the same key."""
     out = dict(base)

@@ -16,6 +16,8 @@ from convcli.kit.objects import (
     omit,
     rest_of,
     says_something,
+    with_carried,
+    with_key,
     without_carried,
     without_nulls,
 )
@@ -73,6 +75,15 @@ def test_a_record_loses_keys_of_one_owner_and_is_shared_where_it_has_none_of_the
     assert without_carried(message, "x", "a", "c").extras == {"x": {"b": 2}, "y": {"a": 3}}
     assert without_carried(message, "y", "a").extras == {"x": {"a": 1, "b": 2}}
     assert without_carried(message, "z", "a") is without_carried(message, "x", "c") is message
+
+
+def test_a_record_carries_an_object_under_a_key_and_nothing_where_that_is_empty() -> None:
+    message = Message("user", [], extras={"x": {"a": {"k": 1}}, "y": {"b": 2}})
+    assert with_carried(message, "x", "a", {"k": 2}).extras == {"y": {"b": 2}, "x": {"a": {"k": 2}}}
+    assert with_carried(message, "x", "a", {}).extras == {"y": {"b": 2}}
+    assert with_carried(message, "x", "a", {"k": 1}) is with_carried(message, "z", "a", {}) is message
+    assert with_key(None, "x", "a", {"k": 1}) == {"x": {"a": {"k": 1}}}
+    assert with_key(None, "x", "a", {}) is with_key({"x": {"a": 1}}, "x", "a", {}) is None
 
 
 @pytest.mark.parametrize("value", [0, 0.0, False, "x", [None], {"a": None}])

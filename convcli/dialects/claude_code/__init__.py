@@ -32,7 +32,7 @@ from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import places, policy
 from convcli.kit import lacking
-from convcli.kit.objects import carried_by, extras_of, omit
+from convcli.kit.objects import Record, carried_by, omit, with_carried
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.transcript import Part, ToolCall, Transcript
 
@@ -112,17 +112,13 @@ def _resent(part: Part) -> str | None:
 
 def _of_main_path(transcript: Transcript) -> Transcript:
     """What an agent did can be resumed as a session of its own, whose rows are not beside another one."""
-    return replace(
-        transcript,
-        messages=[replace(one, extras=_without_sidechain(one.extras, "row")) for one in transcript.messages],
-        extras=_without_sidechain(transcript.extras, "session"),
-    )
+    messages = [_without_agent(message, "row") for message in transcript.messages]
+    return replace(_without_agent(transcript, "session"), messages=messages)
 
 
-def _without_sidechain(extras: Any, key: str) -> Any:
-    carried = carried_by(extras, NAME)
-    inner = omit(carried.get(key, {}), "isSidechain", "agentId")
-    return extras if inner == carried.get(key, {}) else extras_of(NAME, {**carried, key: inner})
+def _without_agent(record: Record, key: str) -> Record:
+    inner = omit(carried_by(record.extras, NAME).get(key, {}), "isSidechain", "agentId")
+    return with_carried(record, NAME, key, inner)
 
 
 PROGRAM = Program(

@@ -16,7 +16,7 @@ from convcli.families.anthropic.usage import taken_usage
 from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, without
 from convcli.kit.ids import is_uuid, new_uuid, numbered, with_session_id
-from convcli.kit.objects import carried_by, omit, without_keys
+from convcli.kit.objects import carried_by, omit, with_carried, without_carried, without_keys
 from convcli.kit.passes import fused, on_each_message, on_messages, shared
 from convcli.kit.renaming import Renaming, call_ids, distinct_ids, renaming, with_ids
 from convcli.kit.results import single_results
@@ -84,7 +84,7 @@ def _as_last_row(message: Message) -> Message:
     lines = [k for k, part in enumerate(message.parts) if "line" in carried_by(part.extras, NAME)]
     parts = list(message.parts)
     if lines[:1] == [0]:
-        parts[0] = replace(parts[0], extras=without_keys(parts[0].extras, NAME, "line"))
+        parts[0] = without_carried(parts[0], NAME, "line")
     if lines[-1:] > [0]:
         parts[lines[-1]] = _beside(parts[lines[-1]], "line", ("message",))
     else:
@@ -98,10 +98,7 @@ def _beside(record: Any, key: str, names: tuple[str, ...]) -> Any:
     role = beside.get("message", {}).get("role") if "message" in names else None
     kept = omit(beside, *names)
     kept |= {"message": {"role": role}} if role is not None else {}
-    if kept == beside:
-        return record
-    extras = without_keys(record.extras, NAME, key) or {}
-    return replace(record, extras={**extras, NAME: {**extras.get(NAME, {}), key: kept}} if kept else extras or None)
+    return with_carried(record, NAME, key, kept)
 
 
 def _bare_prompt(messages: list[Message]) -> list[Message]:

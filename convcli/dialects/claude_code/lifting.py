@@ -8,10 +8,10 @@ import convcli.dialects.claude_code.rows as form
 from convcli.dialects.claude_code.rows import CALLER, NAME, QUEUED, ROW, STREAM, TURNS
 from convcli.families.anthropic.blocks import kind_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, omit, says_something
+from convcli.kit.objects import Native, carried_by, extras_of, omit, says_something, with_key
 from convcli.kit.sessions import add_event, joined
 from convcli.kit.streams import apart
-from convcli.model.transcript import Message, Part, Path, Text, ToolCall, Transcript
+from convcli.model.transcript import Message, Path, Text, ToolCall, Transcript
 from convcli.wire import exact_json
 
 HERE, FIRST, TITLE = "#", "@", "!"
@@ -142,14 +142,15 @@ class _SessionReader:
         self.begins[group[0]] = message
         self.message_at |= dict.fromkeys(group, message)
         beside = self._beside(rows[0], facts, message)
-        _carry(message, "row", beside)
+        message.extras = with_key(message.extras, NAME, "row", beside)
         at = 0
         for row, blocks in zip(rows[1:], contents, strict=False):
             at += len(blocks)
             line = self._beside(row, facts, Message("event", []))
             line |= {key: row[key] for key in form.STATED if row.get(key) not in (None, "", message.created_at)}
             repeated = [key for key in form.OF_ANSWER if key in line and key in beside and line[key] == beside[key]]
-            _carry(message.parts[at], "line", {key: line[key] for key in line if key not in repeated})
+            part = message.parts[at]
+            part.extras = with_key(part.extras, NAME, "line", omit(line, *repeated))
 
     def _spot(self, path: Path, i: int, k: int) -> Path:
         inside = ("content", k)
@@ -263,14 +264,7 @@ def _call(messages: list[Message], parents: list[int | None]) -> None:
         inherited = messages[up].parent_call_id if up is not None else None
         message.parent_call_id = inherited or (prompts.get(first.text) if isinstance(first, Text) else None)
         if message.parent_call_id is not None:
-            row = form.row_of(message)
-            _carry(message, "row", {key: row[key] for key in row if key != "isSidechain"})
-
-
-def _carry(record: Message | Part, key: str, beside: Native) -> None:
-    """What a record carries of its row; nothing where that is empty."""
-    carried = omit(carried_by(record.extras, NAME), key)
-    record.extras = extras_of(NAME, {**carried, key: beside} if beside else carried)
+            message.extras = with_key(message.extras, NAME, "row", omit(form.row_of(message), "isSidechain"))
 
 
 def _has_id(row: Any) -> bool:

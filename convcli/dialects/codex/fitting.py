@@ -15,7 +15,7 @@ from convcli.families.responses.parts import RESULTS
 from convcli.kit import custom, sessions
 from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
 from convcli.kit.ids import is_uuid, with_session_id
-from convcli.kit.objects import carried_by, merge, omit, without_keys
+from convcli.kit.objects import carried_by, omit, with_carried
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.results import has_failed, separate_results
@@ -159,10 +159,8 @@ def _of_items(message: Message) -> Message:
     facts = beside.get("compacted") if message.replaces is not None else None
     if not isinstance(facts, dict) or "replacement_history" not in facts:
         return message
-    kept = {"compacted": omit(facts, "replacement_history")}
-    beside = {key: value for key, value in {**beside, **kept}.items() if value}
-    extras = without_keys(message.extras, NAME, "row")
-    return replace(message, extras=merge(extras or {}, {NAME: {"row": beside}}) if beside else extras)
+    kept = {**beside, "compacted": omit(facts, "replacement_history")}
+    return with_carried(message, NAME, "row", {key: value for key, value in kept.items() if value})
 
 
 def _all_replaced(message: Message) -> Message:

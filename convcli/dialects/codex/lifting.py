@@ -9,9 +9,9 @@ from convcli.dialects.codex.rows import NAME, Row
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.turns import ItemReader
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, with_key, without_nulls
 from convcli.kit.sessions import Envelope, add_event
-from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolDefinition, Transcript
+from convcli.model.transcript import Message, Opaque, Path, Text, ToolDefinition, Transcript
 from convcli.wire import exact_json
 
 ORDER = (
@@ -147,9 +147,11 @@ class _Reader:
         if any(one not in (None, time) for one in shown):
             beside["shown"] = shown
         if is_first:
-            _carry(message, beside)
+            message.extras = with_key(message.extras, NAME, "row", beside)
         else:
-            _carry(message.parts[k], beside, "messageRow" if kind_of(row.payload) == "message" else "row")
+            # keys differ so that losses are told at the row: a part stands in an item, or in the content of one
+            key = "messageRow" if kind_of(row.payload) == "message" else "row"
+            message.parts[k].extras = with_key(message.parts[k].extras, NAME, key, beside)
 
     def _add(self, item: Native, path: Path, kind: str = rows.ITEM) -> tuple[Message, int]:
         if kind == rows.BETWEEN_AGENTS or kind_of(item) in rows.WHOLE:
@@ -190,7 +192,8 @@ class _Reader:
         for message in messages:
             message.created_at = time
             stated: Native = {"compacted": facts} if facts else {}
-            _carry(message, {**beside, **stated} if message is messages[0] else {"compacted": True})
+            carried = {**beside, **stated} if message is messages[0] else {"compacted": True}
+            message.extras = with_key(message.extras, NAME, "row", carried)
         messages[0].replaces = "all"
         self.items.close()
 
@@ -205,12 +208,6 @@ def _envelope(row: Row) -> tuple[str | None, Native]:
 def _timed(beside: Native, time: str | None, usual: str | None) -> Native:
     """The time of the row is carried where it is not that of its message."""
     return beside if time in (None, usual) else {**beside, "timestamp": time}
-
-
-def _carry(record: Message | Part, beside: Native, key: str = "row") -> None:
-    """Keys differ so that losses are told at the row: a part stands in an item, or in the content of one."""
-    if beside:
-        record.extras = {NAME: {**carried_by(record.extras, NAME), key: beside}}
 
 
 def _readable(item: Native) -> Native:

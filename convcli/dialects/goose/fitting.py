@@ -12,7 +12,7 @@ from convcli.kit import custom, sessions
 from convcli.kit.fitting import as_read_back, only_own_opaque, refusals_as_texts
 from convcli.kit.grouping import begins, main_path, on_rows
 from convcli.kit.ids import with_session_id
-from convcli.kit.objects import carried_by, extras_of, omit
+from convcli.kit.objects import carried_by, omit, with_carried
 from convcli.kit.passes import on_each_message, on_messages, on_parts, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
 from convcli.kit.results import expressed, in_words, result_of, separate_results, with_parts
@@ -90,17 +90,13 @@ def _compacted(messages: list[Message]) -> list[Message]:
 def _marked(message: Message, *, is_seen: bool) -> Message:
     if message.role == "event" or (not is_seen and message == Message(message.role, message.parts)):
         return message
-    carried = carried_by(message.extras, NAME)
+    metadata = carried_by(message.extras, NAME).get("metadata", {})
     marks = {} if is_seen else {"agentVisible": False}
     marks |= {"userVisible": False} if message.replaces is not None else {}
-    metadata = carried.get("metadata", {})
-    same = all(metadata.get(key) == value for key, value in marks.items()) and not (
-        is_seen and metadata.get("agentVisible") is False
-    )
-    if same:
+    same = all(metadata.get(key) == value for key, value in marks.items())
+    if same and not (is_seen and metadata.get("agentVisible") is False):
         return message
-    metadata = omit(metadata, "agentVisible", "userVisible")
-    return replace(message, extras=extras_of(NAME, {**carried, "metadata": {**metadata, **marks}}))
+    return with_carried(message, NAME, "metadata", {**omit(metadata, "agentVisible", "userVisible"), **marks})
 
 
 def _timed(transcript: Transcript) -> Transcript:

@@ -18,7 +18,7 @@ from convcli.kit import custom, sessions
 from convcli.kit.fitting import as_read_back, only_own_opaque
 from convcli.kit.grouping import begins, main_path, on_rows
 from convcli.kit.ids import chained, new_uuid, with_session_id
-from convcli.kit.objects import Native, carried_by, extras_of, omit, without_carried, without_keys
+from convcli.kit.objects import Native, carried_by, omit, with_carried, without_carried
 from convcli.kit.passes import on_each_message, on_results, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
 from convcli.kit.results import separate_results
@@ -119,11 +119,7 @@ def _of_session(message: Message, said: Native, *, is_first: bool) -> Message:
 
 def _without(record: Any, key: str, *names: str) -> Any:
     """A record that carries of its row none of these keys."""
-    row = rows.row_of(record, key)
-    if row.keys().isdisjoint(names):
-        return record
-    kept, others = omit(row, *names), without_keys(record.extras, NAME, key)
-    return replace(record, extras=extras_of(NAME, {**carried_by(others, NAME), **({key: kept} if kept else {})}))
+    return with_carried(record, NAME, key, omit(rows.row_of(record, key), *names))
 
 
 FIT = (

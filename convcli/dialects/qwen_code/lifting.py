@@ -9,7 +9,7 @@ from convcli.dialects.qwen_code.rows import COMPRESSED, EVENT, NAME, ROW
 from convcli.families.google.config import lift_usage
 from convcli.families.google.contents import adopt, lift_contents
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, omit
+from convcli.kit.objects import Native, carried_by, extras_of, omit, with_key
 from convcli.kit.results import has_failed
 from convcli.kit.sessions import add_event, head_of, row_of_event
 from convcli.kit.streams import apart
@@ -74,8 +74,7 @@ class _QwenReader:
         beside |= self._facts(row, message)
         role = row["message"].get("role")
         rest = {"role": role} if role not in (None, native["role"]) else {}
-        carried = {**carried_by(message.extras, NAME), **rest, **({"row": beside} if beside else {})}
-        message.extras = extras_of(NAME, carried)
+        message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **rest}, row=beside)
         self._join(row, start)
 
     def _unusual(self, beside: Native | None) -> Native:
@@ -89,8 +88,8 @@ class _QwenReader:
         first = self.context.messages[start]
         beside = self._unusual(COMPRESSED.lift(row, first))
         payload = omit(row["systemPayload"], "compressedHistory")
-        carried = {**beside, **({"systemPayload": payload} if payload else {})}
-        first.extras = extras_of(NAME, {**carried_by(first.extras, NAME), **({"row": carried} if carried else {})})
+        beside |= {"systemPayload": payload} if payload else {}
+        first.extras = with_key(first.extras, NAME, "row", beside)
         first.replaces = "all"
 
     def _facts(self, row: Native, message: Message) -> Native:
@@ -138,7 +137,7 @@ def _join(whole: Message, message: Message) -> None:
     inner = {**carried.get("content", {}), **({"role": carried["role"]} if "role" in carried else {})}
     line |= {**carried.get("row", {}), **({"message": inner} if inner else {})}
     first = message.parts[0]
-    first.extras = extras_of(NAME, {**carried_by(first.extras, NAME), **({"line": line} if line else {})})
+    first.extras = with_key(first.extras, NAME, "line", line)
     whole.parts += message.parts
 
 
