@@ -24,6 +24,7 @@ from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.contexts import LiftContext
+from convcli.kit.definitions import described
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_keys
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results
 from convcli.model.dialect import Clue, Convention, Dialect, Options
@@ -229,7 +230,7 @@ CONVERSATION = fused(
     on_messages(order.results_by_position),
     on_messages(lambda messages: [_weighed(message) for message in messages]),
     fitting.functions_only(NAME),
-    calls.described,
+    described,
 )
 FIT = {
     MESSAGES: (*CONVERSATION, on_messages(_unlabelled), _without_lists(CHOSEN, REJECTED)),

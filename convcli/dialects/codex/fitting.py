@@ -13,14 +13,15 @@ from convcli.dialects.codex.writing import gone, write_rows
 from convcli.families.responses import fitting as service
 from convcli.families.responses.parts import RESULTS
 from convcli.kit import custom, sessions
+from convcli.kit.definitions import described
 from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
 from convcli.kit.ids import is_uuid, with_session_id
 from convcli.kit.objects import carried_by, omit, with_carried
-from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, on_tools, shared
+from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.results import has_failed, separate_results
 from convcli.kit.values import read_arguments
-from convcli.model.transcript import Media, Message, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Text, ToolCall, ToolResult, Transcript
 
 
 def _sound_events(messages: list[Message]) -> list[Message]:
@@ -93,10 +94,6 @@ def _distinct(transcript: Transcript) -> Transcript:
     """No two calls of one answer share an id; calls of two answers may."""
     answers = ([part.id for part in message.parts if isinstance(part, ToolCall)] for message in transcript.messages)
     return transcript if all(len(set(ids)) == len(ids) for ids in answers) else distinct_ids(service.IDS)(transcript)
-
-
-def _tool(tool: ToolDefinition) -> ToolDefinition:
-    return replace(tool, description=None) if tool.description == "" else tool
 
 
 # ---------------------------------------------------------------- answers
@@ -206,7 +203,7 @@ FIT = (
     on_messages(_joined),
     on_messages(_sound_events),
     functions_only(NAME),
-    on_tools(_tool),
+    described,
     with_parameters(),
     sessions.timed,
     _instructions_in_header,

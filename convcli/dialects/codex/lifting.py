@@ -9,9 +9,10 @@ from convcli.dialects.codex.rows import NAME, Row
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.turns import ItemReader
 from convcli.kit.contexts import LiftContext
+from convcli.kit.definitions import Definitions
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, with_key, without_nulls
 from convcli.kit.sessions import Envelope, add_event
-from convcli.model.transcript import Message, Opaque, Path, Text, ToolDefinition, Transcript
+from convcli.model.transcript import Message, Opaque, Path, Text, Transcript
 from convcli.wire import exact_json
 
 ORDER = (
@@ -26,7 +27,11 @@ HEADER = Envelope(
 )
 WRITER = {"originator": "convcli", "cli_version": "0.169.0"}
 """What a header needs and a transcript has not: the format that is written is that of this version."""
-TOOL = Keys("name namespace description inputSchema deferLoading", carried="namespace deferLoading")
+TOOLS = Definitions(
+    NAME,
+    Keys("name namespace description inputSchema deferLoading", carried="namespace deferLoading"),
+    schema="inputSchema",
+)
 SHELL = "local_shell"
 PROVIDER = "model_provider"
 """Of all answers. It is read, and comes back in the header that is carried; no other is written, for the program
@@ -119,7 +124,7 @@ class _Reader:
             header = {**header, "base_instructions": base}
         tools = row.payload.get("dynamic_tools")
         if tools is not None:
-            transcript.tools = [_lift_tool(tool) for tool in tools]
+            transcript.tools = list(map(TOOLS.lift, tools))
             origin.tools = [(*row.path, "dynamic_tools", k) for k in range(len(tools))]
         steps = [str(step) for step in row.path]
         origin.renamed = dict(zip(("#", "@"), steps if len(steps) > 1 else ["..", *steps], strict=True))
@@ -227,11 +232,6 @@ def _readable(item: Native) -> Native:
 def text_of(message: Message) -> str:
     """The texts of a message as one."""
     return "".join(part.text for part in message.parts if isinstance(part, Text))
-
-
-def _lift_tool(native: Native) -> ToolDefinition:
-    extras = extras_of(NAME, TOOL.carried(native))
-    return ToolDefinition(native["name"], native.get("description") or None, native.get("inputSchema"), extras=extras)
 
 
 def sum_of(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:

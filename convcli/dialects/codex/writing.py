@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 import convcli.dialects.codex.rows as rows
-from convcli.dialects.codex.lifting import HEADER, SHELL, TOOL, WRITER, sum_of, text_of
+from convcli.dialects.codex.lifting import HEADER, SHELL, TOOLS, WRITER, sum_of, text_of
 from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import AUTO
@@ -16,7 +16,7 @@ from convcli.families.responses.turns import ItemWriter
 from convcli.kit.objects import Keys, Native, carried_by, omit, without_carried
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Opaque, Part, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import Message, Opaque, Part, ToolCall, ToolResult, Transcript
 
 NUMBERED = Keys("timestamp ordinal")
 
@@ -32,7 +32,7 @@ def write(transcript: Transcript, _: Options) -> Rows:
         content["base_instructions"] = {"text": text_of(messages[0]), **carried_by(messages[0].extras, NAME)}
         messages = messages[1:]
     if transcript.tools is not None:
-        content["dynamic_tools"] = [_write_tool(tool) for tool in transcript.tools]
+        content["dynamic_tools"] = list(map(TOOLS.write, transcript.tools))
     head = row(transcript.created_at, rows.META, HEADER.write(transcript, header, **content), carried.get("headerRow"))
     natives = [head, *write_rows(messages, header)]
     if rows.is_paginated(header):
@@ -43,11 +43,6 @@ def write(transcript: Transcript, _: Options) -> Rows:
 def row(time: str | None, kind: str, payload: Native, beside: Native | None = None) -> Native:
     """A row: its time, unless another is carried, its type and its payload."""
     return {"timestamp": time, "type": kind, "payload": payload, **(beside or {})}
-
-
-def _write_tool(tool: ToolDefinition) -> Native:
-    native = {"name": tool.name, "description": tool.description or "", "inputSchema": tool.parameters}
-    return TOOL.put(native, carried_by(tool.extras, NAME))
 
 
 def write_rows(messages: list[Message], header: Native) -> list[Native]:

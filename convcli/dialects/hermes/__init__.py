@@ -39,11 +39,12 @@ from convcli.dialects.hermes.lifting import (
 )
 from convcli.dialects.hermes.writing import stated_tools, write
 from convcli.families.openai.calls import AS_TEXT, text_of_result
-from convcli.families.rows import calls, order, training
+from convcli.families.rows import order, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT, one_thought, read_thought, without
 from convcli.kit import custom, fitting, lacking, results
+from convcli.kit.definitions import described
 from convcli.kit.objects import without_keys
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import WORD, Alphabet, renaming
@@ -212,7 +213,7 @@ def _line(convention: Convention) -> tuple[Pass, ...]:
         on_messages(order.results_by_position),
         fitting.functions_only(NAME),
         fitting.some_tools,
-        calls.described,
+        described,
         _with_tools,
     )
 

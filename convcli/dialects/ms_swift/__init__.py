@@ -42,6 +42,7 @@ from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, is_pair, on_both, pair_of
 from convcli.families.rows.thoughts import JOINT, one_thought, write_thought
 from convcli.kit import custom, fitting, lacking, results
+from convcli.kit.definitions import described
 from convcli.kit.objects import Native, carried_by, omit, without_keys
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
 from convcli.model.dialect import Clue, Convention, Dialect, Options
@@ -165,7 +166,7 @@ CONVERSATION = fused(
     on_messages(order.results_by_position),
     media.unmarked,
     fitting.functions_only(NAME),
-    calls.described,
+    described,
 )
 FIT = {MESSAGES: (*CONVERSATION, _labelled), PREFERENCE: (on_both(*CONVERSATION), _unrated)}
 

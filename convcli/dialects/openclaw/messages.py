@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 import convcli.dialects.openclaw.blocks as blocks
 from convcli.dialects.openclaw.injected import lift_injected
+from convcli.kit.definitions import Definitions
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, pairs
-from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolDefinition, ToolResult
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult
 
 STOP_OF = {"tool_calls": "toolUse"} | {word: word for word in ("stop", "length", "error", "aborted", "deferred")}
 STOP_REASON = Setting(
@@ -111,7 +112,8 @@ ENVELOPES = {
     **dict.fromkeys(("custom", "hookMessage"), _INSERTED),
     **dict.fromkeys(SUMMARIES, _SUMMARY),
 }
-TOOL = Keys("name description parameters")
+TOOLS = Definitions(blocks.NAME, Keys("name description parameters"))
+"""Definitions in messages of the system."""
 
 
 # ---------------------------------------------------------------- lift
@@ -196,22 +198,7 @@ def _around(native: Native, lifted: blocks.Lifted) -> Native:
     return rest_of(native, "role", "content", *blocks.FLAGS, *known)
 
 
-def lift_tool(native: Native) -> ToolDefinition:
-    """A definition in a system message."""
-    parameters = native.get("parameters")
-    extras = extras_of(blocks.NAME, TOOL.carried(native))
-    return ToolDefinition(native["name"], native.get("description") or None, parameters, extras=extras)
-
-
 # ---------------------------------------------------------------- write
-
-
-def write_tool(tool: ToolDefinition) -> Native:
-    """A definition in a system message."""
-    native: Native = {"name": tool.name, "description": tool.description or ""}
-    if tool.parameters is not None:
-        native["parameters"] = tool.parameters
-    return TOOL.put(native, carried_by(tool.extras, blocks.NAME), sort=True)
 
 
 def write_message(message: Message, form: str) -> Native:

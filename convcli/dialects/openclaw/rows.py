@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
-from convcli.dialects.openclaw.messages import COMPACTED, ROLES, lift_message, lift_tool, write_message, write_tool
+from convcli.dialects.openclaw.messages import COMPACTED, ROLES, TOOLS, lift_message, write_message
 from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of, without_keys
 from convcli.kit.sessions import Envelope, event_of, head_of, row_of_event
 from convcli.kit.values import milliseconds_of_time
@@ -163,7 +163,7 @@ def _lift_tools(systems: list[tuple[int, Native, Message]], transcript: Transcri
     tools = replay(((i, "message"), native) for i, native, _ in systems).values()
     adding = [(i, native["toolsAdded"], one) for i, native, one in systems if native.get("toolsAdded") is not None]
     if adding and transcript.origin is not None:
-        transcript.tools = [lift_tool(tool) for _, tool in tools]
+        transcript.tools = [TOOLS.lift(tool) for _, tool in tools]
         transcript.origin.tools = [place for place, _ in tools]
     places = {place for place, _ in tools}
     for i, added, message in adding:
@@ -244,13 +244,13 @@ def _with_tools(transcript: Transcript) -> list[Message]:
     systems = [i for i, message in enumerate(transcript.messages) if message.role == "system"]
     carried = [carried_by(transcript.messages[i].extras, NAME) for i in systems]
     changes = any("toolsRemoved" in native or "toolsAdded" in native for native in carried)
-    known = [lift_tool(tool) for _, tool in replay(((), native) for native in carried).values()]
+    known = [TOOLS.lift(tool) for _, tool in replay(((), native) for native in carried).values()]
     missing = [tool for tool in transcript.tools or () if tool not in known]
     if transcript.tools is None or not systems or (changes and not missing):
         return transcript.messages
     if [*(tool for tool in known if tool in transcript.tools), *missing] != transcript.tools:
         missing = transcript.tools
     at, own = (systems[-1], carried[-1]) if changes else (systems[0], carried[0])
-    added = [*own.get("toolsAdded", []), *map(write_tool, missing)]
+    added = [*own.get("toolsAdded", []), *map(TOOLS.write, missing)]
     adding = replace(transcript.messages[at], extras={NAME: {**own, "toolsAdded": added}})
     return [*transcript.messages[:at], adding, *transcript.messages[at + 1 :]]

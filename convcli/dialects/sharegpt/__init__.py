@@ -31,6 +31,7 @@ from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, is_pair, on_both, pair_of
 from convcli.families.rows.thoughts import write_thought
 from convcli.kit import custom, fitting, lacking, results
+from convcli.kit.definitions import described
 from convcli.kit.objects import Native, carried_by, omit, without_keys
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results, shared
 from convcli.model.dialect import Clue, Convention, Dialect, Options
@@ -136,7 +137,7 @@ LINE = fused(
     media.unmarked,
     fitting.functions_only(NAME),
     fitting.with_parameters(),
-    calls.described,
+    described,
 )
 FIT = {CONVERSATIONS: (*LINE, _labelled, _not_paired), PREFERENCE: (on_both(*LINE), _one_turn_each, _not_paired)}
 

@@ -24,6 +24,7 @@ from convcli.families.google.carried import (
 from convcli.families.google.keys import Service
 from convcli.families.google.parts import SIGNATURE, kind_of
 from convcli.families.google.results import read_response, with_media, write_response
+from convcli.kit.definitions import described
 from convcli.kit.fitting import answers_only, is_foreign_builtin, linear, roles, without
 from convcli.kit.objects import Native, carried_by, omit, says_something, without_nulls
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
@@ -268,10 +269,8 @@ def without_blanks(transcript: Transcript) -> Transcript:
     """An empty name, title or time says nothing."""
     fields = ("id", "title", "model", "created_at", "updated_at")
     blank = {field: None for field in fields if getattr(transcript, field) == ""}
-    return _described(replace(transcript, **blank) if blank else transcript)
+    return described(replace(transcript, **blank) if blank else transcript)
 
-
-_described = on_tools(lambda tool: replace(tool, description=None) if tool.description == "" else tool)
 
 TURNS: tuple[Pass, ...] = (
     linear,

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
-from convcli.kit.passes import on_tools
 from convcli.kit.values import read_arguments
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Path, ToolCall, ToolDefinition
@@ -117,14 +114,6 @@ def write_tool(tool: ToolDefinition, dialect: str, *, wrapped: bool = False) -> 
         native["parameters"] = tool.parameters
     native = FUNCTION.put(native, carried)
     return native if outer is None else TOOL.put({"type": "function", "function": native}, outer)
-
-
-def _described(tool: ToolDefinition) -> ToolDefinition:
-    """An empty description is none."""
-    return replace(tool, description=None) if tool.description == "" else tool
-
-
-described = on_tools(_described)
 
 
 def write_json(value: Any) -> str:
