@@ -99,9 +99,11 @@ def _distinct(transcript: Transcript) -> Transcript:
 # ---------------------------------------------------------------- answers
 
 
-def _answers(messages: list[Message]) -> list[Message]:
-    """Every answer has the model that is stated before it, and no other message has one; counts are those of Codex."""
-    model: str | None = None
+def _answers(transcript: Transcript) -> Transcript:
+    """Every answer has the provider of the header and the model that is stated before it, and no other message has
+    either; counts are those of Codex."""
+    messages, model = transcript.messages, None
+    provider = (carried_by(transcript.extras, NAME).get("header") or {}).get(PROVIDER) or None
     back = gone(messages)
     fitted: list[Message] = []
     for index, message in enumerate(messages):
@@ -109,21 +111,11 @@ def _answers(messages: list[Message]) -> list[Message]:
         is_answer, is_turn = message.role == "assistant", not in_compaction(message)
         model = message.model or model if is_answer and is_turn else model
         counts = {name: count for name, count in (message.usage or {}).items() if count and name in rows.USAGE.values()}
-        facts = (model if is_answer else None), (counts or None) if is_answer and is_turn else None
-        same = facts == (message.model, message.usage)
-        fitted.append(message if same else replace(message, model=facts[0], usage=facts[1]))
-    return shared(messages, fitted)
-
-
-def _of_the_provider(transcript: Transcript) -> Transcript:
-    """Every answer has the provider of the header, and no other message has one."""
-    provider = (carried_by(transcript.extras, NAME).get("header") or {}).get(PROVIDER) or None
-
-    def fits(message: Message) -> Message:
-        stated = provider if message.role == "assistant" else None
-        return message if message.provider == stated else replace(message, provider=stated)
-
-    return on_each_message(fits)(transcript)
+        facts = (model, provider) if is_answer else (None, None)
+        usage = (counts or None) if is_answer and is_turn else None
+        same = (*facts, usage) == (message.model, message.provider, message.usage)
+        fitted.append(message if same else replace(message, model=facts[0], provider=facts[1], usage=usage))
+    return replace(transcript, messages=shared(messages, fitted))
 
 
 def _joined(messages: list[Message]) -> list[Message]:
@@ -198,8 +190,7 @@ FIT = (
     sessions.with_models,
     on_each_message(_all_replaced),
     on_each_message(_of_items),
-    on_messages(_answers),
-    _of_the_provider,
+    _answers,
     on_messages(_joined),
     on_messages(_sound_events),
     functions_only(NAME),

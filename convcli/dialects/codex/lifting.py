@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import convcli.dialects.codex.rows as rows
@@ -59,13 +60,11 @@ class _Reader:
             place = self.rows[item].place
             self.context.origin.pieces.setdefault(place, [place]).append((*self.rows[i].place, "timestamp"))
         self.failed = rows.failed_ids(row.native for row in self.rows)
-        self.model: str | None = None
-        self.provider: str | None = None
-        self.provider_at: Path = ()
-        self.model_at: Path = ()
+        self.stated: dict[str, tuple[str, Path]] = {}
+        """What the rows so far state of the answers behind them, by its field, and where."""
         self.answer: Message | None = None
         self.answer_at: Path = ()
-        self.total: dict[str, int] = {}
+        self.total: Counter[str] = Counter()
         self.transcript = Transcript(self.context.messages, origin=self.context.origin)
         for i, row in enumerate(self.rows):
             if i == 0 and row.kind == rows.META:
@@ -93,15 +92,17 @@ class _Reader:
         model, usage = rows.model_of(row.native), rows.usage_of(row.native)
         if model:
             following = self.rows[i + 1] if i + 1 < len(self.rows) and i + 1 not in self.gone else row
-            is_usual = row.payload == {"model": model} and row.is_bare() and model != self.model
-            self.model, self.model_at = model, (*row.path, "model")
+            is_new = "model" not in self.stated or model != self.stated["model"][0]
+            is_usual = row.payload == {"model": model} and row.is_bare() and is_new
+            self.stated["model"] = model, (*row.path, "model")
             self.items.close()
             same_time = following.native.get("timestamp") == row.native.get("timestamp")
             return is_usual and same_time and rows.is_of_answer(following)
         answer = self.answer
         if not usage or answer is None or answer.usage is not None:
             return False
-        answer.usage, self.total = usage, sum_of(self.total, usage)
+        answer.usage = usage
+        self.total.update(usage)
         steps = ("usage",) if "usage" in row.payload else ("info", "last_token_usage")
         self.context.origin.routes[(*self.answer_at, "usage")] = (*row.path, *steps)
         self.items.close()
@@ -114,7 +115,8 @@ class _Reader:
         header = HEADER.lift(row.payload, transcript) or {}
         transcript.cwd = row.payload.get("cwd")  # an empty one too, which a rollout has where nobody knows it
         transcript.created_at = transcript.created_at or time
-        self.provider, self.provider_at = row.payload.get(PROVIDER) or None, (*row.path, PROVIDER)
+        if row.payload.get(PROVIDER):
+            self.stated["provider"] = row.payload[PROVIDER], (*row.path, PROVIDER)
         header = {key: header[key] for key in Keys(ORDER).sorted(header) if header[key] != WRITER.get(key)}
         if base.get("text"):
             extras = extras_of(NAME, Keys("text").carried(base))
@@ -142,8 +144,7 @@ class _Reader:
             return
         if message.role == "assistant" and is_first:
             self.answer, self.answer_at = message, row.path
-            self.context.origin.routes |= {(*row.path, "model"): self.model_at} if self.model else {}
-            self.context.origin.routes |= {(*row.path, "provider"): self.provider_at} if self.provider else {}
+            self.context.origin.routes |= {(*row.path, field): place for field, (_, place) in self.stated.items()}
         time, beside = _envelope(row)
         shown = [self.shown.get((i, n)) for n in range(len(rows.screen(row.payload)))]
         time = time or next((one for one in shown if one is not None), None)
@@ -166,7 +167,8 @@ class _Reader:
             return self.context.messages[-1], 0
         message, k = self.items.add(_readable(item), path)
         if message.role == "assistant":
-            message.model, message.provider = self.model, self.provider
+            for field, (stated, _) in self.stated.items():
+                setattr(message, field, stated)
         if kind_of(item) == "local_shell_call":
             part = message.parts[k]
             part.extras = {NAME: {"type": "local_shell_call", **carried_by(part.extras, NAME)}}
@@ -232,8 +234,3 @@ def _readable(item: Native) -> Native:
 def text_of(message: Message) -> str:
     """The texts of a message as one."""
     return "".join(part.text for part in message.parts if isinstance(part, Text))
-
-
-def sum_of(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
-    """Counts added up."""
-    return {key: one.get(key, 0) + other.get(key, 0) for key in {**one, **other}}

@@ -5,7 +5,7 @@ Rows for the screen repeat items (`screen`) or state a fact of a message: its mo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -13,10 +13,8 @@ from msgspec.structs import replace
 from convcli.families.responses.items import CALLS, OUTPUTS, kind_of
 from convcli.kit.objects import Native, carried_by, omit
 from convcli.kit.sessions import Envelope, Repeats
-from convcli.kit.values import counts, take_counts
-from convcli.model.errors import ContentError
+from convcli.kit.values import counts, read_arguments, take_counts
 from convcli.model.transcript import Message, Opaque, Path, ToolResult
-from convcli.wire import exact_json
 
 NAME = "codex"
 ROW = Envelope("timestamp ordinal type payload metadata", {"timestamp": "created_at"}, content="type payload")
@@ -192,7 +190,7 @@ def usage_of(native: Any) -> dict[str, int]:
     return {name: count for name, count in take_counts(counts or {}, USAGE)[0].items() if count}
 
 
-def count_row(usage: dict[str, int], total: dict[str, int]) -> Native:
+def count_row(usage: Mapping[str, int], total: Mapping[str, int]) -> Native:
     """The payload that states what an answer cost, and all answers so far."""
     sums, last = ({path[0]: counts.get(name, 0) for path, name in USAGE.items()} for counts in (total, usage))
     info = {"total_token_usage": sums, "last_token_usage": last, "model_context_window": None}
@@ -223,13 +221,8 @@ def as_stated(result: ToolResult, failed: set[str]) -> ToolResult:
 
 
 def _exit_code(text: str) -> Any:
-    if not text.startswith("{"):
-        return None
-    try:
-        value = exact_json.parse_text(text)[0]
-    except ContentError:
-        return None
-    about = value.get("metadata") if isinstance(value, dict) and value.keys() == {"output", "metadata"} else None
+    value = read_arguments(text)[0] if text.startswith("{") else {}
+    about = value.get("metadata") if value.keys() == {"output", "metadata"} else None
     return about.get("exit_code") if isinstance(about, dict) else None
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import takewhile
 from typing import Any
 
 from msgspec.structs import replace
 
 import convcli.dialects.codex.rows as rows
-from convcli.dialects.codex.lifting import HEADER, SHELL, TOOLS, WRITER, sum_of, text_of
+from convcli.dialects.codex.lifting import HEADER, SHELL, TOOLS, WRITER, text_of
 from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import AUTO
@@ -67,7 +68,7 @@ class _Writer:
         self.messages, self.on_screen, self.gone = messages, on_screen, gone
         self.items = ItemWriter(NAME, bare=True)
         self.model: str | None = None
-        self.total: dict[str, int] = {}
+        self.total: Counter[str] = Counter()
         self.stated = self._stated_usage()
 
     def _stated_usage(self) -> dict[int, dict[str, int]]:
@@ -109,7 +110,7 @@ class _Writer:
             times = [*shown, *[None] * len(events)]
             natives += [row(own or time, rows.EVENT, event) for own, event in zip(times, events, strict=False)]
         if message.usage:
-            self.total = sum_of(self.total, message.usage)
+            self.total.update(message.usage)
             count = rows.count_row(message.usage, self.total)
             natives += [] if stated == message.usage else [row(message.created_at, rows.EVENT, count)]
         return natives
