@@ -182,7 +182,7 @@ PROGRAM = Program(
 GEMINI = policy.only_metadata(SIGNATURE)
 MESSAGES: tuple[Pass, ...] = (
     sessions.active_branch,
-    sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
+    sessions.own_events(NAME),
     sessions.with_models,
     passes.on_messages(results.single_results),
     *policy.taken_parts(BLOCKS, roles=ROLES, text=GEMINI, reasoning=policy.signed_or_plain),

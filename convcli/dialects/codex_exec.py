@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from convcli.kit.objects import Native, extras_of, omit, rest_of, without_nulls
+from convcli.kit.objects import Native, extras_of, objects_in, omit, rest_of, without_nulls
 from convcli.kit.runs import Run
 from convcli.kit.values import counts, paths, take_counts
 from convcli.model.dialect import Clue, Dialect
@@ -37,7 +37,7 @@ FAILURES = ("failed", "declined")
 
 def detect(document: Any) -> Clue | None:
     """By the row that begins a thread, or by rows of items."""
-    rows = [row for row in document if isinstance(row, dict)] if isinstance(document, list) else []
+    rows = objects_in(document)
     if any(row.get("type") == BEGUN and isinstance(row.get("thread_id"), str) for row in rows):
         return Clue(97, f"a row of the type {BEGUN}")
     return Clue(95, "rows of items") if any(_item(row) is not None for row in rows) else None

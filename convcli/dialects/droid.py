@@ -37,9 +37,9 @@ from convcli.kit.results import single_results
 from convcli.kit.sessions import (
     Envelope,
     add_event,
-    events,
     head_of,
     latest_branch,
+    own_events,
     results_between_events,
     row_of_event,
     timed,
@@ -176,11 +176,6 @@ def _turn(message: Message) -> Message | None:
     return None if message.role in INSTRUCTIONS else message
 
 
-def _is_event(message: Message) -> bool:
-    row = row_of_event(message, NAME)
-    return row is not None and not _is_message(row)
-
-
 def _together(transcript: Transcript) -> Transcript:
     """The program looks for the results of a turn in one row: what each says of itself beside that goes."""
     owner: dict[str | None, str | None] = {}
@@ -208,7 +203,7 @@ def _linked(transcript: Transcript) -> Transcript:
 FIT = (
     main_path,
     latest_branch(),
-    events(_is_event),
+    own_events(NAME, _is_message),
     on_each_message(_turn),
     on_messages(single_results),
     results_between_events,

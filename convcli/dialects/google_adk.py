@@ -24,7 +24,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import as_read_back
 from convcli.kit.ids import with_session_id
 from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
-from convcli.kit.sessions import active_branch, add_event, events, results_between_events, row_of_event, with_models
+from convcli.kit.sessions import active_branch, add_event, own_events, results_between_events, row_of_event, with_models
 from convcli.kit.values import milliseconds_of_time, paths, time_of_milliseconds
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Message, Transcript
@@ -187,7 +187,7 @@ def _without_system(message: Message) -> Message | None:
 
 FIT = (
     active_branch,
-    events(lambda message: row_of_event(message, NAME) is not None),
+    own_events(NAME),
     fitting.without_blanks,
     custom.as_functions,
     results.separate_results,

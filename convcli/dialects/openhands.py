@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of
+from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit, rest_of
 from convcli.kit.sessions import Envelope, add_event
 from convcli.kit.values import paths, read_arguments, split_data_url
 from convcli.model.dialect import Clue, Dialect
@@ -45,7 +45,7 @@ ROLES = ("user", "assistant", "system")
 
 def detect(document: Any) -> Clue | None:
     """By the kinds of events that hold messages, actions or observations."""
-    rows = [row for row in document if isinstance(row, dict)] if isinstance(document, list) else []
+    rows = objects_in(document)
     if any(str(row.get("kind")) in READERS and "source" in row for row in rows):
         return Clue(97, "events of a kind, with their source")
     return None

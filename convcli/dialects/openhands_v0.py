@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, extras_of, omit
+from convcli.kit.objects import Native, extras_of, objects_in, omit
 from convcli.kit.sessions import Envelope, add_event
 from convcli.kit.values import paths, read_arguments
 from convcli.model.dialect import Clue, Dialect
@@ -32,7 +32,7 @@ RESPONSE = ("model_response", "choices", 0, "message")
 
 def detect(document: Any) -> Clue | None:
     """By events that are actions with arguments or observations, and say who they come from."""
-    rows = [row for row in document if isinstance(row, dict)] if isinstance(document, list) else []
+    rows = objects_in(document)
     known = any(_is_action(row) or ("observation" in row and "extras" in row) for row in rows if "source" in row)
     return Clue(96, "actions and observations, with their source") if known else None
 

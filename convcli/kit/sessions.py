@@ -259,6 +259,16 @@ def events(keeps: Callable[[Message], bool]) -> Pass:
     return fits
 
 
+def own_events(owner: str, is_turn: Callable[[Any], bool] = lambda _: False) -> Pass:
+    """Of events only those with a row of this owner that is read as an event again: `is_turn` says which is not."""
+
+    def keeps(message: Message) -> bool:
+        row = row_of_event(message, owner)
+        return row is not None and not is_turn(row)
+
+    return events(keeps)
+
+
 def _relinked(message: Message, parents: Mapping[str | None, str | None]) -> Message:
     parent = message.parent_id
     return replace(message, parent_id=parents[parent]) if parent in parents else message

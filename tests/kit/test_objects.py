@@ -13,6 +13,7 @@ from convcli.kit.objects import (
     extras_of,
     merge,
     messages_in,
+    objects_in,
     omit,
     rest_of,
     says_something,
@@ -105,6 +106,11 @@ def test_no_value_is_lost_between_known_and_carried_keys(native: dict[str, Any])
     assert {key: value for key, value in put.items() if key not in blank} == {
         key: value for key, value in native.items() if key not in blank
     }
+
+
+def test_the_objects_of_a_document_are_those_in_its_list() -> None:
+    assert objects_in([{"a": 1}, "x", None, {}]) == [{"a": 1}, {}]
+    assert [objects_in(document) for document in ({"a": 1}, "x", None)] == [[]] * 3
 
 
 def test_the_messages_of_a_document_are_its_objects_with_the_keys_that_are_asked_for() -> None:

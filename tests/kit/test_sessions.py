@@ -20,6 +20,7 @@ from convcli.kit.sessions import (
     in_milliseconds,
     joined,
     latest_branch,
+    own_events,
     results_between_events,
     row_of_event,
     timed,
@@ -186,6 +187,14 @@ def test_an_event_that_is_left_out_hands_its_parent_on() -> None:
     transcript = events(lambda _: False)(tree)
     assert (ids(transcript), parents(transcript), transcript.head) == (["a", "b"], [None, "a"], "a")
     assert events(lambda _: True)(tree) is tree
+
+
+def test_a_session_has_rows_for_events_of_its_own_that_are_read_as_events_again() -> None:
+    note, said = (Message("event", [Opaque("own", {"type": kind})]) for kind in ("note", "said"))
+    other, several = Message("event", [Opaque("other", {})]), Message("event", [Opaque("own", {}), Opaque("own", {})])
+    mixed = Transcript([turn("a"), note, other, said, several])
+    assert own_events("own")(mixed).messages == [mixed.messages[0], note, said]
+    assert own_events("own", lambda row: row["type"] == "said")(mixed).messages == [mixed.messages[0], note]
 
 
 def test_results_move_behind_their_calls_and_events_stay_where_they_stood() -> None:

@@ -76,7 +76,7 @@ def _one_model(transcript: Transcript) -> Transcript:
 FIT = (
     _one_model,
     sessions.active_branch,
-    sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
+    sessions.own_events(NAME),
     passes.on_messages(_unique),
     results.separate_results,
     passes.on_messages(results.single_results),

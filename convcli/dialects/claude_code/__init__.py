@@ -32,7 +32,7 @@ from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import places, policy
 from convcli.kit import lacking
-from convcli.kit.objects import Record, carried_by, omit, with_carried
+from convcli.kit.objects import Record, carried_by, objects_in, omit, with_carried
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.transcript import Part, ToolCall, Transcript
 
@@ -51,9 +51,7 @@ MARKS = {
 def detect(document: Any) -> Clue | None:
     """By the links of rows that hold messages, by the first row of a stream, or by rows of other kinds."""
     rows = document.get("loglines") if isinstance(document, dict) else document
-    if not isinstance(rows, list):
-        return None
-    natives = [row for row in rows if isinstance(row, dict)]
+    natives = objects_in(rows)
     turns_ = [row for row in natives if row.get("type") in ROLES and isinstance(row.get("message"), dict)]
     if any("parentUuid" in row and "content" in row["message"] for row in turns_):
         return Clue(98, "rows with a message and a parentUuid")

@@ -16,7 +16,7 @@ from convcli.families.anthropic.usage import taken_usage
 from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, without
 from convcli.kit.ids import is_uuid, new_uuid, numbered, with_session_id
-from convcli.kit.objects import carried_by, omit, with_carried, without_carried, without_keys
+from convcli.kit.objects import carried_by, objects_in, omit, with_carried, without_carried, without_keys
 from convcli.kit.passes import fused, on_each_message, on_messages, shared
 from convcli.kit.renaming import Renaming, call_ids, distinct_ids, renaming, with_ids
 from convcli.kit.results import single_results
@@ -26,10 +26,9 @@ from convcli.validation.rules.turns import INSTRUCTIONS
 ROLES = {**policy.PARTS_IN_ROLES, "opaque": ("user", "assistant", "event")}
 
 
-def _is_event(message: Message) -> bool:
-    """Is its row one that the program takes for no turn? Broken ones and older copies would hide those that count."""
-    row = sessions.row_of_event(message, NAME)
-    return row is not None and not (isinstance(row, dict) and row.get("type") in form.ROLES)
+def _is_taken_for_turn(row: Any) -> bool:
+    """Does the program take it for a turn? Broken ones and older copies would hide those that count."""
+    return isinstance(row, dict) and row.get("type") in form.ROLES
 
 
 def _summary(message: Message) -> Message:
@@ -147,7 +146,7 @@ def _identified(transcript: Transcript) -> Transcript:
     if any(message.role not in ("event", "system") for message in transcript.messages):
         return WITH_ID(transcript)
     rows = [sessions.row_of_event(message, NAME) for message in transcript.messages if message.role == "event"]
-    said = form.usual([row for row in rows if isinstance(row, dict)])
+    said = form.usual(objects_in(rows))
     bare = replace(transcript, id=said.get("sessionId"), cwd=said.get("cwd"))
     if bare.id is not None or len(write_session(bare)) == len(rows):
         return transcript if bare == transcript else bare
@@ -156,7 +155,7 @@ def _identified(transcript: Transcript) -> Transcript:
 
 FIT = fused(
     _placed,
-    sessions.events(_is_event),
+    sessions.own_events(NAME, _is_taken_for_turn),
     sessions.latest_branch(lambda message: not form.is_hidden(message)),
     sessions.with_models,
     on_each_message(_summary),

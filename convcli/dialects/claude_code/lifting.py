@@ -8,7 +8,7 @@ import convcli.dialects.claude_code.rows as form
 from convcli.dialects.claude_code.rows import CALLER, NAME, QUEUED, ROW, STREAM, TURNS
 from convcli.families.anthropic.blocks import kind_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, omit, says_something, with_key
+from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit, says_something, with_key
 from convcli.kit.sessions import add_event, joined
 from convcli.kit.streams import apart
 from convcli.model.transcript import Message, Path, Text, ToolCall, Transcript
@@ -57,7 +57,7 @@ class _SessionReader:
                 self.by_uuid[row["uuid"]] = i
         turns = [i for i, row in enumerate(self.rows) if self._is_turn(i, row)]
         natives_of_turns = [self.rows[i] for i in turns]
-        self.usual = form.usual(natives_of_turns or [row for row in self.rows if isinstance(row, dict)])
+        self.usual = form.usual(natives_of_turns or objects_in(self.rows))
         self.message_at: dict[int, Message] = {}
         """By the index of a row, the message that it is of."""
         self.begins: dict[int, Message] = {}

@@ -39,7 +39,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import parts_in_roles, refusals_as_texts
 from convcli.kit.grouping import on_rows
 from convcli.kit.ids import is_uuid, new_uuid, numbered, with_session_id
-from convcli.kit.objects import carried_by
+from convcli.kit.objects import carried_by, objects_in
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts
 from convcli.kit.renaming import Alphabet, distinct_ids
 from convcli.kit.results import TEXT_AND_FILES, expressed, single_results, with_parts
@@ -53,8 +53,7 @@ from convcli.validation.survey import Survey, for_requests
 
 def detect(document: Any) -> Clue | None:
     """By the first row of a session, or by answers of the program."""
-    rows = document if isinstance(document, list) else []
-    found = [row for row in rows if isinstance(row, dict) and isinstance(row.get("data"), dict)]
+    found = [row for row in objects_in(document) if isinstance(row.get("data"), dict)]
     if any(row.get("type") == START and "copilotVersion" in row["data"] for row in found):
         return Clue(99, "the version of Copilot in the first row")
     if any(row.get("type") == ANSWER and "messageId" in row["data"] for row in found):
@@ -81,11 +80,6 @@ ROLES = {
     "opaque": ("user", "event"),
 }
 OF_ANSWERS = ("model", "usage", "parent_call_id")
-
-
-def _is_event(message: Message) -> bool:
-    row = sessions.row_of_event(message, NAME)
-    return row is not None and not is_message(row)
 
 
 def _own_part(part: Part, _: Message) -> Part | None:
@@ -144,7 +138,7 @@ def _again(transcript: Transcript) -> Transcript:
 IDS = Alphabet("", "", 0)
 """Any text; of two calls with one id the second is taken for one that was interrupted (tried with 1.0.102)."""
 FIT = fused(
-    sessions.events(_is_event),
+    sessions.own_events(NAME, is_message),
     sessions.active_branch,
     sessions.with_models,
     on_messages(single_results),

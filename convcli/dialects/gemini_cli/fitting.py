@@ -269,7 +269,7 @@ RECORDS: tuple[Pass, ...] = (
     without_blanks,
     renaming(SERVICE.names),
     sessions.active_branch,
-    sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
+    sessions.own_events(NAME),
     on_each_message(_row),
     separate_results,
     on_each_message(user_without_result),

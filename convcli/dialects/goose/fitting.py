@@ -44,9 +44,8 @@ RESULTS = Convention(
 )
 
 
-def _is_event(message: Message) -> bool:
-    row = sessions.row_of_event(message, NAME)
-    return row is not None and lift({"conversation": [row]}).messages[0].role == "event"
+def _is_turn(row: Any) -> bool:
+    return lift({"conversation": [row]}).messages[0].role != "event"
 
 
 def _turn(message: Message) -> Message | None:
@@ -123,7 +122,7 @@ FIT = (
     refusals_as_texts,
     only_own_opaque(NAME),
     sessions.active_branch,
-    sessions.events(_is_event),
+    sessions.own_events(NAME, _is_turn),
     separate_results,
     on_each_message(_turn),
     sessions.results_between_events,

@@ -144,7 +144,7 @@ RESULTS = Convention(
 FIT = {
     form: (
         sessions.active_branch,
-        sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
+        sessions.own_events(NAME),
         sessions.with_models,
         results.separate_results,
         passes.on_messages(results.single_results),

@@ -243,7 +243,7 @@ RESULTS = Convention(
 )
 FIT = (
     sessions.active_branch,
-    sessions.events(lambda message: sessions.row_of_event(message, NAME) is not None),
+    sessions.own_events(NAME),
     sessions.with_models,
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,

@@ -31,6 +31,7 @@ from convcli.dialects.qwen_code.rows import NAME, TYPES, is_message
 from convcli.dialects.qwen_code.writing import write_session
 from convcli.families.google.places import CONVENTIONS, LOSSES
 from convcli.kit import lacking
+from convcli.kit.objects import objects_in
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -41,7 +42,7 @@ from convcli.validation.survey import Survey, for_requests
 
 def detect(document: Any) -> Clue | None:
     """By rows that are linked and hold parts."""
-    known = [row for row in document if isinstance(row, dict)] if isinstance(document, list) else []
+    known = objects_in(document)
     if any("parentUuid" in row and (is_message(row) or rows.contents_of(row)) for row in known):
         return Clue(98, "rows with parts and a parentUuid")
     return None

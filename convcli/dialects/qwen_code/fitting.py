@@ -32,12 +32,6 @@ IDS = Alphabet("characters", "", 0)
 """Ids of calls may be anything; two calls of one session must not share one, for the second is not sent."""
 
 
-def _is_event(message: Message) -> bool:
-    """Is its row read as an event again?"""
-    row = sessions.row_of_event(message, NAME)
-    return row is not None and not rows.is_message(row) and not rows.contents_of(row)
-
-
 def _is_of_tree(message: Message) -> bool:
     return not rows.is_aside(sessions.row_of_event(message, NAME))
 
@@ -127,7 +121,7 @@ FIT = (
     main_path,
     custom.as_functions,
     only_own_opaque(NAME),
-    sessions.events(_is_event),
+    sessions.own_events(NAME, lambda row: rows.is_message(row) or bool(rows.contents_of(row))),
     sessions.latest_branch(_is_of_tree),
     separate_results,
     on_each_message(turns.user_without_result),
