@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.kit.objects import Native, extras_of, objects_in, omit, rest_of, without_nulls
+from convcli.kit.results import result_of_parts
 from convcli.kit.runs import Run
 from convcli.kit.values import counts, paths, take_counts
 from convcli.model.dialect import Clue, Dialect
@@ -147,9 +148,7 @@ def _empty(item: Native) -> ToolResult:
 
 
 def _result(parts: list[Part], item: Native) -> ToolResult:
-    if len(parts) == 1 and isinstance(parts[0], Text) and parts[0].extras is None:
-        return ToolResult("", "", "error" if _failed(item) else "text", parts[0].text)
-    return ToolResult("", "", "multimodal", parts, is_error=_failed(item) or None)
+    return result_of_parts("", "", parts, failed=_failed(item))
 
 
 def _returned(run: Run, item: Native, i: int, result: ToolResult, beside: Native) -> None:

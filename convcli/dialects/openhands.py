@@ -17,6 +17,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit, rest_of
+from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import Envelope, add_event
 from convcli.kit.values import paths, read_arguments, split_data_url
 from convcli.model.dialect import Clue, Dialect
@@ -142,13 +143,10 @@ class _OpenHandsReader:
     def observation(self, row: Native, i: int) -> None:
         native = row["observation"]
         parts = [_lift_content(one) for one in native["content"]]
-        texts = [part for part in parts if isinstance(part, Text) and part == Text(part.text)]
         failed = native.get("is_error") is True
         id_, name = self.context.pairing.result(row["tool_call_id"] or None, row.get("tool_name"))
-        if len(texts) == len(parts) == 1:
-            result = ToolResult(id_, name, "error" if failed else "text", texts[0].text)
-        elif all(isinstance(part, (Text, Media)) for part in parts):
-            result = ToolResult(id_, name, "multimodal", parts, is_error=failed or None)
+        if all(isinstance(part, (Text, Media)) for part in parts):
+            result = result_of_parts(id_, name, parts, failed=failed)
         else:
             result = ToolResult(id_, name, "data", native["content"], is_error=failed or None)
         said = ("content", *(("is_error",) if isinstance(native.get("is_error"), bool) else ()))

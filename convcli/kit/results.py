@@ -85,6 +85,27 @@ def only_own(part: Part, owner: str, **stated: Any) -> Part:
     return part if same else replace(part, **stated)
 
 
+# ---------------------------------------------------------------- results while they are lifted
+
+
+def fail(result: ToolResult) -> None:
+    """Say in a result that is being lifted that its tool failed: a text is then the error, other values stay."""
+    if result.kind == "text":
+        result.kind = "error"
+    elif result.kind != "error":
+        result.is_error = True
+
+
+def result_of_parts(id_: str, name: str, parts: list[Part], *, failed: bool) -> ToolResult:
+    """The result that is these texts and media, of which a single text with nothing beside it is that text."""
+    first = parts[0] if len(parts) == 1 else None
+    is_text = isinstance(first, Text) and first == Text(first.text)
+    result = ToolResult(id_, name, "text" if is_text else "multimodal", first.text if is_text else parts)  # type: ignore[union-attr]
+    if failed:
+        fail(result)
+    return result
+
+
 # ---------------------------------------------------------------- order of results
 
 

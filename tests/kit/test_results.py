@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from convcli.kit import results
 from convcli.model.dialect import Convention
 from convcli.model.transcript import (
@@ -77,3 +81,23 @@ def test_a_part_inside_a_result_has_only_what_its_owner_carries() -> None:
     assert results.only_own(image, "mine", name=None) == Media("image", data="AAAA", extras=own)
     bare = Text("x", extras=own)
     assert results.only_own(bare, "mine") is bare
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [("text", "no", ("error", None)), ("error", "no", ("error", None)), ("data", {}, ("data", True))],
+)
+def test_the_text_of_a_tool_that_failed_is_its_error(kind: Any, value: Any, expected: tuple[str, Any]) -> None:
+    failed = ToolResult("a", "f", kind, value)
+    results.fail(failed)
+    assert (failed.kind, failed.is_error) == expected
+
+
+def test_a_result_of_one_bare_text_is_that_text() -> None:
+    texts = [Text("x")]
+    assert results.result_of_parts("a", "f", texts, failed=False) == ToolResult("a", "f", "text", "x")
+    assert results.result_of_parts("a", "f", texts, failed=True) == ToolResult("a", "f", "error", "x")
+    marked = [Text("x", extras={"own": {"k": 1}})]
+    expected = ToolResult("a", "f", "multimodal", marked, is_error=True)
+    assert results.result_of_parts("a", "f", marked, failed=True) == expected
+    assert results.result_of_parts("a", "f", [], failed=False) == ToolResult("a", "f", "multimodal", [])

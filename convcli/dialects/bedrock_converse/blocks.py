@@ -9,7 +9,7 @@ from typing import Any
 from convcli.dialects.bedrock_converse.media import MEDIA, NAME, beside, kind_of, lift_media, write_media
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
-from convcli.kit.results import has_failed
+from convcli.kit.results import fail, has_failed
 from convcli.model.transcript import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult
 from convcli.wire import exact_json
 
@@ -85,10 +85,8 @@ def lift_result(native: Native, context: LiftContext) -> ToolResult:
     kind, value = _lift_value(body["content"], context)
     id_, name = context.pairing.result(body["toolUseId"], None)
     result = ToolResult(id_, name, kind, value, extras=extras_of(NAME, TOOL_RESULT.carried(body)))  # type: ignore[arg-type]
-    if body.get("status") == "error" and kind == "text":
-        result.kind = "error"
-    elif body.get("status") == "error":
-        result.is_error = True
+    if body.get("status") == "error":
+        fail(result)
     return result
 
 

@@ -9,7 +9,7 @@ from convcli.families.google.parts import lift_part, read_part
 from convcli.families.google.results import lift_result, write_result
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, says_something, without_nulls
-from convcli.kit.results import result_of
+from convcli.kit.results import fail, has_failed, result_of
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -141,11 +141,8 @@ def _add_parts(result: ToolResult, beside: list[Part], native: Any) -> None:
 
 def settle(result: ToolResult, status: Any) -> None:
     """What the state of the call says about its result."""
-    failed = result.kind == "error" or result.is_error
-    if status == "error" and not failed and result.kind == "text":
-        result.kind = "error"
-    elif status == "error" and not failed:
-        result.is_error = True
+    if status == "error" and not has_failed(result):
+        fail(result)
     elif status == "cancelled":
         result.status = status
     elif status in UNFINISHED:

@@ -8,6 +8,7 @@ from typing import Any
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of
 from convcli.kit.pairing import UNKNOWN
+from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import Envelope, add_event
 from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_epoch
@@ -251,9 +252,9 @@ def _lift_contents(id_: str, name: str, content: Any, failed: bool) -> ToolResul
     for part in parts:
         part.extras = None
     extras = extras_of(NAME, {"content": beside} if any(beside) else None)
-    if len(parts) == 1 and isinstance(parts[0], Text):
-        return ToolResult(id_, name, "error" if failed else "text", parts[0].text, extras=extras)
-    return ToolResult(id_, name, "multimodal", parts, is_error=failed or None, extras=extras)
+    result = result_of_parts(id_, name, parts, failed=failed)
+    result.extras = extras
+    return result
 
 
 BLOCKS = {

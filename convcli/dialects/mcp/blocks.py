@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
-from convcli.kit.results import only_own, with_parts
+from convcli.kit.results import fail, only_own, with_parts
 from convcli.kit.values import kind_of_type
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Media, Opaque, Part, Text, ToolCall, ToolResult
@@ -98,10 +98,9 @@ def lift_result(native: Native, keys: Keys, context: LiftContext) -> ToolResult:
     if kind != "data" and native.get("structuredContent") is not None:
         carried["structuredContent"] = native["structuredContent"]
     id_, name = context.pairing.result(native.get("toolUseId"), None)
-    failed = bool(native.get("isError"))
-    result = ToolResult(id_, name, "error" if failed and kind == "text" else kind, value)  # type: ignore[arg-type]
-    result.is_error = True if failed and kind != "text" else None
-    result.extras = extras_of(NAME, carried)
+    result = ToolResult(id_, name, kind, value, extras=extras_of(NAME, carried))  # type: ignore[arg-type]
+    if native.get("isError"):
+        fail(result)
     return result
 
 

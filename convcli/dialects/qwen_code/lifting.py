@@ -10,7 +10,7 @@ from convcli.families.google.config import lift_usage
 from convcli.families.google.contents import adopt, lift_contents
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of, omit, with_key
-from convcli.kit.results import has_failed
+from convcli.kit.results import fail, has_failed
 from convcli.kit.sessions import add_event, head_of, row_of_event
 from convcli.kit.streams import apart
 from convcli.model.transcript import Message, ToolResult, Transcript
@@ -148,10 +148,7 @@ def _settle(result: ToolResult, called: Native) -> None:
         del called["status"]
     elif status == "error":
         del called["status"]
-        if result.kind == "text":
-            result.kind = "error"
-        elif not has_failed(result):
-            result.is_error = True
+        fail(result)
     elif status == "cancelled":
         del called["status"]
         result.status = status

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.results import fail
 from convcli.model.transcript import Extras, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -66,7 +67,7 @@ class Blocks(NamedTuple):
 
     def lift_result(self, native: Native, context: LiftContext) -> ToolResult:
         """A tool result, with the name of the call that it answers."""
-        content, failed = native.get("content"), bool(native.get("is_error"))
+        content = native.get("content")
         kind, value = self.value(content, context)
         carried = TOOL_RESULT.carried(native) or {}
         name = carried.pop("name", None) if self.names else None
@@ -74,10 +75,8 @@ class Blocks(NamedTuple):
             carried["content"] = content
         id_, name = context.pairing.result(native.get("tool_use_id"), name)
         result = ToolResult(id_, name, kind, value, extras=extras_of(self.owner, carried))  # type: ignore[arg-type]
-        if failed and kind == "text":
-            result.kind = "error"
-        elif failed:
-            result.is_error = True
+        if native.get("is_error"):
+            fail(result)
         return result
 
     def lift(self, native: Native, context: LiftContext) -> Part:
