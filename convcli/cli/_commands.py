@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
@@ -40,7 +40,7 @@ class Command(click.Command):
     that is one of its values and no file; any other word is a file."""
 
     def __init__(self, *args: Any, examples: str = "", **more: Any) -> None:
-        super().__init__(*args, **{"context_settings": EVERYWHERE, **more})
+        super().__init__(*args, **{"context_settings": EVERYWHERE, "add_help_option": False, **more})
         self.examples = examples
         self.params += everywhere()
 
@@ -179,7 +179,19 @@ def everywhere() -> list[click.Parameter]:
             help="Colours; NO_COLOR, FORCE_COLOR and TERM=dumb are obeyed.",
         ),
         click.Option(["--debug"], is_flag=True, expose_value=False, help="A traceback for errors of convcli itself."),
+        told_at_once("-h", "--help", text=click.Context.get_help, help="Show this message and exit."),
     ]
+
+
+def told_at_once(*names: str, text: Callable[[click.Context], str], help: str) -> click.Option:
+    """An option that prints a text and ends the program. What click calls so is translated, and `locale` loaded."""
+
+    def tell(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+        if is_asked and not ctx.resilient_parsing:
+            click.echo(text(ctx))
+            ctx.exit()
+
+    return click.Option(names, is_flag=True, is_eager=True, expose_value=False, callback=tell, help=help)
 
 
 def _show_help(ctx: click.Context) -> None:
@@ -187,12 +199,16 @@ def _show_help(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
+def _version(_: click.Context) -> str:
+    return f"convcli {__version__}"
+
+
 group = CommandGroup(
     "convcli",
     help="Convert transcripts of language models; nothing is lost without being told.",
     callback=click.pass_context(_show_help),
     invoke_without_command=True,
-    params=everywhere(),
+    params=[told_at_once("-V", "--version", text=_version, help="Show the version and exit."), *everywhere()],
     context_settings=EVERYWHERE,
+    add_help_option=False,
 )
-click.version_option(__version__, "-V", "--version", prog_name="convcli", message="%(prog)s %(version)s")(group)

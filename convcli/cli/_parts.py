@@ -6,14 +6,16 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+import msgspec
 
 from convcli.cli import _shared
 from convcli.cli._types import LEVELS, PATH, Near, key_and_value
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report.screen import Screen
+from convcli.wire.patterns import pattern
 
 if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
@@ -24,13 +26,13 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT = ("all", "first", "none")
-_SIZE = re.compile(r"([1-9][0-9]{0,9})([KMG]?)B?", re.IGNORECASE)
+_SIZE = pattern(r"([1-9][0-9]{0,9})([KMG]?)B?", re.IGNORECASE)
 LEAST = 64 << 10
 """Bytes of the smallest part: below that, files of marks would outgrow those of documents."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-class Engine(NamedTuple):
+class Engine(msgspec.Struct, frozen=True):
     """Who does the parts, and how large they are."""
 
     name: str
@@ -72,7 +74,7 @@ def folder_option(function: F) -> F:
     return click.option("--out-dir", type=PATH, metavar="DIR|URL", help=help_text)(function)
 
 
-class _PartsJob(NamedTuple):
+class _PartsJob(msgspec.Struct, frozen=True):
     """What the command line says of a job in parts."""
 
     screen: Screen

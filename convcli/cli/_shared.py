@@ -12,6 +12,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 import click
+from msgspec.structs import replace
 
 from convcli.cli import _selecting
 from convcli.cli._types import DIALECT, PATH, Near
@@ -131,7 +132,7 @@ def reading_options(function: F) -> F:
         name = None if source is None else source.name
         selection = _selecting.selection(only, most, sample, seed)
         reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, _patterns(at), selection)
-        reading = reading._replace(nulls=nulls)
+        reading = replace(reading, nulls=nulls)
         return function(*args, reading=reading, **values)
 
     help_text = "If a key stands twice in an object: an error, or the last one counts.  [default: error]"

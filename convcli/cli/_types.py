@@ -54,8 +54,18 @@ def completing(words: list[str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
-PATH = click.Path(readable=False, allow_dash=True)
-"""A file or a folder. Whether it can be read shows when it is opened, and is told as all errors are."""
+class _PathType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A file or a folder. Whether it can be read shows when it is opened, and is told as all errors are."""
+
+    name = "path"  # that of `click.Path` is translated, for which `locale` is loaded
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+PATH = _PathType()
 DIALECT = _DialectType()
 
 

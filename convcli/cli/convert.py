@@ -7,9 +7,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+import msgspec
+from msgspec.structs import replace
 
 from convcli.cli import _parts, _selecting, _shared
 from convcli.cli._commands import Command
@@ -123,7 +125,7 @@ def command(screen: Screen, /, **values: Any) -> int:
     return _Converting(screen, arguments).run()
 
 
-class ConvertArguments(NamedTuple):
+class ConvertArguments(msgspec.Struct, frozen=True):
     """What the command line says."""
 
     paths: tuple[str, ...]
@@ -167,7 +169,7 @@ class _Converting:
         paths = [split_line(file.path)[0] for file in self.files]
         asked = self.arguments.jobs if self.arguments.reading.selection is None else 1  # it counts over all inputs
         self.processes = _shared.processes(asked, paths, self.screen)
-        self._opened = self.arguments.reading._replace(restores=self.arguments.restore_file is not None).opened
+        self._opened = replace(self.arguments.reading, restores=self.arguments.restore_file is not None).opened
         self.folder: Folder | None = None
         self.joined: Joined | None = None
         self.table: Any = None
@@ -250,9 +252,9 @@ class _Converting:
             message = "--restore-file is for an output that keeps the order of keys, and a table does not"
             raise JobError("usage", message, help="write to a FILE.jsonl")
         if len(paths) == 1:
-            return output, job._replace(layout=layout)
+            return output, replace(job, layout=layout)
         self.joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.collected)
-        return None, job._replace(layout="jsonl", is_joined=True)
+        return None, replace(job, layout="jsonl", is_joined=True)
 
     def _all(self, job: Job, output: Output | None) -> None:
         """Convert one input after the other, or side by side those whose outputs no other one can have."""

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
@@ -83,7 +84,7 @@ def _rows(
     from convcli.engine.sameness import Difference, differences
 
     ours = reading.documents(first)
-    theirs = reading._replace(dialect=None if target is None else target.name).documents(second)
+    theirs = replace(reading, dialect=None if target is None else target.name).documents(second)
     for one, other in zip_longest(ours, theirs):
         if one is None or other is None:
             yield _row(

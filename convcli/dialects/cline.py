@@ -92,7 +92,7 @@ BLOCKS = Blocks(NAME, {**READERS, "image": lift_bare_image}, WRITERS, lists="dat
 )
 DOCUMENTS = Documents(
     TASK.turns(BLOCKS),
-    SESSION.turns(BLOCKS._replace(writers={**BLOCKS.writers, Media: write_bare_image}, names=True)),
+    SESSION.turns(replace(BLOCKS, writers={**BLOCKS.writers, Media: write_bare_image}, names=True)),
     Envelope(f"{HEADER} messages system_prompt", HEADED, content="messages system_prompt"),
     "system_prompt",
 )

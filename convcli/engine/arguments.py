@@ -4,7 +4,6 @@ On the command line these come from files and options; the messages of the two d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Literal
@@ -14,6 +13,7 @@ from convcli.engine import detection, texts
 from convcli.model.dialect import Added, Dialect, Options
 from convcli.model.errors import ContentError, JobError
 from convcli.validation.wording import unknown
+from convcli.wire.patterns import pattern
 
 UNPARSED: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (str, "a text was given: parse it first, as json.loads(text) does"),
@@ -21,7 +21,7 @@ UNPARSED: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (PathLike, "a path was given: read the file first, as convcli.read(path) does"),
 )
 """What is often given in place of a document, and what to do about it."""
-JSON = re.compile(r"""\s*(\{\s*["}]|\[\s*[][{"])""")
+JSON = pattern(r"""\s*(\{\s*["}]|\[\s*[][{"])""")
 """How a JSON document begins, and no name of a file."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower, not_understood, nothing_said
 from convcli.engine.shortcut import is_clean
 from convcli.model.dialect import Dialect, Options
@@ -62,7 +64,7 @@ def _converted(document: Any, source: Dialect, target: Dialect, options: Options
     if options.added:
         from convcli.engine.added import with_added
 
-        bare = _converted(document, source, target, options._replace(added=()))
+        bare = _converted(document, source, target, replace(options, added=()))
         return with_added(bare, options, target, source)
     if source is target and options == BY_DEFAULT:
         return _unchanged(document, source)

@@ -94,7 +94,7 @@ def _write(shell: Dialect, transcript: Transcript, options: Options) -> Any:
     assert write is not None
     id_ = carried_by(transcript.extras, shell.name).get(ID)
     bare = replace(transcript, id=id_ if isinstance(id_, str) else None)
-    pointers.resolve(document, body.path[:-1])[body.path[-1]] = write(bare, options._replace(form=body.form))
+    pointers.resolve(document, body.path[:-1])[body.path[-1]] = write(bare, replace(options, form=body.form))
     return document
 
 
@@ -189,10 +189,10 @@ def _rules_of_bodies(shell: Dialect) -> Rule:
 def _in_line(breach: Breach, path: Path) -> Breach:
     """The breach of a body that stands at `path`."""
     notes = tuple((text, None if at is None else _below(at, path)) for text, at in breach.notes)
-    return breach._replace(at=_below(breach.at, path), notes=notes)
+    return replace(breach, at=_below(breach.at, path), notes=notes)
 
 
 def _below(at: NodeRef, path: Path) -> NodeRef:
     """A node by its steps from the root of a body; what is a message, a tool or a field has its place already."""
     is_by_steps = at.message == at.tool == NO_INDEX and not at.field
-    return at._replace(steps=(*path, *at.steps)) if is_by_steps else at
+    return replace(at, steps=(*path, *at.steps)) if is_by_steps else at

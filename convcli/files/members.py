@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from convcli.model.errors import ContentError
 from convcli.wire.exact_json import Position
+from convcli.wire.patterns import pattern
 
 # Possessive quantifiers: what does not fit is given up at once instead of being tried in every other way.
-_TO_BRACKET = re.compile(rb'[^"\[\]{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{}]*+)*+([\[\]{}])', re.DOTALL)
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_WORD = re.compile(rb'[^\s,\[\]{}"]++|[\]}]')
-_BLANK = re.compile(rb"[ \t\r\n]*+")
+_TO_BRACKET = pattern(rb'[^"\[\]{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{}]*+)*+([\[\]{}])', re.DOTALL)
+_STRING = pattern(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_WORD = pattern(rb'[^\s,\[\]{}"]++|[\]}]')
+_BLANK = pattern(rb"[ \t\r\n]*+")
 _CONTINUED = bytes(range(0x80, 0xC0))
 """Bytes of a character after its first."""
 BOM = b"\xef\xbb\xbf"
 
 
-class Member(NamedTuple):
+class Member(msgspec.Struct, frozen=True):
     """One member of an array: where it begins and its bytes, or, with a `problem`, a place where JSON breaks."""
 
     number: int

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
+
+import msgspec
 
 from convcli.files.stores import StoredObject, is_url
 from convcli.model.errors import ContentError, JobError
@@ -48,7 +50,7 @@ def unreadable(name: str, error: Exception) -> JobError:
     return JobError("unreadable-input", f"cannot read it: {getattr(error, 'strerror', None) or error}", file=name)
 
 
-class Descriptor(NamedTuple):
+class Descriptor(msgspec.Struct, frozen=True):
     """The descriptor of an open file. Pickled for a process that is being started, it is one of the same file there."""
 
     number: int

@@ -16,8 +16,9 @@ from typing import Any, Protocol
 
 from convcli.files.outputs import Output, cannot_write, open_output
 from convcli.model.errors import ConvcliError, JobError, OutputError
+from convcli.wire.patterns import pattern
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_URL = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _BLOCK = 8 << 20
 """Bytes that are asked of a store at a time."""
 _TOGETHER = 256

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
+
+import msgspec
 
 from convcli.model import codes
 from convcli.model.errors import JobError
@@ -21,7 +23,7 @@ from convcli.validation.wording import did_you_mean
 OWN, SHARED = "convcli.toml", "pyproject.toml"
 
 
-class Key(NamedTuple):
+class Key(msgspec.Struct, frozen=True):
     """A key of the configuration: its type, the type in words, its value where nobody sets it, and the commands that
     it concerns."""
 
@@ -52,7 +54,7 @@ PRICE_KEYS = ("input", "output", "cache-read", "cache-write")
 PLACE_KEYS = {"file": str, "where": str, "line": int, "codes": list}
 
 
-class IgnoredPlace(NamedTuple):
+class IgnoredPlace(msgspec.Struct, frozen=True):
     """A place whose findings are not shown: a pointer, in which `*` is any one step, and all that lies below it; on a
     line, or in a row of a table, None for any; with one of these codes, or any if there are none."""
 
@@ -72,7 +74,7 @@ class IgnoredPlace(NamedTuple):
 NOTHING: Mapping[str, Any] = {}
 
 
-class Configuration(NamedTuple):
+class Configuration(msgspec.Struct, frozen=True):
     """What a file sets, the folder to which its patterns are relative, and the file; by default nothing."""
 
     settings: Mapping[str, Any] = NOTHING

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli.engine import conversion, texts
 from convcli.engine.texts import ArgumentStyle
@@ -35,7 +36,7 @@ WORDS = frozenset(
 """Types, kinds and roles: what a report may show of `before` and `after`, which else are values of a transcript."""
 
 
-class Job(NamedTuple):
+class Job(msgspec.Struct, frozen=True):
     """What to convert to, and what to accept. `fail_on`: the lowest level of losses at which nothing is written;
     `framing`: how rows are laid out, where the target is written as rows; `layout`: how documents are, where not as in
     the input ("json" is an array where there may be several); `is_joined`: several inputs have one output;
@@ -131,7 +132,7 @@ class Summary(msgspec.Struct):
         mine.count += group.count
 
 
-class Sinks(NamedTuple):
+class Sinks(msgspec.Struct, frozen=True):
     """Where losses, findings, lines of the restore file and what is refused go as they come; `loss` is None where it is
     enough that losses are counted."""
 
@@ -206,7 +207,7 @@ class InputConversion:
 
     def sinks_of_more(self) -> Sinks:
         """Where a further part of the input goes: nothing is restored of an output that does not appear."""
-        return self.sinks if self._is_acceptable() else self.sinks._replace(restore=None)
+        return self.sinks if self._is_acceptable() else replace(self.sinks, restore=None)
 
     def join(self, summary: Summary, written: Iterable[bytes]) -> None:
         """Count in what came of a further part of the input, and take what was written of it, line by line."""
@@ -282,7 +283,7 @@ class SplitConversion:
         failing = _count(self.summary, step, self.job, self.sinks)
         if step.item is None or step.conversion is None or failing:
             return
-        layout = _layout(step.document, self.job._replace(layout=self.job.layout or "json"), self.source, several=False)
+        layout = _layout(step.document, replace(self.job, layout=self.job.layout or "json"), self.source, several=False)
         output = self._output_for(self._names.name(step.item, step.conversion), SUFFIXES[layout])
         target = self.job.target
         file = DocumentWriter(output, layout, target.collected, names_events=target.names_events)
@@ -301,7 +302,7 @@ def into_folder(
     """The conversion of an input into a folder: into a file, or into a file for each of its transcripts. Rows stand in
     lines there: what reads a folder of rows looks for `*.jsonl`."""
     if job.layout is None and job.target.framings[0] == "records":
-        job = job._replace(layout="jsonl")
+        job = replace(job, layout="jsonl")
     if source.is_several and (folder.is_of_one or writes_rows(job.target)):
         return SplitConversion(source, job, partial(folder.member, file), sinks)
     return InputConversion(source, job, partial(folder.output, file), sinks)

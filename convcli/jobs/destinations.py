@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -18,8 +17,9 @@ from convcli.proof.reasons import Loss
 from convcli.validation import schemas
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
+from convcli.wire.patterns import pattern
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_UNSAFE = pattern(r"[^A-Za-z0-9._-]+")
 MOST_NAMED = 100
 """Characters of an id that a name is made of."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -178,7 +178,7 @@ class Document(msgspec.Struct):
         return line + place[0] - 1, place[1] + (column - 1 if place[0] == 1 else 0), byte + place[2]
 
 
-class Skipped(NamedTuple):
+class Skipped(msgspec.Struct, frozen=True):
     """A stretch of an input that is no document: bytes `start` to `end`, `raw` as they stand there in JSON Lines.
     `torn`: its writer had not finished it."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli.engine import texts
 from convcli.engine.detection import Detection
@@ -16,7 +18,7 @@ from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 
 
-class RecordReader(NamedTuple):
+class RecordReader(msgspec.Struct, frozen=True):
     """What is known of a file: its name, dialect and layout, whether it `has_lines`, and why it was taken for that
     dialect, None when the user named it."""
 

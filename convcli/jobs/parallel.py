@@ -14,6 +14,8 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from convcli.files import stores
 from convcli.jobs import converting, inputs, judging
 from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion, Summary
@@ -45,7 +47,7 @@ def completed(run: InputConversion | SplitConversion, processes: int) -> Summary
     if ranges is None or isinstance(run, SplitConversion):
         return converting.completed(run)
     told, tell = ToldOnce(), run.sinks.finding
-    run.sinks = run.sinks._replace(finding=told.only(tell))
+    run.sinks = replace(run.sinks, finding=told.only(tell))
     run.open()  # what stands in the way of the output is told before the work
     try:
         with all_done(partial(convert_range, run.source, run.job, _wanted(run.sinks)), ranges, processes) as each:
@@ -100,7 +102,7 @@ def _join(run: InputConversion, done: TaskResult) -> None:
 
 def convert_range(source: Input, job: Job, wanted: Wanted, piece: InputPiece, emit: Emit) -> PieceResult:
     """Convert a piece of an input that is open, and emit what comes of it."""
-    job = job._replace(layout="jsonl", is_joined=True)
+    job = replace(job, layout="jsonl", is_joined=True)
 
     def conversion(part: Input) -> InputConversion:
         run = InputConversion(part, job, lambda _: _EmittedOutput(emit), _sinks(wanted, emit))

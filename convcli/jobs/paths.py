@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -12,11 +10,15 @@ from typing import Any, NamedTuple
 from convcli.files import stores
 from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".parquet", ".arrow", ".eval", ".db")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
-_WITH_LINE = re.compile(r"(?P<file>.+):(?P<line>0|[1-9][0-9]{0,17})")
-_WITH_COLUMN = re.compile(rf"{_WITH_LINE.pattern}:[0-9]+")
+_MAGIC = pattern("[*?[]")
+"""What a pattern of file names has, by which `glob` knows it."""
+_LINE = r"(?P<file>.+):(?P<line>0|[1-9][0-9]{0,17})"
+_WITH_LINE = pattern(_LINE)
+_WITH_COLUMN = pattern(rf"{_LINE}:[0-9]+")
 
 
 class InputFile(NamedTuple):
@@ -49,8 +51,8 @@ def split_line(path: str) -> tuple[str, int | None]:
     none is named.
 
     A file that has such a name is that file."""
-    for pattern in () if os.path.lexists(path) else (_WITH_LINE, _WITH_COLUMN):
-        match = pattern.fullmatch(path)
+    for form in () if os.path.lexists(path) else (_WITH_LINE, _WITH_COLUMN):
+        match = form.fullmatch(path)
         if match is not None and (match["file"] == "-" or os.path.lexists(match["file"])):
             return match["file"], int(match["line"])
     return path, None
@@ -71,7 +73,7 @@ def _find(path: str) -> list[InputFile]:
         return [InputFile("-", "stdin.json")]
     if os.path.isdir(path):
         return _walk(path)
-    if not os.path.lexists(path) and glob.has_magic(path):
+    if not os.path.lexists(path) and _MAGIC.search(path):
         return _matches(path)
     return [InputFile(path, os.path.basename(path))]
 
@@ -98,6 +100,8 @@ def _walk(folder: str) -> list[InputFile]:
 
 
 def _matches(pattern: str) -> list[InputFile]:
+    import glob  # few calls need it
+
     matches = sorted(glob.glob(pattern, recursive=True))
     files = [below for match in matches for below in (_walk(match) if os.path.isdir(match) else _find(match))]
     if not files:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from convcli.jobs import inputs
 from convcli.jobs.config import Configuration, is_below
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from convcli.jobs.selection import Selection
 
 
-class ReadingOptions(NamedTuple):
+class ReadingOptions(msgspec.Struct, frozen=True):
     """`dialect` and `duplicate_keys` as the command line says them, None where it does not; `exclude` are patterns for
     files that are not read, relative to the working directory; `line` names one transcript of the one file, `at`
     picks transcripts out of documents, `selection` chooses of all; `restores` keeps what stands around those; `nulls`
@@ -44,7 +47,7 @@ class ReadingOptions(NamedTuple):
         if not files and every and not may_be_none:
             raise JobError("no-input", f"all of {len(every):,} files are excluded", help="convcli config shows by what")
         if self.selection is not None:
-            self.selection.scan([file.path for file in files], self._replace(selection=None).opened)
+            self.selection.scan([file.path for file in files], replace(self, selection=None).opened)
         return files
 
     def excludes(self, path: str) -> bool:

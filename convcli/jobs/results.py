@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -17,7 +17,7 @@ from convcli.model.findings import Finding
 from convcli.proof.reasons import Loss
 
 
-class ItemResult(NamedTuple):
+class ItemResult(msgspec.Struct, frozen=True):
     """What came of one document of an input, or of one stretch that is none.
 
     `is_read`: it passed its schema, and `conversion` is what came of `item`. Neither that nor `refused` is a torn

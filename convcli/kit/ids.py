@@ -6,7 +6,6 @@ Passes of `fit` make them of what is there, so that the same transcript always h
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +17,9 @@ from convcli.kit.sessions import head_of
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Transcript
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
-UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+UUID = pattern(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 """Ids that all programs take, and that are safe in the name of a file."""
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cached_property
 from operator import is_
 from typing import Any
 
@@ -31,6 +29,7 @@ class Alphabet:
     def __init__(self, said: str, allowed: str, most: int, *, first: str = "", least: int = 1) -> None:
         self._said, self._allowed = said, frozenset(allowed)
         self._first = frozenset(first) if first else self._allowed
+        self._letters = allowed.encode()
         self._least, self._most = least, most
         self._blank = "_" if not allowed or "_" in allowed else ""
 
@@ -42,18 +41,15 @@ class Alphabet:
         """Are all of these such words?"""
         if not words:
             return True
+        lengths = list(map(len, words))
+        if min(lengths) < self._least or 0 < self._most < max(lengths):
+            return False
         if not self._allowed:
-            lengths = list(map(len, words))
-            return self._least <= min(lengths) and (max(lengths) <= self._most or not self._most)
-        lines = "\n".join(words)
-        return self._are_words(lines) is not None and lines.count("\n") == len(words) - 1
-
-    @cached_property
-    def _are_words(self) -> Callable[[str], re.Match[str] | None]:
-        """Matches words, a line each; made when it is first asked for, for that takes its time."""
-        first, others = (f"[{re.escape(''.join(sorted(some)))}]" for some in (self._first, self._allowed))
-        word = f"{first}{others}{{{self._least - 1},{self._most - 1 if self._most else ''}}}"
-        return re.compile(f"{word}(?:\\n{word})*").fullmatch
+            return True
+        text = "".join(words)
+        if not text.isascii() or text.encode().translate(None, self._letters):
+            return False
+        return self._first is self._allowed or all(word[0] in self._first for word in words)
 
     def wants(self) -> str:
         """The words in words."""

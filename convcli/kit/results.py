@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from convcli.kit.objects import carried_by, extras_of
@@ -244,7 +245,7 @@ TEXT_AND_FILES = Convention(
 )
 
 
-class ResultTexts(NamedTuple):
+class ResultTexts(msgspec.Struct, frozen=True):
     """Results in a format that has one text for them and no field for a failure.
 
     `failure` stands before the text of a failure · `data`: any JSON but a string, which is text, may stand there too.

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from convcli.kit.objects import Native, omit, says_something
@@ -18,7 +19,7 @@ from convcli.model.transcript import Transcript
 from convcli.wire import exact_json
 
 
-class Setting(NamedTuple):
+class Setting(msgspec.Struct, frozen=True):
     """A setting whose value has two shapes. `lift` and `write` give None for what the other side cannot say.
 
     Of a `partial` one our value does not say all: what writing it would not give back is carried.

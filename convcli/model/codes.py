@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import NamedTuple
+
+import msgspec
 
 
-class Code(NamedTuple):
+class Code(msgspec.Struct, frozen=True):
     """What a code means: in a few words, why it matters, an example and its mended twin, and what to do."""
 
     name: str

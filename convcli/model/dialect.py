@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli.model.errors import JobError
 from convcli.model.rule import Rule
@@ -15,7 +16,7 @@ Framing = Literal["document", "records", "events", "sse"]
 LossKind = Literal["dropped", "changed", "encoded", "invented", "moved"]
 
 
-class Clue(NamedTuple):
+class Clue(msgspec.Struct, frozen=True, order=True):
     """Why a document looks like a dialect. The unique strongest clue wins.
 
     90 and more: a mark that only this dialect has · 60: several marks together · 30: a shape that others share.
@@ -29,7 +30,7 @@ Added: TypeAlias = tuple[tuple[str, Any], ...]
 """Keys that the user adds to every output, with their values; a dot leads into an object."""
 
 
-class Options(NamedTuple):
+class Options(msgspec.Struct, frozen=True):
     """What a user may choose about the output. `form`: one of `Dialect.forms`; `chunk`: characters in a fragment;
     `branch`: of a tree only the active branch, or all that the target can carry; `view`: of a session with a
     compaction all of its history, or only the context, what a model would be sent next; `added`: keys for every one."""
@@ -44,7 +45,7 @@ class Options(NamedTuple):
 USUAL = Options()
 
 
-class Convention(NamedTuple):
+class Convention(msgspec.Struct, frozen=True):
     """How a dialect writes a tool result for which its vendor has no field.
 
     `express` is the function with which it is fitted: it gives the kind and value with which `lift` reads the
@@ -56,7 +57,7 @@ class Convention(NamedTuple):
     """By kind of the result: the kind of loss and the reason."""
 
 
-class SessionFacts(NamedTuple):
+class SessionFacts(msgspec.Struct, frozen=True):
     """What the name of a session's file, and the record that lists it, are made of. `begin` is a time as RFC 3339 has
     it, in UTC."""
 
@@ -68,7 +69,7 @@ class SessionFacts(NamedTuple):
     provider: str | None = None
 
 
-class Program(NamedTuple):
+class Program(msgspec.Struct, frozen=True):
     """Where a program keeps its sessions, and how one is resumed.
 
     `root` is the folder of the program below the home directory, unless the environment variable says where it is;
@@ -105,7 +106,7 @@ RARE = CUSTOM | frozenset(
 """Fields which hardly any format has: a dialect says which it `has`."""
 
 
-class BodyForm(NamedTuple):
+class BodyForm(msgspec.Struct, frozen=True):
     """A document of another dialect within one of a dialect: its name, the form that is written, and where it is."""
 
     dialect: str
@@ -229,4 +230,4 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         if self.write is None:
             raise JobError("read-only-dialect", f"{self.title} is only read, never written")
         form = self.form(transcript, options)
-        return self.write(self.fitted(transcript, form), options._replace(form=form))
+        return self.write(self.fitted(transcript, form), replace(options, form=form))

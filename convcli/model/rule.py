@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli.model.findings import Severity
 from convcli.model.transcript import Path
@@ -11,7 +13,7 @@ from convcli.model.transcript import Path
 NO_INDEX = -1
 
 
-class NodeRef(NamedTuple):
+class NodeRef(msgspec.Struct, frozen=True):
     """A node of a transcript: a tool, a message or a part of it, or by default the transcript; and a field of it.
 
     `field` is named as in losses (`tool_call.id`, `toolChoice`); `steps` go on inside its value.
@@ -24,7 +26,7 @@ class NodeRef(NamedTuple):
     steps: Path = ()
 
 
-class Breach(NamedTuple):
+class Breach(msgspec.Struct, frozen=True):
     """A rule of a service that a transcript breaks. `notes` may end in a node, whose place is then told with them."""
 
     code: str
@@ -35,7 +37,7 @@ class Breach(NamedTuple):
     notes: tuple[tuple[str, NodeRef | None], ...] = ()
 
 
-class Rule(NamedTuple):
+class Rule(msgspec.Struct, frozen=True):
     """A check, and the codes of what it can find.
 
     `of_input` are those of them that a conversion tells of what it reads, not only of what it writes: the document

@@ -9,9 +9,10 @@ data: reasons, conventions, and where a field stands. Linear in the number of pa
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 from itertools import accumulate
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
@@ -25,12 +26,14 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.proof.align import Alignment, align, align_tools
 from convcli.proof.equality import as_json, exact_message, exact_messages, exact_part, exact_tool, media_key
 from convcli.proof.reasons import MISSING, KeysOf, Loss
 from convcli.proof.records import Differences, camel
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
+
+if TYPE_CHECKING:
+    from convcli.proof.align import Alignment
 
 
 def difference(
@@ -94,6 +97,8 @@ class _Walk:
 
     def alignment(self) -> Alignment:
         """Who is who; turns off the active branch are nobody when the output has no branches."""
+        from convcli.proof.align import align  # not at the top: mostly all messages and tools are equal
+
         made_up = self.diff.made_up | self.diff.made_up_again
         if not self.has_chosen():
             return align(self.before.messages, self.after.messages, made_up)
@@ -109,6 +114,10 @@ class _Walk:
                 "dropped" if after is None else "invented", self.diff.places.field("tools", ()), "tools", before, after
             )
         before, after, last = before or [], after or [], -1
+        if len(before) == len(after) and all(map(partial(self.same, exact=exact_tool), before, after)):
+            return
+        from convcli.proof.align import align_tools
+
         tool_of = align_tools(before, after)
         for i, (tool, j) in enumerate(zip(before, tool_of, strict=True)):
             place = self.diff.places.tool(i)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 _UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
@@ -23,7 +25,7 @@ def safe_text(text: str, *, lines: bool = False) -> str:
 
     Newlines and tabs stay only with `lines`, for text that is printed as a block.
     """
-    if text.isascii() and text.isprintable():
+    if (text.replace("\n", "") if lines else text).isprintable():  # nothing that is unsafe is
         return text
     if lines:
         return re.sub(_UNSAFE, _escape, text)
@@ -130,7 +132,7 @@ MOST_COLOURED = 1 << 18
 """Characters of a JSON text that is coloured: a second of work."""
 
 
-class Paint(NamedTuple):
+class Paint(msgspec.Struct, frozen=True):
     """How to mark what matters: with colour, or not at all."""
 
     colour: bool = False

@@ -37,9 +37,15 @@ class QuickValidator:
         if isinstance(node, bool):
             return node
         self.left -= 1
-        if self.left < 0 or not node.keys() <= KNOWN:
+        if self.left < 0:
             raise UndecidedError
-        return all(CHECKS[keyword](self, node, value) for keyword in node if keyword in CHECKS)
+        for keyword in node:
+            check = CHECKS.get(keyword)
+            if check is None and keyword not in SILENT:
+                raise UndecidedError
+            if check is not None and not check(self, node, value):
+                return False
+        return True
 
     def _refers(self, node: Schema, value: Any) -> bool:
         return self._pass(follow(self._root, node["$ref"]), value)
@@ -140,4 +146,5 @@ CHECKS: dict[str, Callable[[QuickValidator, Schema, Any], bool]] = {
     "not": QuickValidator._passes_not,
     "$ref": QuickValidator._refers,
 }
-KNOWN = CHECKS.keys() | {"then", "else", "$schema", "$id", "$defs", "title", "description", "x-marks"}
+SILENT = frozenset({"then", "else", "$schema", "$id", "$defs", "title", "description", "x-marks"})
+"""Keywords that refuse nothing by themselves."""

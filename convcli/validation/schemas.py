@@ -14,6 +14,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from convcli.model import plugins
@@ -30,6 +31,7 @@ from convcli.validation.wording import (
     one_of,
     shown_key,
 )
+from convcli.wire import exact_json
 from convcli.wire.pointers import follow, pointer, resolve
 
 SUFFIX = ".schema.json"
@@ -60,7 +62,7 @@ class SchemaBreach(NamedTuple):
     value: Any
 
 
-class Explanation(NamedTuple):
+class Explanation(msgspec.Struct, frozen=True):
     """What a breach means. Of several at one place and about one `subject` the one with the least `weight` is told."""
 
     subject: str
@@ -94,7 +96,7 @@ def schema(name: str) -> dict[str, Any]:
         return _of_plugin(name)
     with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
         text = file.read()
-    loaded: dict[str, Any] = json.loads(text)
+    loaded: dict[str, Any] = exact_json.parse(text)
     return _bundled(loaded) if text.count(OTHER) > 1 else loaded  # one is its own name
 
 
@@ -365,13 +367,13 @@ def _possible(name: str, node: Any) -> Iterator[dict[str, Any]]:
 def vocabulary(name: str) -> frozenset[str]:
     """All keys that the schema names somewhere."""
 
-    def keys(node: Any) -> Iterator[str]:
-        if isinstance(node, dict):
-            yield from node.get("properties", ())
-        for below in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-            yield from keys(below)
-
-    return frozenset(keys(schema(name)))
+    keys, nodes = set[str](), [schema(name)]
+    while nodes:
+        node = nodes.pop()
+        keys.update(node.get("properties", ()))
+        for below in node.values():
+            nodes += [each for each in (below if isinstance(below, list) else [below]) if isinstance(each, dict)]
+    return frozenset(keys)
 
 
 @cache

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+import msgspec
 
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
@@ -21,7 +23,7 @@ Purpose: TypeAlias = Literal["document", "request", "output"]
 may be either?"""
 
 
-class LocatedCall(NamedTuple):
+class LocatedCall(msgspec.Struct, frozen=True):
     """A call and where it is."""
 
     message: int
@@ -33,7 +35,7 @@ class LocatedCall(NamedTuple):
         return NodeRef(self.message, self.part, field=field, steps=steps)
 
 
-class LocatedResult(NamedTuple):
+class LocatedResult(msgspec.Struct, frozen=True):
     """A result and where it is."""
 
     message: int

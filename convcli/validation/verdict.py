@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
@@ -13,7 +12,6 @@ from convcli.model.dialect import Dialect
 from convcli.model.findings import Finding
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Path, Transcript
-from convcli.proof.align import align
 from convcli.proof.places import Places
 from convcli.proof.records import fields_of
 from convcli.validation.rules.kinds import known_types
@@ -100,6 +98,30 @@ def _finding(breach: Breach, placing: Placing) -> Finding:
 def _in_source(before: Transcript, after: Transcript, source: Dialect | None) -> Placing:
     """Where a node of `after` stands in the document of `before`; what was made up, where what precedes it stands."""
     places = Places(before, source)
+    tools = {tool.name: i for i, tool in enumerate(before.tools or ())}
+    in_message: Placing | None = None
+
+    def placing(at: NodeRef) -> Path:
+        nonlocal in_message
+        if at.tool != NO_INDEX:
+            name = (after.tools or [])[at.tool].name if at.tool < len(after.tools or ()) else ""
+            index = tools.get(name, at.tool)
+            return path_of(places, replace(at, tool=index) if index < len(tools) else NodeRef(field="tools"))
+        if at.message == NO_INDEX:
+            return path_of(places, replace(at, steps=()))
+        if in_message is None:
+            in_message = _in_message(before, after, places)
+        return in_message(at)
+
+    return placing
+
+
+def _in_message(before: Transcript, after: Transcript, places: Places) -> Placing:
+    """The same of messages and their parts, for which the messages of both are aligned."""
+    from bisect import bisect_right  # not at the top: most findings are about the whole document
+
+    from convcli.proof.align import align
+
     invented = [transcript.origin.invented for transcript in (before, after) if transcript.origin is not None]
     alignment = align(before.messages, after.messages, set().union(*invented))
     parts = {spot: origin for origin, spot in alignment.part_of.items()}
@@ -108,18 +130,11 @@ def _in_source(before: Transcript, after: Transcript, source: Dialect | None) ->
         if j is not None:
             messages.setdefault(j, i)
     known = sorted(messages)
-    tools = {tool.name: i for i, tool in enumerate(before.tools or ())}
 
     def placing(at: NodeRef) -> Path:
-        if at.tool != NO_INDEX:
-            name = (after.tools or [])[at.tool].name if at.tool < len(after.tools or ()) else ""
-            index = tools.get(name, at.tool)
-            return path_of(places, at._replace(tool=index) if index < len(tools) else NodeRef(field="tools"))
         if (at.message, at.part) in parts:
             i, k = parts[at.message, at.part]
-            return path_of(places, at._replace(message=i, part=k))
-        if at.message == NO_INDEX:
-            return path_of(places, at._replace(steps=()))
+            return path_of(places, replace(at, message=i, part=k))
         if at.message in messages and at.part == NO_INDEX:
             index = messages[at.message]
             is_said = getattr(before.messages[index], _attribute(at.field), None) is not None

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from convcli.model.errors import JobError
+from convcli.wire.patterns import pattern
 
-PLAIN_WORD = re.compile(r"[A-Za-z0-9_.-]{1,40}\Z")
+PLAIN_WORD = pattern(r"[A-Za-z0-9_.-]{1,40}\Z")
 """What a message may repeat of a document: the name of a role or a key, never a text or a terminal sequence."""
 SCALAR_NAMES = {bool: "a boolean", int: "an integer", float: "a number"}
 EDITS = ((2, 0), (5, 1), (9, 2), (40, 3))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
+import msgspec
+
+from convcli.wire.patterns import pattern
 
 _MARKS = (
     (b"\xff\xfe\0\0", "UTF-32LE"),
@@ -28,10 +29,10 @@ _MAGIC = (
     (b"<html", "an HTML page"),
     (b"<?xml", "XML"),
 )
-_NUMBERS = re.compile(rb"[0-9]+ [0-9]+ [0-9]")
+_NUMBERS = pattern(rb"[0-9]+ [0-9]+ [0-9]")
 
 
-class ForeignContent(NamedTuple):
+class ForeignContent(msgspec.Struct, frozen=True):
     """What bytes are that are no JSON text: a code, and what to say and to advise."""
 
     code: str

@@ -13,8 +13,9 @@ import json
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from threading import local
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 import orjson
 
 from convcli.wire import strict_json
@@ -126,7 +127,7 @@ def _dump_within_depth(value: Any) -> tuple[bytes, int]:
         nest.inner[0] = None
 
 
-class Nest(NamedTuple):
+class Nest(msgspec.Struct, frozen=True):
     """`spare` lists inside each other, as many as orjson writes beyond our limit."""
 
     spare: int
@@ -154,13 +155,15 @@ def nest_of_thread() -> Nest:
 def _spare_depth() -> int:
     """How many levels orjson writes beyond ours; it differs between its versions."""
     value: list[Any] = []
-    depth = 1
+    for _ in range(MAX_DEPTH):
+        value = [value]
+    spare = 0
     while True:
         try:
             orjson.dumps(value)
         except TypeError:
-            return depth - 1 - MAX_DEPTH
-        value, depth = [value], depth + 1
+            return spare
+        value, spare = [value], spare + 1
 
 
 def write(value: Any, *, indent: bool = False) -> bytes:

@@ -5,11 +5,12 @@ https://www.rfc-editor.org/rfc/rfc6901
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Any
 
-_INDEX = re.compile("0|[1-9][0-9]*")
+from convcli.wire.patterns import pattern
+
+_INDEX = pattern("0|[1-9][0-9]*")
 
 
 def pointer(path: Collection[str | int]) -> str:

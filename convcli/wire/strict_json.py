@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from convcli.model.errors import ContentError
 from convcli.wire import decimals, encodings
+from convcli.wire.patterns import pattern
 from convcli.wire.pointers import pointer
 from convcli.wire.surrogates import spelled
 
@@ -32,11 +33,11 @@ BLANK = " \t\n\r"
 BOM = b"\xef\xbb\xbf"
 
 # Possessive quantifiers: a string without an end is given up at once instead of being tried from every quote.
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]|[^\s",:\[\]{}]++', re.DOTALL)
-_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
-_CUT = re.compile(r"-?|\.|[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\u[0-9a-fA-F]{0,4}")
-_NUMBER = re.compile(r"-?(?P<digits>[0-9]+)(?P<rest>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
-_PYTHON = re.compile(r"'|None\b|True\b|False\b|b'|\(")
+_TOKEN = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]|[^\s",:\[\]{}]++', re.DOTALL)
+_BRACKET = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+_CUT = pattern(r"-?|\.|[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\u[0-9a-fA-F]{0,4}")
+_NUMBER = pattern(r"-?(?P<digits>[0-9]+)(?P<rest>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
+_PYTHON = pattern(r"'|None\b|True\b|False\b|b'|\(")
 
 _SYNTAX = (
     ("Expecting value", "no JSON value begins here"),

@@ -10,8 +10,10 @@ import json
 import re
 from typing import Any
 
-_TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_CAPITAL = re.compile(r"\\u(?=[dD][89a-fA-F])[0-9a-f]{0,3}[A-F]")
+from convcli.wire.patterns import pattern
+
+_TEXT = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_CAPITAL = pattern(r"\\u(?=[dD][89a-fA-F])[0-9a-f]{0,3}[A-F]")
 
 
 class Spelled(str):

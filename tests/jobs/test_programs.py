@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from convcli.jobs import programs
 from convcli.model.dialect import SessionFacts
@@ -59,7 +60,7 @@ def test_a_session_that_is_not_there_or_not_the_only_one_is_told(tmp_path: Path)
     with pytest.raises(JobError, match="codex has no session whose id begins with 0c"):
         programs.file_of("codex:0c", str(tmp_path))
     for last in "12":
-        path = Path(programs.path(programs.get("codex"), FACTS._replace(id=ID[:-1] + last), str(tmp_path)))
+        path = Path(programs.path(programs.get("codex"), replace(FACTS, id=ID[:-1] + last), str(tmp_path)))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     with pytest.raises(JobError, match="codex has 2 sessions"):

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from convcli import dialects
 from convcli.engine import pipeline
@@ -74,7 +75,7 @@ def test_every_code_has_an_explanation() -> None:
 
 def test_an_explanation_says_everything() -> None:
     for code in codes.table().values():
-        assert all(code), code.name
+        assert all(astuple(code)), code.name
         assert code.why[-1] + code.mend[-1] == "..", code.name
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from convcli.kit.renaming import WORD, Alphabet, identifiers
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
@@ -42,7 +44,7 @@ def _objects(survey: Survey) -> Iterator[Breach]:
         content = (native.get("toolResult") or {}).get("content") if isinstance(native, dict) else None
         for j, block in enumerate(content if isinstance(content, list) else ()):
             if isinstance(block, dict) and "json" in block and not isinstance(block["json"], dict):
-                at = answered.at()._replace(steps=("toolResult", "content", j, "json"))
+                at = replace(answered.at(), steps=("toolResult", "content", j, "json"))
                 yield Breach("result-not-object", at, "the JSON of a result must be an object")
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from convcli.families.anthropic import request
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of
 from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_facts, write_facts
@@ -83,7 +85,7 @@ TURNS = Turns(
     _write_facts,
     joins_bare_results,
 )
-ANSWERS = TURNS._replace(strings=False)
+ANSWERS = replace(TURNS, strings=False)
 
 
 def is_turn(row: Any) -> bool:

@@ -6,7 +6,10 @@ Specification: https://platform.claude.com/docs/en/api/messages; read 2026-11-20
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
@@ -51,7 +54,7 @@ BLOCKS = INNER | {"file"}
 """The kinds of block that some result can hold."""
 
 
-class Blocks(NamedTuple):
+class Blocks(msgspec.Struct, frozen=True):
     """The blocks of one dialect. A borrower has a name and tables of its own.
 
     `owner` is the name under which keys without a field are carried · `lists`: what a list of blocks of other kinds
@@ -102,7 +105,7 @@ class Blocks(NamedTuple):
             return {**native, key: value} if native is not None and value else native
 
         readers = {**self.readers, **{kind: read(kind) for kind in kinds}}
-        return self._replace(readers=readers, writers={**self.writers, **dict.fromkeys(kinds.values(), write)})
+        return replace(self, readers=readers, writers={**self.writers, **dict.fromkeys(kinds.values(), write)})
 
     def is_unknown(self, block: Any) -> bool:
         """Is it a block that is read back as opaque?"""

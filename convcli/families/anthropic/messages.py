@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli.families.anthropic.blocks import Blocks, is_bare
 from convcli.families.anthropic.usage import lift_usage, write_usage
@@ -65,7 +67,7 @@ def joins_bare_results(message: Message, previous: Message) -> bool:
     return is_bare and joins_results(message, previous)
 
 
-class Turns(NamedTuple):
+class Turns(msgspec.Struct, frozen=True):
     """The messages of one dialect.
 
     `lift_facts` sets what stands beside the content, and adds to what is carried; `write_facts` is its inverse, and

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from convcli.families.anthropic.messages import Turns
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, without_nulls
@@ -35,4 +37,4 @@ def write_response(transcript: Transcript, turns: Turns) -> Native:
 
 
 def _of_responses(turns: Turns) -> Turns:
-    return turns._replace(keys=RESPONSE, strings=False)
+    return replace(turns, keys=RESPONSE, strings=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.families.google.keys import Service
 from convcli.families.google.parts import DATA
 from convcli.families.google.schema import SUBSET, subschemas
@@ -97,11 +99,11 @@ def _in_subset(schema: dict[str, Any], at: NodeRef) -> Iterator[Breach]:
     if kind == "array" and not camel.get("items"):
         yield Breach("array-without-items", at, "the schema of an array says what its items are")
     if "enum" in camel and kind not in ("string", ""):
-        yield Breach("enum-not-string", at._replace(steps=(*at.steps, "enum")), "only strings can be enumerated")
+        yield Breach("enum-not-string", replace(at, steps=(*at.steps, "enum")), "only strings can be enumerated")
     for key in (key for key in camel if key not in SUBSET.known):
         text = "the subset of OpenAPI has no such keyword"
         help_text = "parametersJsonSchema takes any JSON Schema"
-        yield Breach("unknown-schema-keyword", at._replace(steps=(*at.steps, key)), text, help=help_text)
+        yield Breach("unknown-schema-keyword", replace(at, steps=(*at.steps, key)), text, help=help_text)
 
 
 ROLES_ARE_NAMED = Rule(("missing-role",), _roles_are_named)

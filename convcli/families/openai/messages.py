@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from convcli.families.openai.calls import (
@@ -111,7 +112,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     return Message(native["role"], lifting.parts, name=name, extras=extras_of(context.dialect, carried)), lifting.spots
 
 
-class _Lifting(NamedTuple):
+class _Lifting(msgspec.Struct, frozen=True):
     """What the lift of one message adds to."""
 
     parts: list[Part]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from convcli.families.openai import request as common
@@ -26,7 +26,7 @@ WITHOUT_ANSWER = "response"
 """Under this name is carried what a response without any choice says in the words of a request."""
 
 
-class Answers(NamedTuple):
+class Answers(msgspec.Struct, frozen=True):
     """What the responses of one dialect say in words of its own; `dialect` names the owner of its extras."""
 
     dialect: str

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, pairwise
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -18,7 +20,7 @@ UNFINISHED = ("aborted", "error")
 MOST_NAMED = 3
 
 
-class PairingRules(NamedTuple):
+class PairingRules(msgspec.Struct, frozen=True):
     """How a service wants results.
 
     `where`: directly behind the turn that called, or anywhere later · `merged`: neighbouring turns of an assistant are
@@ -118,7 +120,7 @@ class PairWalk:
         if is_sent and self.rules.where == "next" and self.survey.form != "response":
             waiting = (called for each in self.open.values() for called in each)
             self._tell_missing(waiting, None if before == "tool" else "warning")
-        return sorted(self.reported, key=lambda breach: breach.at[:2])
+        return sorted(self.reported, key=lambda breach: (breach.at.message, breach.at.part))
 
     def _next_turn(self) -> None:
         self.turn, self.place = {}, None

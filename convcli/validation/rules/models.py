@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.survey import Survey, for_outputs
+from convcli.wire.patterns import pattern
 
 NAMES = {
-    "OpenAI": re.compile(r"(ft:)?(gpt-(?!oss)|chatgpt-|codex-|o[134](-|$))"),
-    "Anthropic": re.compile("claude-"),
-    "Google": re.compile("gemini-"),
-    "Mistral": re.compile("(mistral|ministral|magistral|codestral|devstral|pixtral|open-mistral|open-mixtral)-"),
-    "Cohere": re.compile("command-"),
-    "Bedrock": re.compile(r"([a-z]+\.)?(amazon|anthropic|meta|mistral|cohere|ai21|openai|deepseek|qwen)\."),
+    "OpenAI": pattern(r"(ft:)?(gpt-(?!oss)|chatgpt-|codex-|o[134](-|$))"),
+    "Anthropic": pattern("claude-"),
+    "Google": pattern("gemini-"),
+    "Mistral": pattern("(mistral|ministral|magistral|codestral|devstral|pixtral|open-mistral|open-mixtral)-"),
+    "Cohere": pattern("command-"),
+    "Bedrock": pattern(r"([a-z]+\.)?(amazon|anthropic|meta|mistral|cohere|ai21|openai|deepseek|qwen)\."),
 }
 """How names of models begin, by whose they are. Models that anybody may serve (`gpt-oss`, `gemma`) are nobody's."""
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -24,7 +27,7 @@ SchemaProblem: TypeAlias = tuple[str, Path, str]
 """A code, where in the schema, and what is wrong."""
 
 
-class Node(NamedTuple):
+class Node(msgspec.Struct, frozen=True):
     """A schema object inside a schema, and how to get there."""
 
     steps: Path
@@ -106,7 +109,7 @@ def _called(survey: Survey) -> str:
 # --- schemas of parameters -------------------------------------------------------------------------------------------
 
 
-class SchemaDemands(NamedTuple):
+class SchemaDemands(msgspec.Struct, frozen=True):
     """What a service wants of a schema, beside being one.
 
     `bare`: a schema without a type stands for an object · `plain_root`: no choice at the root · `items`: arrays say
@@ -169,7 +172,7 @@ def output_schemas(*, free: Callable[[Survey], bool]) -> Rule:
 def _judged(schema: dict[str, Any], demands: SchemaDemands, at: NodeRef, strict: bool = False) -> Iterator[Breach]:
     for code, steps, problem in _problems_of(exact_json.write(schema), demands, strict):
         severity: Severity = "warning" if code == "remote-reference" else "error"
-        yield Breach(code, at._replace(steps=steps), problem, severity)
+        yield Breach(code, replace(at, steps=steps), problem, severity)
 
 
 @lru_cache(maxsize=256)
