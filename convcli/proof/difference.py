@@ -14,6 +14,8 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import (
@@ -22,6 +24,7 @@ from convcli.model.transcript import (
     Message,
     Part,
     Path,
+    Text,
     ToolDefinition,
     ToolResult,
     Transcript,
@@ -204,6 +207,10 @@ class _Walk:
 
     def dropped_part(self, part: Part, place: Path) -> None:
         self.diff.add("dropped", place, part.type, _brief(part))
+        self.beside_part(part, place)
+
+    def beside_part(self, part: Part, place: Path) -> None:
+        """What is said beside the value of a part is gone."""
         self.diff.keys(part.metadata or {}, {}, f"{part.type}.metadata", place)
         self.diff.extras(part.extras, None, place)
 
@@ -220,16 +227,19 @@ class _Walk:
 
     def result(self, result: ToolResult, other: ToolResult, place: Path) -> None:
         skip: tuple[str, ...] = ()
+        one, two = _alone(result), _alone(other)
         same = (
-            result.kind == other.kind
-            and result.is_error == other.is_error
-            and exact_json.exact(as_json(result.value), as_json(other.value))
+            one.kind == two.kind
+            and one.is_error == two.is_error
+            and exact_json.exact(as_json(one.value), as_json(two.value))
         )
         if same:
             skip = ("kind", "value", "is_error")
-        elif self.by_convention(result, other, place):
+            self.inside(result, other, place)
+        elif self.by_convention(one, two, place):
             flagged = result.kind == "multimodal" and other.kind != "error"
             skip = ("kind", "value") if flagged else ("kind", "value", "is_error")
+            self.inside(result, other, place)
         self.diff.record(result, other, "tool_result", place, skip)
 
     def by_convention(self, result: ToolResult, other: ToolResult, place: Path) -> bool:
@@ -243,16 +253,25 @@ class _Walk:
             name = "kind" if result.kind != other.kind else "value"
             one, other_value = as_json(getattr(result, name)), as_json(getattr(other, name))
             self.diff.add(kind, place, f"tool_result.{name}", one, other_value, why=why)
-            if result.kind == "multimodal":
-                inside = set(map(media_key, other.value)) if other.kind == "multimodal" else set()
-                media = {media_key(part): (part, place) for part in result.value if part.type in MEDIA_KINDS}
-                self.accounted |= {key: entry for key, entry in media.items() if key not in inside}
-                kept = other.value if other.kind == "multimodal" else []
-                for part in result.value:
-                    if part.type == "opaque" and part not in kept:
-                        self.dropped_part(part, place)
             return True
         return False
+
+    def inside(self, result: ToolResult, other: ToolResult, place: Path) -> None:
+        """What becomes of the parts of a result of whose value nothing is left to tell: each says what it said, media
+        may stand elsewhere, and of a text that was joined with others its words are kept, and nothing beside them."""
+        twins: dict[Any, list[Part]] = {}
+        for twin in other.value if other.kind == "multimodal" else ():
+            twins.setdefault(_inner_key(twin), []).append(twin)
+        for k, part in enumerate(result.value if result.kind == "multimodal" else ()):
+            key, spot = _inner_key(part), self.diff.places.inside(place, k, len(result.value))
+            if twins.get(key):
+                self.diff.record(part, twins[key].pop(0), part.type, spot)
+            elif part.type in MEDIA_KINDS:
+                self.accounted[key] = (part, spot)
+            elif part.type == "text":
+                self.beside_part(part, spot)
+            else:
+                self.dropped_part(part, spot)
 
     def moved_media(self, alignment: Alignment) -> None:
         """The media of results that a convention moved: they are somewhere in the output, and hold all they held."""
@@ -303,6 +322,20 @@ IDENTITY = ("id", "parent_id", "created_at", "name", "model")
 FIELDS = tuple(name for name in TRANSCRIPT_FIELDS if name not in ("messages", "tools", "settings", "extras", "head"))
 """Fields of a transcript that are compared as a whole."""
 _fields = attrgetter(*FIELDS)
+
+
+def _alone(result: ToolResult) -> ToolResult:
+    """A result whose parts say nothing beside their values."""
+    if result.kind != "multimodal" or all(part.extras is None and part.metadata is None for part in result.value):
+        return result
+    return replace(result, value=[replace(part, extras=None, metadata=None) for part in result.value])
+
+
+def _inner_key(part: Part) -> Any:
+    """What tells the parts of a result apart."""
+    if part.type in MEDIA_KINDS:
+        return media_key(part)
+    return part.text if isinstance(part, Text) else exact_json.key(as_json(part))
 
 
 def _brief(record: Part | ToolDefinition) -> Any:

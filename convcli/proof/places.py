@@ -71,6 +71,18 @@ class Places:
         place, spots = self._turns[index]
         return climb(place, spots[part] if spots is not None and part < len(spots) else self._spot)
 
+    def inside(self, place: Path, index: int, count: int) -> Path:
+        """The path of one of the `count` parts of the result at `place`, where the document has an item for each."""
+        path = self.field("tool_result.value", place)
+        if self._document is None:
+            return (*path, index)
+        if self._lacks(path):
+            return place
+        node: Any = self._document
+        for step in self.existing(path):
+            node = node[step]
+        return (*path, index) if isinstance(node, list) and len(node) == count else place
+
     def tool(self, index: int) -> Path:
         """The path of a tool definition."""
         return self._tools[index] if self._tools is not None else ("tools", index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -50,6 +51,35 @@ def test_media_that_move_out_of_a_result_still_say_all_they_said_or_it_is_told()
     where = "/contents/2/parts/0"
     expected = {("dropped", "image.mediaType", where), ("dropped", "image.name", where)}
     assert expected <= told({"contents": contents}, "vertexai", "openai-chat")
+
+
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+MARK = {"cache_control": {"type": "ephemeral"}}
+
+
+def with_result(*parts: Any) -> Any:
+    """A request to Anthropic that ends with a result of these parts."""
+    call = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": list(parts)}
+    roles = [("user", "x"), ("assistant", [call]), ("user", [result])]
+    return {"messages": [{"role": role, "content": content} for role, content in roles]}
+
+
+@pytest.mark.parametrize("rest", [[{"type": "text", "text": "b"}], [IMAGE]], ids=["texts", "media"])
+@pytest.mark.parametrize("target", WRITTEN)
+def test_what_is_said_beside_a_text_in_a_result_is_kept_or_told(target: str, rest: list[Any]) -> None:
+    document = with_result({"type": "text", "text": "a", **MARK}, *rest)
+    done = pipeline.convert(document, dialects.get("anthropic"), dialects.get(target))
+    before = json.dumps([loss.to_dict().get("before") for loss in done.losses])
+    assert "ephemeral" in json.dumps(done.document) + before
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "bedrock-converse", "vercel-ai"])
+def test_what_is_said_beside_the_parts_of_a_result_is_told_at_its_key_and_not_as_another_value(target: str) -> None:
+    found = told(with_result({"type": "text", "text": "a", **MARK}, {**IMAGE, **MARK}), "anthropic", target)
+    place = "/messages/2/content/0/content"
+    expected = {("dropped", "extras.anthropic.cache_control", f"{place}/{k}/cache_control") for k in (0, 1)}
+    assert found - told(with_result({"type": "text", "text": "a"}, IMAGE), "anthropic", target) == expected
 
 
 def test_what_a_response_says_beside_its_answers_is_told_key_by_key() -> None:
