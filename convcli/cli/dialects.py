@@ -50,13 +50,19 @@ def command(screen: Screen, dialect: Dialect | None, form: str, matrix: bool) ->
 def _row(dialect: Dialect) -> dict[str, Any]:
     return {
         "dialect": dialect.name,
-        "about": dialects.about(dialect.name) + ("" if dialect.is_written else " (only read)"),
+        "about": _about(dialect),
         "reads": "yes",
         "writes": "no" if not dialect.is_written else "yes",
         "framings": ", ".join(dialect.framings),
         "forms": ", ".join(dialect.forms),
         "title": dialect.title,
     }
+
+
+def _about(dialect: Dialect) -> str:
+    """A dialect in one line, which says once that it is only read."""
+    about = dialects.about(dialect.name)
+    return about if dialect.is_written or "only read" in about else f"{about} (only read)"
 
 
 def _described(dialect: Dialect) -> Iterator[str]:

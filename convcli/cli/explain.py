@@ -56,7 +56,7 @@ def _explained(code: Code, paint: Paint, width: int | None) -> Iterator[str]:
     for name, example in (("bad", code.bad), ("good", code.good)):
         yield f"\n{paint.dim(name)}\n" + "".join(f"    {line}\n" for line in example.splitlines())
     yield f"\n{paint.dim('fix')}\n{_wrapped(code.mend, width, '    ')}\n"
-    concerned = _dialects(code.name)
+    concerned = _concerned(code.name)
     if concerned:
         yield f"\n{paint.dim('rule of')}\n{_wrapped(', '.join(concerned), width, '    ')}\n"
 
@@ -70,8 +70,10 @@ def _wrapped(text: str, width: int | None, indent: str = "") -> str:
     return fill(text, min(width, WIDEST), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _dialects(code: str) -> list[str]:
-    """The dialects that have a rule with this code."""
+def _concerned(code: str) -> list[str]:
+    """The dialects that have a rule with this code, or all schemas."""
     from convcli import dialects
+    from convcli.jobs.judging import SHAPE
 
-    return [one.name for one in dialects.builtin() if any(code in rule.codes for rule in one.rules)]
+    ruled = [one.name for one in dialects.builtin() if any(code in rule.codes for rule in one.rules)]
+    return ["the schema of every dialect"] if code in SHAPE else ruled

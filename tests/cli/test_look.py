@@ -83,6 +83,13 @@ def test_dialects_lists_what_the_folder_holds_and_describes_one() -> None:
     rows = json.loads(run("dialects", "--output-format", "json").stdout)
     assert {OWN, OTHER} <= {row["dialect"] for row in rows}
     assert b"Chat Completions" in run("dialects", OTHER).stdout
+    assert [row["dialect"] for row in rows if row["about"].count("only read") > 1] == []
+    assert [row["dialect"] for row in rows if row["writes"] == "no" and "only read" not in row["about"]] == []
+
+
+def test_a_code_of_all_schemas_is_explained_as_one_of_all_dialects() -> None:
+    assert run("explain", "unknown-value").stdout.endswith(b"rule of\n    the schema of every dialect\n")
+    assert b"sharegpt" in run("explain", "unanswered-row").stdout.partition(b"rule of\n")[2]
 
 
 def test_schema_prints_json_schema_and_lists_the_names() -> None:
