@@ -29,6 +29,7 @@ convcli diff samples/cline/twin-weather.json samples/mcp/twin-weather.json --out
 """
 
 COLUMNS = ["level", "kind", "field", "line", "first", "second", "before", "after"]
+ONE_SIDED = ("dropped", "invented")
 LEVELS = {"content": ("content",), "context": ("content", "context"), "any": ("content", "context", "envelope")}
 
 
@@ -68,11 +69,13 @@ def command(
     Ids may differ if they only tie calls to results, and what the dialect of the other file has no place for does not
     count. Files of many transcripts are compared one by one. Exits 0 if they are equal, 1 if not.
     """
-    rows = [row for row in _rows(first, second, reading, target, exact=exact) if row["level"] in LEVELS[level]]
+    every = list(_rows(first, second, reading, target, exact=exact))
+    rows = [row for row, counts in every if counts and row["level"] in LEVELS[level]]
     if form == "text":
         from convcli.report import differences
 
-        screen.show(differences.listed(rows, first, second, screen.out))
+        beyond = sum(not counts and row["level"] == "content" and row["kind"] in ONE_SIDED for row, counts in every)
+        screen.show(differences.listed(rows, first, second, screen.out, beyond))
     else:
         _shared.show_table(screen, form, COLUMNS, rows)
     return UNACCEPTABLE if rows else DONE
@@ -80,20 +83,22 @@ def command(
 
 def _rows(
     first: str, second: str, reading: ReadingOptions, target: Dialect | None, *, exact: bool
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Each difference as a row, and if it counts; for transcripts without one those that only --exact counts."""
     from convcli.engine.sameness import Difference, differences
 
     ours = reading.documents(first)
     theirs = replace(reading, dialect=None if target is None else target.name).documents(second)
     for one, other in zip_longest(ours, theirs):
         if one is None or other is None:
-            yield _row(
-                Difference("content", "invented" if one is None else "dropped", "transcript", "", ""), one, other
-            )
+            only_in = Difference("content", "invented" if one is None else "dropped", "transcript", "", "")
+            yield _row(only_in, one, other), True
         else:
-            lifted = one.lift(), other.lift()
-            for each in differences(*lifted, one.dialect, other.dialect, exact=exact):
-                yield _row(each, one, other)
+            compared = one.lift(), other.lift(), one.dialect, other.dialect
+            found = differences(*compared, exact=exact)
+            yield from ((_row(each, one, other), True) for each in found)
+            if not found and one.dialect is not other.dialect:
+                yield from ((_row(each, one, other), False) for each in differences(*compared, exact=True))
 
 
 def _row(difference: Difference, one: Document | None, other: Document | None) -> dict[str, Any]:

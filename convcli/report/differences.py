@@ -15,8 +15,9 @@ WIDTH = 100
 VERBS = {"dropped": "only in the first", "invented": "only in the second"}
 
 
-def listed(rows: Sequence[dict[str, Any]], first: str, second: str, paint: Paint) -> Iterator[str]:
-    """A block for each difference, then how many there are of each level."""
+def listed(rows: Sequence[dict[str, Any]], first: str, second: str, paint: Paint, beyond: int = 0) -> Iterator[str]:
+    """A block for each difference, then how many there are of each level; `beyond` is how much content only one of
+    the files has without a difference, since the dialect of the other has no place for it."""
     for row in rows:
         yield f"{paint.bold(safe_text(row['field']))} {VERBS.get(row['kind'], row['kind'])}, {row['level']}\n"
         before, after = _shown(row["before"], row["after"])
@@ -26,7 +27,12 @@ def listed(rows: Sequence[dict[str, Any]], first: str, second: str, paint: Paint
             yield _side("+", place(second, row["line_of_second"], 0, row["second"]), after)
     levels = Counter(row["level"] for row in rows)
     parts = [f"{levels[level]:,} of {level}" for level in LEVELS if levels[level]]
-    yield f"{count(len(rows), 'difference')}: {', '.join(parts)}\n" if rows else "the same conversation\n"
+    if rows:
+        yield f"{count(len(rows), 'difference')}: {', '.join(parts)}\n"
+    elif beyond:
+        yield f"the same conversation, but for content that one dialect has no place for: --exact tells {beyond:,}\n"
+    else:
+        yield "the same conversation\n"
 
 
 def _shown(before: Any, after: Any) -> list[str]:

@@ -18,6 +18,24 @@ def test_one_conversation_in_two_dialects_is_equal_with_exit_0() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"the same conversation\n", b"")
 
 
+def test_what_only_one_dialect_has_a_place_for_is_not_passed_over_in_silence(tmp_path: Path) -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    turns = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": "Let me see.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "1"},
+        {"role": "assistant", "content": "It is 1."},
+    ]
+    chat = write(tmp_path / "chat.json", {"model": "m", "messages": turns})
+    row = tmp_path / "row.json"
+    assert run("convert", chat, "--to", "sharegpt", "-o", row).returncode == 0
+    done = run("diff", chat, row)
+    told = b"the same conversation, but for content that one dialect has no place for: --exact tells 1\n"
+    assert (done.returncode, done.stdout) == (0, told)
+    assert run("diff", chat, row, "--output-format", "jsonl").stdout == b""
+    assert b"1 of content" in run("diff", chat, row, "--exact").stdout
+
+
 def test_a_difference_has_both_places_and_values_and_exit_1(tmp_path: Path) -> None:
     second = write(tmp_path / "b.jsonl", CLEAN, OTHER_TEXT)
     first = write(tmp_path / "a.jsonl", CLEAN, CLEAN)
