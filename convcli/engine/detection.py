@@ -15,6 +15,7 @@ from convcli.validation.wording import PLAIN_WORD, described, listed
 MOST_KEYS = 8
 """Keys of an object that are named where nobody recognises it."""
 NO_DIALECT = "no dialect recognises this"
+NAMED = "if it is in one that convcli dialects lists, name it with --from"
 
 
 class Detection(msgspec.Struct, frozen=True):
@@ -59,11 +60,18 @@ def unrecognised(values: Sequence[Any]) -> ContentError:
         what = "this" if len(values) == 1 else "the first record"
         message = f"{what} is {described(first)}, and no transcript"
         return ContentError("unknown-dialect", message, help="a transcript is an object, or a list of messages")
-    return ContentError(
-        "unknown-dialect",
-        f"{NO_DIALECT}: {shape(first)}",
-        help="if it is in one that convcli dialects lists, name it with --from",
-    )
+    return ContentError("unknown-dialect", f"{NO_DIALECT}: {shape(first)}", help=_at(first) or NAMED)
+
+
+def _at(value: Any) -> str | None:
+    """What reads the transcripts under the keys of an object that is none itself, as logs hold them."""
+    members = value.items() if isinstance(value, dict) else ()
+    held = [
+        f"--at /{key}"
+        for key, member in members
+        if isinstance(member, (dict, list)) and PLAIN_WORD.match(key) and candidates(member)
+    ]
+    return f"{' or '.join(held[:MOST_KEYS])} reads the transcripts inside" if held else None
 
 
 def shape(value: Any) -> str:

@@ -45,6 +45,19 @@ def test_a_value_without_marks_is_in_no_dialect_and_told_as_what_it_is(value: An
     assert (caught.value.code, caught.value.message) == ("unknown-dialect", words)
 
 
+def test_a_transcript_under_a_key_is_told_with_what_reads_it() -> None:
+    request = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+    answer = {"id": "r", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Ah"}}]}
+    for log, told in (
+        ({"time": 1, "request": request}, "--at /request reads the transcripts inside"),
+        ({"request": request, "response": answer}, "--at /request or --at /response reads the transcripts inside"),
+        ({"a key with spaces": request}, detection.NAMED),
+    ):
+        with pytest.raises(ContentError) as caught:
+            detection.detect(log)
+        assert caught.value.help == told
+
+
 @given(value=strategies.values)
 def test_detection_never_fails_on_any_value(value: Any) -> None:
     detection.candidates(value)
