@@ -250,6 +250,7 @@ DIALECT = Dialect(
         "moved": "a result stands behind its call, in the order of the calls",
         "text": "a turn holds one text before, between and behind its calls",
         "reasoning": "a turn has one thought, before its text",
+        "reasoning.metadata": "a thought is text only",
         "tools": "the instruction names tools",
         "tool_call.arguments": "in XML it is a text up to its tag: the schema of the tool says which are JSON",
         "tool_call.name": "a name in XML has letters, digits, _, . and -",

@@ -316,6 +316,7 @@ DIALECT = Dialect(
         "message.name": "messages have no name",
         "text": "a message holds one text",
         "reasoning": "a turn has one thought, before its text",
+        "reasoning.metadata": "a thought is text only",
         **training.REASONS,
         **training.REASONS_OF_FILES,
         "document": "a row has no column for documents",

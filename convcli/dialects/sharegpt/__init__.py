@@ -218,6 +218,7 @@ DIALECT = Dialect(
         "message.name": "turns have no name",
         "text": "a turn holds one text, and a turn of calls none",
         "reasoning": "a turn has one thought, before its text",
+        "reasoning.metadata": "a thought is text only",
         **training.REASONS,
         "tool_result.value": "the results of a turn stand in one text",
         **training.REASONS_OF_FILES,
