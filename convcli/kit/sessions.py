@@ -187,6 +187,11 @@ def summary(message: Message, *, of_all: bool = False) -> Message:
     return message if same else replace(message, role="user", replaces=replaced, parts=[Text(text)])
 
 
+def replacing_all(message: Message) -> Message:
+    """A summary stands for all before it, where the row of a compaction holds all that the model sees from there on."""
+    return message if message.replaces in (None, "all") else replace(message, replaces="all")
+
+
 def with_rows(row_of: Callable[[Message], Any]) -> Pass:
     """Events hold their rows as they are written: with the ids, parents and times that their messages have now."""
 

@@ -21,6 +21,7 @@ from convcli.kit.sessions import (
     joined,
     latest_branch,
     own_events,
+    replacing_all,
     results_between_events,
     row_of_event,
     timed,
@@ -195,6 +196,12 @@ def test_a_session_has_rows_for_events_of_its_own_that_are_read_as_events_again(
     mixed = Transcript([turn("a"), note, other, said, several])
     assert own_events("own")(mixed).messages == [mixed.messages[0], note, said]
     assert own_events("own", lambda row: row["type"] == "said")(mixed).messages == [mixed.messages[0], note]
+
+
+def test_a_summary_of_some_messages_stands_for_all_before_it_where_a_row_cannot_say_which() -> None:
+    assert replacing_all(turn("a", replaces="m1")) == turn("a", replaces="all")
+    for kept in (turn("a"), turn("a", replaces="all")):
+        assert replacing_all(kept) is kept
 
 
 def test_results_move_behind_their_calls_and_events_stay_where_they_stood() -> None:

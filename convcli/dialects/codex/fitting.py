@@ -152,11 +152,6 @@ def _of_items(message: Message) -> Message:
     return with_carried(message, NAME, "row", {key: value for key, value in kept.items() if value})
 
 
-def _all_replaced(message: Message) -> Message:
-    """A row of a compaction holds all that the model sees from there on."""
-    return message if message.replaces in (None, "all") else replace(message, replaces="all")
-
-
 # ---------------------------------------------------------------- the session
 
 
@@ -188,7 +183,7 @@ FIT = (
     _failures,
     service.not_emptied(service.own_items(NAME, is_input=True), on_messages(service.followed_reasoning)),
     sessions.with_models,
-    on_each_message(_all_replaced),
+    on_each_message(sessions.replacing_all),
     on_each_message(_of_items),
     _answers,
     on_messages(_joined),

@@ -16,13 +16,10 @@ from convcli.kit.sessions import Envelope, add_event
 from convcli.model.transcript import Message, Opaque, Path, Text, Transcript
 from convcli.wire import exact_json
 
-ORDER = (
+HEADER = Envelope(
     "session_id id forked_from_id parent_thread_id timestamp cwd runtime_workspace_roots originator cli_version source "
     "thread_source agent_nickname agent_role agent_path account_scoped model_provider instructions base_instructions "
-    "dynamic_tools memory_mode history_mode history_base context_window multi_agent_version git"
-)
-HEADER = Envelope(
-    ORDER,
+    "dynamic_tools memory_mode history_mode history_base context_window multi_agent_version git",
     {"id": "id", "timestamp": "created_at", "cwd": "cwd"},
     content="base_instructions dynamic_tools",
 )
@@ -117,7 +114,7 @@ class _Reader:
         transcript.created_at = transcript.created_at or time
         if row.payload.get(PROVIDER):
             self.stated["provider"] = row.payload[PROVIDER], (*row.path, PROVIDER)
-        header = {key: header[key] for key in Keys(ORDER).sorted(header) if header[key] != WRITER.get(key)}
+        header = {key: value for key, value in header.items() if value != WRITER.get(key)}
         if base.get("text"):
             extras = extras_of(NAME, Keys("text").carried(base))
             message = Message("system", [Text(base["text"])], created_at=transcript.created_at, extras=extras)
@@ -132,8 +129,8 @@ class _Reader:
         origin.renamed = dict(zip(("#", "@"), steps if len(steps) > 1 else ["..", *steps], strict=True))
         if "timestamp" not in row.payload:
             origin.routes[*steps, "timestamp"] = (*row.path[:-1], "timestamp")
-        carried = {"header": header, "headerRow": _timed(beside, time, transcript.created_at)}
-        transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if value})
+        beside = _timed(beside, time, transcript.created_at)
+        transcript.extras = extras_of(NAME, None, header=header, headerRow=beside)
 
     def _item(self, i: int, row: Row) -> None:
         count = len(self.context.messages)
@@ -196,10 +193,10 @@ class _Reader:
         if facts.get("message") == text_of(messages[-1]):
             del facts["message"]
         time, beside = _envelope(row)
+        beside |= {"compacted": facts} if facts else {}
         for message in messages:
             message.created_at = time
-            stated: Native = {"compacted": facts} if facts else {}
-            carried = {**beside, **stated} if message is messages[0] else {"compacted": True}
+            carried = beside if message is messages[0] else {"compacted": True}
             message.extras = with_key(message.extras, NAME, "row", carried)
         messages[0].replaces = "all"
         self.items.close()

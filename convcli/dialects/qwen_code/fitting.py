@@ -43,7 +43,7 @@ def _turn(message: Message) -> Message | None:
     message = without_carried(message, NAME, "role")
     parts = [_without(part, "line", "message") if _has_role(part) else part for part in message.parts]
     message = message if parts == message.parts else replace(message, parts=parts)
-    return message if message.replaces in (None, "all") else replace(message, replaces="all")
+    return sessions.replacing_all(message)
 
 
 def _has_role(part: Part) -> bool:
