@@ -56,7 +56,6 @@ FILES = {"image_url": "image", "video_url": "video", "audio_url": "audio"}
 TYPE_OF = {kind: type_ for type_, kind in FILES.items()}
 AROUND = "content"
 """Under this name is carried what stands beside a call in its content."""
-SOURCES = ("path", "url", "data")
 
 
 def detect(document: Any) -> Clue | None:
@@ -188,7 +187,7 @@ def _shown_part(part: Part) -> Part | None:
 def _known(part: Media) -> Media | None:
     """A file by its path, URL or data alone."""
     owned = extras_of(NAME, carried_by(part.extras, NAME))
-    bare = media.known(replace(part, extras=None), SOURCES)
+    bare = media.known(replace(part, extras=None))
     fitted = None if bare is None else replace(bare, extras=owned)
     return part if fitted == part else fitted
 
@@ -226,7 +225,7 @@ CONVERSATION = fused(
     on_results(_shown),
     results.expressed(RESULTS),
     custom.as_functions,
-    on_parts(lambda call, _: replace(call, raw_arguments=None) if call.raw_arguments else call, "tool_call"),
+    calls.without_raw_arguments,
     on_messages(order.results_by_position),
     on_messages(lambda messages: [_weighed(message) for message in messages]),
     fitting.functions_only(NAME),

@@ -207,7 +207,7 @@ def _line(convention: Convention) -> tuple[Pass, ...]:
         on_results(results.one_value),
         results.expressed(convention),
         custom.as_functions,
-        on_parts(lambda call, _: replace(call, raw_arguments=None) if call.raw_arguments else call, "tool_call"),
+        calls.without_raw_arguments,
         on_each_message(_one_text),
         on_each_message(_not_as_written),
         on_messages(order.results_by_position),

@@ -51,8 +51,6 @@ from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, 
 from convcli.validation.rules import turns
 from convcli.validation.survey import Survey
 
-SOURCES = ("path", "url", "data")
-
 
 def detect(document: Any) -> Clue | None:
     """By roles of calls and results, by what was rejected, by losses, or by files in columns with marks for them."""
@@ -88,15 +86,6 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
 
 
 RESULTS = Convention(_express, AS_TEXT)
-
-
-def _one_value(result: ToolResult) -> ToolResult:
-    """What a result says in a text with files."""
-    if result.kind != "multimodal":
-        return result
-    shown = (media.known(part, SOURCES) if not isinstance(part, Text) else Text(part.text) for part in result.value)
-    fitted = order.valued(replace(result, is_error=None), [part for part in shown if part is not None])
-    return result if fitted == result else fitted
 
 
 def _joined(messages: list[Message]) -> list[Message]:
@@ -155,12 +144,12 @@ CONVERSATION = fused(
     fitting.parts_in_roles(
         {"tool_call": ("assistant",), "reasoning": ("assistant",), **dict.fromkeys(MEDIA, ("user", "assistant"))}
     ),
-    on_parts(media.named_alone(*SOURCES), *MEDIA),
+    media.in_columns,
     on_parts(lambda part, _: None, "opaque"),
-    on_results(_one_value),
+    on_results(order.text_with_files),
     results.expressed(RESULTS),
     custom.as_functions,
-    on_parts(lambda call, _: replace(call, raw_arguments=None) if call.raw_arguments else call, "tool_call"),
+    calls.without_raw_arguments,
     on_each_message(_one_text),
     on_messages(_joined),
     on_messages(order.results_by_position),

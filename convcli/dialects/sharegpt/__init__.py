@@ -64,18 +64,6 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
 RESULTS = Convention(_express, AS_TEXT)
 
 
-def _one_value(result: ToolResult) -> ToolResult:
-    """What a result says in a text with files."""
-    if result.kind != "multimodal":
-        return result
-    shown = (media.known(part, SOURCES) if not isinstance(part, Text) else Text(part.text) for part in result.value)
-    fitted = order.valued(replace(result, is_error=None), [part for part in shown if part is not None])
-    return result if fitted == result else fitted
-
-
-SOURCES = ("path", "url", "data")
-
-
 def _labelled(transcript: Transcript) -> Transcript:
     """The last turn alone has a label, and only one of the assistant; nothing else says how good it is."""
     messages, last = transcript.messages, len(transcript.messages) - 1
@@ -127,12 +115,12 @@ LINE = fused(
     fitting.parts_in_roles(
         {"tool_call": ("assistant",), "reasoning": ("assistant",), **dict.fromkeys(MEDIA, ("user", "assistant"))}
     ),
-    on_parts(media.named_alone(*SOURCES), *MEDIA),
+    media.in_columns,
     on_parts(lambda part, _: None, "opaque"),
-    on_results(_one_value),
+    on_results(order.text_with_files),
     results.expressed(RESULTS),
     custom.as_functions,
-    on_parts(lambda call, _: replace(call, raw_arguments=None) if call.raw_arguments else call, "tool_call"),
+    calls.without_raw_arguments,
     on_messages(order.in_order),
     media.unmarked,
     fitting.functions_only(NAME),

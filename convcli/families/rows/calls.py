@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.passes import on_parts
 from convcli.kit.values import read_arguments
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Path, ToolCall, ToolDefinition
@@ -53,6 +56,12 @@ def write_call(call: ToolCall, dialect: str) -> Native:
     """The inverse of `lift_call`."""
     arguments = call.arguments if call.raw_arguments is None else call.raw_arguments
     return CALL.put({"name": call.name, "arguments": arguments}, carried_by(call.extras, dialect))
+
+
+without_raw_arguments = on_parts(
+    lambda call, _: replace(call, raw_arguments=None) if call.raw_arguments else call, "tool_call"
+)
+"""The arguments of a call are an object."""
 
 
 def is_quoted(native: Native) -> bool:

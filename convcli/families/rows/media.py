@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.kit.objects import Native
+from convcli.kit.passes import MEDIA, on_parts
 from convcli.kit.values import DATA_URL, split_data_url
 from convcli.model.transcript import Media, MediaKind, Message, Part, Path, Reasoning, Text, ToolResult, Transcript
 
@@ -110,24 +111,17 @@ def write_parts(parts: Iterable[Any], columns: Native) -> str:
 # ---------------------------------------------------------------- fit
 
 
-def named_alone(*sources: str) -> Any:
-    """A function on parts: of media only a kind that has a column, from one of these sources, and nothing beside it."""
-
-    def fits(part: Media, _: Message) -> Media | None:
-        return known(part, sources)
-
-    return fits
-
-
-def known(media: Media, sources: Iterable[str]) -> Media | None:
-    """The media as they are read back from a column; None for what no column can name."""
+def known(media: Media) -> Media | None:
+    """The media as they are read back from a column: by path, URL or data alone; None for what no column can name."""
     file = write_media(media) if media.type in COLUMN_OF else None
     if not file:
         return None
     again = lift_media(media.type, file)
-    if not any(getattr(again, source) is not None for source in sources):
-        return None
     return media if again == media else again
+
+
+in_columns = on_parts(lambda part, _: known(part), *MEDIA)
+"""Of media only kinds that have a column, and nothing beside what names the file."""
 
 
 def joined_texts(parts: list[Part], joint: str) -> list[Part]:

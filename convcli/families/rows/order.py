@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.rows.media import joined_texts
+from convcli.families.rows.media import joined_texts, known
 from convcli.families.rows.thoughts import JOINT, one_thought, without
 from convcli.kit.passes import shared
 from convcli.kit.results import in_words, result_of
@@ -148,6 +148,15 @@ def valued(result: ToolResult, parts: list[Part]) -> ToolResult:
     if all(isinstance(part, Text) for part in parts):
         return replace(result, kind="text", value="".join(part.text for part in parts if isinstance(part, Text)))
     return replace(result, kind="multimodal", value=parts)
+
+
+def text_with_files(result: ToolResult) -> ToolResult:
+    """What a result says in a text with files."""
+    if result.kind != "multimodal":
+        return result
+    shown = (Text(part.text) if isinstance(part, Text) else known(part) for part in result.value)
+    fitted = valued(replace(result, is_error=None), [part for part in shown if part is not None])
+    return result if fitted == result else fitted
 
 
 def results_by_position(messages: list[Message]) -> list[Message]:
