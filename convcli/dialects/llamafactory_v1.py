@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.openai.calls import AS_TEXT, text_of_result
+from convcli.families.openai.calls import TEXTS
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
@@ -27,7 +27,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import described
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_keys
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
     Media,
@@ -160,13 +160,6 @@ def _weight(native: Native) -> float | None:
 # ---------------------------------------------------------------- fit
 
 
-def _express(result: ToolResult) -> tuple[str, Any] | None:
-    return None if result.kind in ("text", "multimodal") else ("text", text_of_result(result))
-
-
-RESULTS = Convention(_express, AS_TEXT)
-
-
 def _shown(result: ToolResult) -> ToolResult:
     """A result holds texts and files."""
     if result.kind != "multimodal":
@@ -223,7 +216,7 @@ CONVERSATION = fused(
     on_parts(lambda part, _: _known(part), *MEDIA),
     fitting.only_own_opaque(NAME),
     on_results(_shown),
-    results.expressed(RESULTS),
+    results.expressed(TEXTS),
     custom.as_functions,
     calls.without_raw_arguments,
     on_messages(order.results_by_position),
@@ -336,7 +329,7 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     rules=RULES,
-    conventions=(RESULTS,),
+    conventions=(TEXTS,),
     lacks=LACKS,
     has=lacking.fields("message.weight message.label"),
     reasons={

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from convcli.dialects.harmony import text, typescript
 from convcli.dialects.harmony.lifting import INSTRUCTIONS, JSON, NAME, PLACE, ROW, WaitingCalls, lift
 from convcli.dialects.harmony.text import ANALYSIS, ASSISTANT, COMMENTARY, FINAL, FUNCTIONS, NAMES, Spoken
-from convcli.families.openai.calls import AS_TEXT, text_of_result
+from convcli.families.openai.calls import TEXTS
 from convcli.families.rows import calls, order, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
@@ -35,7 +35,7 @@ from convcli.kit.objects import carried_by
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.kit.renaming import renaming
 from convcli.kit.results import result_of
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
     Message,
@@ -61,14 +61,6 @@ def detect(document: Any) -> Clue | None:
 
 
 # ---------------------------------------------------------------- fit
-
-
-def _express(result: ToolResult) -> tuple[str, str] | None:
-    """Data and failures are written as JSON."""
-    return None if result.kind in ("text", "multimodal") else ("text", text_of_result(result))
-
-
-RESULTS = Convention(_express, AS_TEXT)
 
 
 def _readable(part: Part, _: Message) -> Part | None:
@@ -124,7 +116,7 @@ MESSAGES = fused(
     fitting.parts_in_roles({"tool_call": (ASSISTANT,), "reasoning": (ASSISTANT,)}),
     on_parts(lambda part, _: None, "opaque", *MEDIA),
     on_results(results.one_value),
-    results.expressed(RESULTS),
+    results.expressed(TEXTS),
     custom.as_functions,
     on_parts(_readable, "text", "reasoning", "tool_result"),
     on_each_message(_plain),
@@ -247,7 +239,7 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     rules=RULES,
-    conventions=(RESULTS,),
+    conventions=(TEXTS,),
     lacks=LACKS,
     reasons={
         **training.REASONS,

@@ -38,8 +38,8 @@ from convcli.dialects.hermes.lifting import (
     lift,
 )
 from convcli.dialects.hermes.writing import stated_tools, write
-from convcli.families.openai.calls import AS_TEXT, text_of_result
-from convcli.families.rows import order, training
+from convcli.families.openai.calls import AS_TEXT, text_of_result, TEXTS
+from convcli.families.rows import order, training, calls
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT, one_thought, read_thought, without
@@ -94,12 +94,6 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
     return ("text", exact_json.write_text(result.value)) if is_scalar else None
 
 
-def _express_text(result: ToolResult) -> tuple[str, Any] | None:
-    """Templates write results as texts."""
-    return None if result.kind in ("text", "multimodal") else ("text", text_of_result(result))
-
-
-TEXTS = Convention(_express_text, AS_TEXT)
 FUNCTIONS = Alphabet("letters, digits, _, . and -", WORD + ".-", 0)
 """Names of tools in XML."""
 RESULTS = Convention(_express, {**AS_TEXT, "error": ("encoded", 'there is no field for a failure: {"error": …}')})

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
-from convcli.kit.results import fail, only_own, with_parts
+from convcli.kit.results import fail, only_own, with_parts, in_words
+from convcli.kit.passes import shared
 from convcli.kit.values import kind_of_type
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Media, Opaque, Part, Text, ToolCall, ToolResult
@@ -253,8 +254,7 @@ def _write_content(result: ToolResult) -> list[Native]:
     if result.kind == "multimodal":
         blocks = [carried_by(part.extras, NAME).get("block", write_block(part)) for part in result.value]
         return [block for block in blocks if block is not None]
-    text = exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
-    return [{"type": "text", "text": text}]
+    return [{"type": "text", "text": in_words(result)}]
 
 
 def _beside(part: Part) -> Native:

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, says_something
-from convcli.kit.results import has_failed
+from convcli.kit.results import has_failed, in_words
 from convcli.kit.values import read_arguments
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Refusal, Text, ToolCall, ToolResult
-from convcli.wire import exact_json
 
 NAME = "openclaw"
 
@@ -235,7 +234,7 @@ def write_result(result: ToolResult, form: str) -> Native:
 def write_value(result: ToolResult, form: str) -> Any:
     if result.kind == "multimodal":
         return write_blocks(result.value, "toolResult", form)
-    text = exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
+    text = in_words(result)
     return text if form == REQUEST else [{"type": "text", "text": text}]
 
 

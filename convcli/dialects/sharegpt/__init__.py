@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.sharegpt.lifting import CONVERSATIONS, KTO, NAME, PREFERENCE, ROW, TAGS, TURN, lift
 from convcli.dialects.sharegpt.rules import RULES
-from convcli.families.openai.calls import AS_TEXT, text_of_result
+from convcli.families.openai.calls import TEXTS
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, is_pair, on_both, pair_of
@@ -34,8 +34,8 @@ from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.definitions import described
 from convcli.kit.objects import Native, carried_by, omit, without_keys
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results, shared
-from convcli.model.dialect import Clue, Convention, Dialect, Options
-from convcli.model.transcript import Message, Reasoning, Text, ToolResult, Transcript
+from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.transcript import Message, Reasoning, ToolResult, Transcript
 
 
 def detect(document: Any) -> Clue | None:
@@ -55,13 +55,6 @@ def _is_list_of(value: Any, keys: set[str]) -> bool:
 
 
 # ---------------------------------------------------------------- fit
-
-
-def _express(result: ToolResult) -> tuple[str, Any] | None:
-    return ("text", text_of_result(result)) if result.kind not in ("text", "multimodal") else None
-
-
-RESULTS = Convention(_express, AS_TEXT)
 
 
 def _labelled(transcript: Transcript) -> Transcript:
@@ -118,7 +111,7 @@ LINE = fused(
     media.in_columns,
     on_parts(lambda part, _: None, "opaque"),
     on_results(order.text_with_files),
-    results.expressed(RESULTS),
+    results.expressed(TEXTS),
     custom.as_functions,
     calls.without_raw_arguments,
     on_messages(order.in_order),
@@ -194,7 +187,7 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     rules=RULES,
-    conventions=(RESULTS,),
+    conventions=(TEXTS,),
     lacks=LACKS,
     has=lacking.fields("message.label"),
     reasons={

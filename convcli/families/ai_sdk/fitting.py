@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.ai_sdk.parts import lift_shown, shown_error, write_shown
+from convcli.families.ai_sdk.parts import lift_shown, write_shown
 from convcli.kit import custom, fitting, lacking, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.values import paths
@@ -21,7 +21,7 @@ def shown_results(owner: str) -> Convention:
 
     def express(result: ToolResult) -> tuple[str, Any] | None:
         if result.kind == "error" or result.is_error:
-            text = shown_error(result)
+            text = results.in_words(result)
             is_whole = result.kind == "error" or result.kind == "data"
             return ("error", text) if result.kind != "error" and is_whole else None
         kind, value = lift_shown(write_shown(result, owner), LiftContext(owner, None))

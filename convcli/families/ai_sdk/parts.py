@@ -12,7 +12,6 @@ from convcli.kit.objects import Keys, Native, carried_by, extras_of, merge, omit
 from convcli.kit.results import has_failed
 from convcli.kit.values import DATA_URL, kind_of_type, pairs, split_data_url
 from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Text, ToolResult
-from convcli.wire import exact_json
 
 _PROVIDED = (
     "signature=anthropic/signature redactedData=anthropic/redactedData thoughtSignature=google/thoughtSignature "
@@ -278,10 +277,3 @@ def lift_shown(output: Any, context: LiftContext) -> tuple[Any, Any]:
 def write_shown(result: ToolResult, owner: str) -> Any:
     """What a user interface keeps of a result that has not failed."""
     return {"type": "content", "value": write_inside(result, owner)} if result.kind == "multimodal" else result.value
-
-
-def shown_error(result: ToolResult) -> str:
-    """The text of a failure."""
-    if result.kind == "multimodal":
-        return "\n".join(part.text for part in result.value if isinstance(part, Text))
-    return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)

@@ -9,7 +9,6 @@ from convcli.families.ai_sdk.parts import (
     is_shaped,
     lift_provided,
     lift_shown,
-    shown_error,
     tables,
     write_provided,
     write_shown,
@@ -17,7 +16,7 @@ from convcli.families.ai_sdk.parts import (
 from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, rest_of
-from convcli.kit.results import has_failed, result_of
+from convcli.kit.results import has_failed, in_words, result_of
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
 
 MESSAGE = Keys("id role content parts toolInvocations metadata", carried="metadata")
@@ -228,7 +227,7 @@ def _put_result(native: Native, result: ToolResult, owner: str) -> None:
         denial = _denial(result.tool_call_id, result.value)
         native |= {"state": "output-denied", "approval": {**denial, **(native.get("approval") or {})}}
     else:
-        native |= {"state": "output-error", "errorText": shown_error(result)}
+        native |= {"state": "output-error", "errorText": in_words(result)}
 
 
 def _denial(id_: str, reason: str) -> Native:

@@ -8,8 +8,9 @@ from typing import Any
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of, lift_input
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.results import in_words
 from convcli.kit.values import read_arguments, write_arguments
-from convcli.model.dialect import LossKind
+from convcli.model.dialect import Convention, LossKind
 from convcli.model.transcript import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -131,14 +132,22 @@ def text_of_result(result: ToolResult) -> str:
     """The text of a result that is not multimodal: text has no field for data or failure."""
     if result.kind == "error" or result.is_error:
         return exact_json.write_text({"error": result.value})
-    return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
+    return in_words(result)
 
 
 AS_TEXT: dict[str, tuple[LossKind, str]] = {
     "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
     "data": ("changed", "a tool message holds text: the data is written as JSON"),
 }
-"""The convention of services whose results are text."""
+"""The reasons of services whose results are text."""
+
+
+def _express(result: ToolResult) -> tuple[str, Any] | None:
+    return None if result.kind in ("text", "multimodal") else ("text", text_of_result(result))
+
+
+TEXTS = Convention(_express, AS_TEXT)
+"""The convention of formats whose results are text, with files or without: data and failures are written as JSON."""
 
 
 def express_media(result: ToolResult, read_again: Callable[[Media], Part | None]) -> tuple[str, Any] | None:
