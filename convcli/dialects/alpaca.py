@@ -12,17 +12,27 @@ Quirks
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.rows.pairs import CHOSEN, REJECTED, first_answer, is_pair, lift_pair, on_both, pair_of
+from convcli.families.rows.pairs import (
+    CHOSEN,
+    REJECTED,
+    first_answer,
+    is_pair,
+    last_labelled,
+    lift_pair,
+    on_both,
+    pair_of,
+)
 from convcli.families.rows.training import answered
 from convcli.kit import fitting, lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys
-from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_carried
+from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, shared
 from convcli.model.branches import INSTRUCTIONS
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Message, Part, Path, Text, Transcript
@@ -128,18 +138,7 @@ def _in_turns(messages: list[Message]) -> list[Message]:
             text = f"{_text(fitted.pop())}{BETWEEN}{text}"
         is_same = message.parts == [Text(text)]
         fitted.append(message if is_same else replace(message, parts=[Text(text)]))
-    same = len(fitted) == len(messages) and all(one is other for one, other in zip(fitted, messages, strict=True))
-    return messages if same else fitted
-
-
-def _end_labelled(messages: list[Message]) -> list[Message]:
-    """Only the output has a label."""
-    last = len(messages) - 1
-    labelled = [
-        one if one.label is None or (at == last and one.role == "assistant") else replace(one, label=None)
-        for at, one in enumerate(messages)
-    ]
-    return messages if all(one is other for one, other in zip(labelled, messages, strict=True)) else labelled
+    return shared(messages, fitted)
 
 
 def _without_columns(transcript: Transcript) -> Transcript:
@@ -147,8 +146,7 @@ def _without_columns(transcript: Transcript) -> Transcript:
     carried, ends = carried_by(transcript.extras, NAME), transcript.messages[-1:]
     both = (CHOSEN, REJECTED) if carried.keys() >= {CHOSEN, REJECTED} else ()
     label = ("kto_tag",) if ends and ends[0].role == "assistant" else ()
-    extras = without_keys(transcript.extras, NAME, "output", *both, *label)
-    return transcript if extras is transcript.extras else replace(transcript, extras=extras)
+    return without_carried(transcript, NAME, "output", *both, *label)
 
 
 CONVERSATION = fused(
@@ -158,7 +156,7 @@ CONVERSATION = fused(
     on_messages(_in_turns),
 )
 FIT = {
-    INSTRUCTION: (*CONVERSATION, on_messages(_end_labelled), _without_columns),
+    INSTRUCTION: (*CONVERSATION, on_messages(partial(last_labelled, answers=True)), _without_columns),
     PREFERENCE: (on_both(*CONVERSATION, answer=first_answer),),
 }
 

@@ -25,8 +25,8 @@ from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import described
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_keys
-from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_keys, without_carried
+from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results, on_each_message
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
@@ -185,25 +185,16 @@ def _known(part: Media) -> Media | None:
     return part if fitted == part else fitted
 
 
-def _weighed(message: Message, _: Any = None) -> Message:
+def _weighed(message: Message) -> Message:
     if message.weight is None:
         return message
     weight = _weight({"role": message.role, "loss_weight": message.weight})
     return message if type(weight) is type(message.weight) else replace(message, weight=weight)
 
 
-def _without_lists(*columns: str) -> Any:
+def _without_lists(transcript: Transcript) -> Transcript:
     """Nothing is carried under the name of a column that would be read."""
-
-    def fits(transcript: Transcript) -> Transcript:
-        extras = without_keys(transcript.extras, NAME, *columns)
-        return transcript if extras is transcript.extras else replace(transcript, extras=extras)
-
-    return fits
-
-
-def _unlabelled(messages: list[Message]) -> list[Message]:
-    return [replace(message, label=None) if message.label else message for message in messages]
+    return without_carried(transcript, NAME, CHOSEN, REJECTED)
 
 
 CONVERSATION = fused(
@@ -220,13 +211,13 @@ CONVERSATION = fused(
     custom.as_functions,
     calls.without_raw_arguments,
     on_messages(order.results_by_position),
-    on_messages(lambda messages: [_weighed(message) for message in messages]),
+    on_each_message(_weighed),
     fitting.functions_only(NAME),
     described,
 )
 FIT = {
-    MESSAGES: (*CONVERSATION, on_messages(_unlabelled), _without_lists(CHOSEN, REJECTED)),
-    PREFERENCE: (on_both(*CONVERSATION), _without_lists(CHOSEN, REJECTED)),
+    MESSAGES: (*CONVERSATION, fitting.without("message.label"), _without_lists),
+    PREFERENCE: (on_both(*CONVERSATION), _without_lists),
 }
 
 
@@ -273,8 +264,7 @@ def _write_part(part: Part) -> Native | None:
     if isinstance(part, Media):
         return CONTENT.put({"type": TYPE_OF[part.type], "value": media.write_media(part)}, carried)
     if isinstance(part, ToolCall):
-        bare = replace(part, extras=without_keys(part.extras, NAME, AROUND))
-        value = calls.write_json(calls.write_call(bare, NAME))
+        value = calls.write_json(calls.write_call(without_carried(part, NAME, AROUND), NAME))
         return CONTENT.put({"type": "tool_call", "value": value}, carried.get(AROUND))
     return part.value if isinstance(part, Opaque) else None
 

@@ -28,8 +28,8 @@ from convcli.families.rows.training import answered
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import functions_only, some_tools
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_keys
+from convcli.kit.fitting import functions_only, some_tools, without
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_carried
 from convcli.kit.passes import fused, on_each_message
 from convcli.kit.settings import Settings, in_snake_case
 from convcli.model.branches import active
@@ -143,15 +143,7 @@ def _asked(transcript: Transcript) -> Transcript:
 def _without(*keys: str) -> Pass:
     """No key of another form stands beside what is written."""
 
-    def fits(transcript: Transcript) -> Transcript:
-        extras = without_keys(transcript.extras, NAME, *keys)
-        return transcript if extras is transcript.extras else replace(transcript, extras=extras)
-
-    return fits
-
-
-def _unlabelled(message: Message) -> Message:
-    return message if message.label is None else replace(message, label=None)
+    return lambda transcript: without_carried(transcript, NAME, *keys)
 
 
 CONVERSATION = fused(
@@ -163,7 +155,7 @@ CONVERSATION = fused(
     some_tools,
     SETTINGS.fits,
 )
-ALONE = (*CONVERSATION, on_each_message(_unlabelled), _without(INPUT, *SIDES))
+ALONE = (*CONVERSATION, without("message.label"), _without(INPUT, *SIDES))
 FIT = {
     MESSAGES: ALONE,
     PREFERENCE: (on_both(*CONVERSATION, answer=first_answer), _without(*SIDES)),

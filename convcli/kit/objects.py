@@ -13,7 +13,7 @@ from convcli.model.transcript import Extras, Message, Part, ToolDefinition, Tran
 Native = dict[str, Any]
 """An object as the vendor wrote it."""
 Value = TypeVar("Value")
-Record = TypeVar("Record", Transcript, Message, Part, ToolDefinition)
+Record = TypeVar("Record", bound=Transcript | Message | Part | ToolDefinition)
 
 
 class Keys:

@@ -66,7 +66,7 @@ def _told_apart(messages: list[Message]) -> list[Message]:
     for message in messages:
         id_ = carried_by(message.extras, NAME).get("id") if message.role == "assistant" else None
         is_other = id_ is not None and id_ in seen
-        fitted.append(replace(message, extras=without_keys(message.extras, NAME, "id")) if is_other else message)
+        fitted.append(without_carried(message, NAME, "id") if is_other else message)
         seen.add(id_)
     return shared(messages, fitted)
 

@@ -45,7 +45,7 @@ from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT, one_thought, read_thought, without
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.definitions import described
-from convcli.kit.objects import without_keys
+from convcli.kit.objects import without_keys, without_carried
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import WORD, Alphabet, renaming
 from convcli.model.dialect import Clue, Convention, Dialect, Pass
@@ -144,15 +144,8 @@ def _no_results_in_words(messages: list[Message]) -> list[Message]:
 def _carries_nothing_read(column: str) -> tuple[Pass, Pass]:
     """Nothing is carried under the name of a key that would be read."""
 
-    def of_turns(message: Message) -> Message:
-        extras = without_keys(message.extras, NAME, *NAMES[column])
-        return message if extras is message.extras else replace(message, extras=extras)
-
-    def of_rows(transcript: Transcript) -> Transcript:
-        extras = without_keys(transcript.extras, NAME, column)
-        return transcript if extras is transcript.extras else replace(transcript, extras=extras)
-
-    return on_each_message(of_turns), of_rows
+    of_turns = on_each_message(lambda message: without_carried(message, NAME, *NAMES[column]))
+    return of_turns, lambda transcript: without_carried(transcript, NAME, column)
 
 
 def _in_tags(call: ToolCall, _: Message) -> ToolCall:

@@ -28,7 +28,6 @@ from convcli.dialects.hf_chat.columns import (
     Columns,
     counted,
     is_counted,
-    last_labelled,
     without_columns,
 )
 from convcli.families.openai import messages as common
@@ -38,7 +37,7 @@ from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, LACKING, REASONS
 from convcli.families.rows.media import joined_texts
-from convcli.families.rows.pairs import CHOSEN, REJECTED, is_pair, on_both, pair_of
+from convcli.families.rows.pairs import CHOSEN, REJECTED, is_pair, last_labelled, on_both, pair_of
 from convcli.families.rows.training import answered
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, fitting, lacking
@@ -215,8 +214,8 @@ CONVERSATION = fused(
     custom.as_functions,
 )
 FIT = {
-    MESSAGES: (*CONVERSATION, last_labelled, without_columns(MESSAGES, NAME)),
-    COMPLETION: (*CONVERSATION, last_labelled, without_columns(COMPLETION, NAME), counted(NAME)),
+    MESSAGES: (*CONVERSATION, on_messages(last_labelled), without_columns(MESSAGES, NAME)),
+    COMPLETION: (*CONVERSATION, on_messages(last_labelled), without_columns(COMPLETION, NAME), counted(NAME)),
     PREFERENCE: (on_both(*CONVERSATION), without_columns(PREFERENCE, NAME)),
 }
 

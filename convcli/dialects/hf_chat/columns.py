@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, lift_pair
 from convcli.kit.contexts import LiftContext, LiftOne
-from convcli.kit.objects import Native, carried_by, says_something, without_keys
+from convcli.kit.objects import Native, carried_by, says_something, without_carried
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Text, Transcript
 
@@ -126,21 +126,9 @@ def without_columns(form: str, owner: str) -> Pass:
             gone.add(PROMPT)
         if form != PREFERENCE and transcript.messages:
             gone.add("label")
-        extras = without_keys(transcript.extras, owner, *gone)
-        return transcript if extras is transcript.extras else replace(transcript, extras=extras)
+        return without_carried(transcript, owner, *gone)
 
     return fits
-
-
-def last_labelled(transcript: Transcript) -> Transcript:
-    """The last message alone has a label: a conversation is good or bad as a whole."""
-    last = len(transcript.messages) - 1
-    messages = [
-        one if one.label is None or at == last else replace(one, label=None)
-        for at, one in enumerate(transcript.messages)
-    ]
-    same = all(one is other for one, other in zip(messages, transcript.messages, strict=True))
-    return transcript if same else replace(transcript, messages=messages)
 
 
 def counted(owner: str) -> Pass:

@@ -39,11 +39,11 @@ from convcli.dialects.ms_swift.lifting import (
 from convcli.families.openai.calls import AS_TEXT, text_of_result
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
-from convcli.families.rows.pairs import CHOSEN, is_pair, on_both, pair_of
+from convcli.families.rows.pairs import CHOSEN, is_pair, last_labelled, on_both, pair_of
 from convcli.families.rows.thoughts import JOINT, one_thought, write_thought
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.definitions import described
-from convcli.kit.objects import Native, carried_by, omit, without_keys
+from convcli.kit.objects import Native, carried_by, omit, without_keys, without_carried
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -123,16 +123,14 @@ def _one_text(message: Message) -> Message:
 def _labelled(transcript: Transcript) -> Transcript:
     """The last message alone has a label, and nothing else says how good it is, or what was rejected."""
     messages, last = transcript.messages, len(transcript.messages) - 1
-    fitted = [one if one.label is None or i == last else replace(one, label=None) for i, one in enumerate(messages)]
     is_stated = isinstance(carried_by(transcript.extras, NAME).get("label"), bool)
     gone = [ANSWER, LINE, *(["label"] if is_stated or (messages and messages[last].label is not None) else [])]
     extras = without_keys(transcript.extras, NAME, *gone)
-    return replace(transcript, messages=shared(messages, fitted), extras=extras)
+    return replace(transcript, messages=last_labelled(messages), extras=extras)
 
 
 def _unrated(transcript: Transcript) -> Transcript:
-    extras = without_keys(transcript.extras, NAME, ANSWER, LINE)
-    return transcript if extras is transcript.extras else replace(transcript, extras=extras)
+    return without_carried(transcript, NAME, ANSWER, LINE)
 
 
 CONVERSATION = fused(
@@ -219,8 +217,7 @@ def _write_message(message: Message, columns: Native) -> list[Native]:
 
 def _write_call(call: ToolCall, loss: Native) -> Native:
     around = carried_by(call.extras, NAME).get(AROUND, {})
-    bare = replace(call, extras=without_keys(call.extras, NAME, AROUND))
-    content = calls.write_json(calls.write_call(bare, NAME))
+    content = calls.write_json(calls.write_call(without_carried(call, NAME, AROUND), NAME))
     stated = {} if {"loss", "loss_scale"} & around.keys() else loss
     return MESSAGE.put({"role": "tool_call", "content": content, **stated}, around, sort=True)
 

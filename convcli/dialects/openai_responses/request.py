@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from msgspec.structs import replace
-
 from convcli.families.openai import request as common
 from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_keys, without_nulls
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_carried, without_nulls
 from convcli.kit.settings import Setting, Settings
 from convcli.kit.values import pairs
 from convcli.model.dialect import Pass
@@ -115,7 +113,7 @@ def carried_choice(owner: str) -> Pass:
         value = carried_by(transcript.extras, owner).get("tool_choice")
         if value is None or _lift_choice(value) == transcript.tool_choice:
             return transcript
-        return replace(transcript, extras=without_keys(transcript.extras, owner, "tool_choice"))
+        return without_carried(transcript, owner, "tool_choice")
 
     return fits
 

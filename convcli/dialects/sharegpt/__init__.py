@@ -28,12 +28,12 @@ from convcli.dialects.sharegpt.rules import RULES
 from convcli.families.openai.calls import TEXTS
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
-from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, is_pair, on_both, pair_of
+from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, is_pair, last_labelled, on_both, pair_of
 from convcli.families.rows.thoughts import write_thought
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.definitions import described
 from convcli.kit.objects import Native, carried_by, omit, without_keys
-from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results, shared
+from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Message, Reasoning, ToolResult, Transcript
 
@@ -59,13 +59,9 @@ def _is_list_of(value: Any, keys: set[str]) -> bool:
 
 def _labelled(transcript: Transcript) -> Transcript:
     """The last turn alone has a label, and only one of the assistant; nothing else says how good it is."""
-    messages, last = transcript.messages, len(transcript.messages) - 1
-    fitted = [
-        one if one.label is None or (i == last and one.role == "assistant") else replace(one, label=None)
-        for i, one in enumerate(messages)
-    ]
-    transcript = replace(transcript, messages=shared(messages, fitted))
-    is_labelled = bool(messages) and messages[last].label is not None
+    messages = last_labelled(transcript.messages, answers=True)
+    transcript = replace(transcript, messages=messages)
+    is_labelled = bool(messages) and messages[-1].label is not None
     return transcript if is_labelled else _without_columns(transcript, *KTO)
 
 

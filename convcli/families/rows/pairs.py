@@ -12,6 +12,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
+from convcli.kit.passes import shared
 from convcli.model.branches import active
 from convcli.model.dialect import Pass
 from convcli.model.errors import RefusedError
@@ -82,6 +83,14 @@ def lift_pair(chosen: LiftContext, rejected: LiftContext) -> str:
 
 
 # ---------------------------------------------------------------- fit, write
+
+
+def last_labelled(messages: list[Message], *, answers: bool = False) -> list[Message]:
+    """The last message alone has a label, of `answers` only one of the assistant: a row is good or bad as a whole."""
+    last = len(messages) - 1
+    may_have = [i == last and (one.role == "assistant" or not answers) for i, one in enumerate(messages)]
+    pairs = zip(messages, may_have, strict=True)
+    return shared(messages, [one if may or one.label is None else replace(one, label=None) for one, may in pairs])
 
 
 def pair_of(transcript: Transcript) -> Preference | None:
