@@ -19,6 +19,7 @@ from typing import Any
 from convcli.kit.objects import Native, extras_of, omit, rest_of, without_nulls
 from convcli.kit.runs import Run, carry
 from convcli.kit.streams import Pieces
+from convcli.kit.texts import only_text
 from convcli.kit.values import pairs, paths, take_counts
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.transcript import (
@@ -289,8 +290,9 @@ def _lift_result(update: Native) -> ToolResult:
     extras = extras_of(NAME, None if output is None else {"rawOutput": output})
     if len(parts) < len(content) or not all(isinstance(part, (Text, Media)) for part in parts):
         return ToolResult("", "", "data", content, is_error=failed or None, extras=extras)
-    if len(parts) == 1 and isinstance(parts[0], Text) and parts[0].extras is None:
-        return ToolResult("", "", "error" if failed else "text", parts[0].text, extras=extras)
+    text = only_text(parts)
+    if text is not None:
+        return ToolResult("", "", "error" if failed else "text", text, extras=extras)
     return ToolResult("", "", "multimodal", parts, is_error=failed or None, extras=extras)
 
 

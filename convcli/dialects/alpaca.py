@@ -33,6 +33,7 @@ from convcli.kit import fitting, lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_carried
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, shared
+from convcli.kit.texts import text_of
 from convcli.model.branches import INSTRUCTIONS
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.transcript import Message, Part, Path, Text, Transcript
@@ -135,7 +136,7 @@ def _in_turns(messages: list[Message]) -> list[Message]:
         if not text:
             continue
         if fitted and fitted[-1].role == message.role:
-            text = f"{_text(fitted.pop())}{BETWEEN}{text}"
+            text = f"{text_of(fitted.pop().parts)}{BETWEEN}{text}"
         is_same = message.parts == [Text(text)]
         fitted.append(message if is_same else replace(message, parts=[Text(text)]))
     return shared(messages, fitted)
@@ -174,23 +175,19 @@ def write(transcript: Transcript, options: Options) -> Any:
         return ROW.put({**native, **({} if label is None else {"kto_tag": label == CHOSEN})}, carried, sort=True)
     native = _row(pair.prompt)
     del native["output"]
-    answers = {key: _text(turns[0]) for key, turns in ((CHOSEN, pair.chosen), (REJECTED, pair.rejected))}
+    answers = {key: text_of(turns[0].parts) for key, turns in ((CHOSEN, pair.chosen), (REJECTED, pair.rejected))}
     return ROW.put({**native, **answers}, carried, sort=True)
-
-
-def _text(message: Message) -> str:
-    return "".join(part.text for part in message.parts if isinstance(part, Text))
 
 
 def _row(messages: list[Message]) -> Native:
     """The columns of a conversation, of which the last turns are the instruction and the output."""
-    system = {"system": _text(messages[0])} if messages and messages[0].role == "system" else {}
+    system = {"system": text_of(messages[0].parts)} if messages and messages[0].role == "system" else {}
     turns: list[list[str]] = []
     for message in messages[len(system) :]:
         is_answer = message.role == "assistant"
         if not is_answer or not turns or turns[-1][1]:
             turns.append(["", ""])
-        turns[-1][is_answer] = _text(message)
+        turns[-1][is_answer] = text_of(message.parts)
     *history, (asked, answer) = turns or [["", ""]]
     native: Native = {"instruction": asked, "input": "", "output": answer, **system}
     return {**native, "history": history} if history else native

@@ -20,6 +20,7 @@ from convcli.kit.ids import with_session_id
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.results import ResultTexts
 from convcli.kit.sessions import Envelope, add_event, in_milliseconds
+from convcli.kit.texts import text_of
 from convcli.kit.values import paths, read_arguments, write_arguments
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.document import Rows
@@ -133,7 +134,7 @@ def _write_content(message: Message) -> Native:
         return {"content": RESULTS.value(result), "toolCallId": result.tool_call_id}
     thought = JOINT.join(part.text for part in message.parts if isinstance(part, Reasoning) and part.text)
     calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
-    native = {"content": JOINT.join(part.text for part in message.parts if isinstance(part, Text))}
+    native = {"content": text_of(message.parts, JOINT)}
     native |= {"reasoningContent": thought} if thought else {}
     return {**native, **({"toolCalls": calls} if calls else {})}
 

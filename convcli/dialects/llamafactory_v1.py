@@ -27,6 +27,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import described
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_keys, without_carried
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results, on_each_message
+from convcli.kit.texts import only_text, text_of
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
@@ -144,8 +145,8 @@ class _TypedMessages:
 
 def _valued(result: ToolResult, parts: list[Part]) -> ToolResult:
     """The result with these parts as its value; one bare text is a text."""
-    if not parts or (len(parts) == 1 and isinstance(parts[0], Text) and parts[0].extras is None):
-        return replace(result, kind="text", value="".join(part.text for part in parts if isinstance(part, Text)))
+    if not parts or only_text(parts) is not None:
+        return replace(result, kind="text", value=text_of(parts))
     return replace(result, kind="multimodal", value=parts)
 
 

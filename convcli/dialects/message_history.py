@@ -21,7 +21,7 @@ from typing import Any
 from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
 from convcli.kit import fitting, lacking, passes, results
-from convcli.kit.fitting import bare_system, bare_text
+from convcli.kit.fitting import bare_system, instruction_of
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import ResultTexts
@@ -157,7 +157,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     messages = transcript.messages
     if options.form == "list":
         return [_write_message(message) for message in messages]
-    system = bare_text(messages[0]) if messages and messages[0].role == "system" else ""
+    system = instruction_of(messages)
     native = {
         "system": system or None,
         "tools": None if transcript.tools is None else [_write_tool(tool) for tool in transcript.tools],

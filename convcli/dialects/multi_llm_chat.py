@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.multi_llm import AUTHORS, CONVENTION, RESULTS, lift_entries, write_entries
 from convcli.kit import fitting, lacking, passes, results
-from convcli.kit.fitting import bare_system, bare_text
+from convcli.kit.fitting import bare_system, instruction_of
 from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options
@@ -138,7 +138,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     messages = transcript.messages
     if options.form == "list":
         return write_entries(messages, NAME)
-    system = bare_text(messages[0]) if messages and messages[0].role == "system" else ""
+    system = instruction_of(messages)
     native: Native = {"system_prompt": system, "turns": write_entries(messages[1 if system else 0 :], NAME)}
     carried = dict(carried_by(transcript.extras, NAME))
     metadata: Native = {"created_at": transcript.created_at, "updated_at": transcript.updated_at}

@@ -18,6 +18,7 @@ from convcli.kit.passes import (
     on_parts,
     on_tools,
 )
+from convcli.kit.texts import only_text, text_of
 from convcli.model.branches import active
 from convcli.model.dialect import Options, Pass
 from convcli.model.transcript import (
@@ -209,15 +210,19 @@ def bare_system(messages: list[Message]) -> list[Message]:
     first = messages[0] if messages else None
     if first is None or first.role != "system" or bare_text(first):
         return messages
-    text = "\n\n".join(part.text for part in first.parts if isinstance(part, Text))
+    text = text_of(first.parts, "\n\n")
     return [Message("system", [Text(text)]), *messages[1:]] if text else bare_system(messages[1:])
 
 
 def bare_text(message: Message) -> str:
     """The text of a message that says nothing else; empty for any other."""
-    part = message.parts[0] if message.parts else None
-    bare = isinstance(part, Text) and message == Message(message.role, [Text(part.text)])
-    return part.text if bare and isinstance(part, Text) else ""
+    text = only_text(message.parts) or ""
+    return text if message == Message(message.role, message.parts) else ""
+
+
+def instruction_of(messages: list[Message]) -> str:
+    """The leading instruction as `bare_system` leaves it; empty where there is none."""
+    return bare_text(messages[0]) if messages and messages[0].role == "system" else ""
 
 
 def last_definitions(transcript: Transcript) -> Transcript:

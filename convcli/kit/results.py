@@ -16,6 +16,7 @@ from convcli.kit.passes import (
     shared,
     shared_all,
 )
+from convcli.kit.texts import text_of
 from convcli.model.dialect import Convention
 from convcli.model.transcript import (
     Message,
@@ -214,7 +215,7 @@ def has_media(result: ToolResult) -> bool:
 def in_words(result: ToolResult) -> str:
     """What a model can read of a result in a format that has only text: data as JSON, the texts among media."""
     if result.kind == "multimodal":
-        return "\n".join(part.text for part in result.value if isinstance(part, Text))
+        return text_of(result.value, "\n")
     return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
 
 

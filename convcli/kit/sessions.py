@@ -22,6 +22,7 @@ from convcli.kit.objects import Keys, Native, omit
 from convcli.kit.passes import on_each_message, on_messages, shared
 from convcli.kit.results import results_first
 from convcli.kit.settings import Setting
+from convcli.kit.texts import text_of
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.branches import active
 from convcli.model.dialect import Pass
@@ -179,7 +180,7 @@ def summary(message: Message, *, of_all: bool = False) -> Message:
     """What stands for others is one text of the user, and nothing else stands for others; `of_all`: for all of them."""
     if message.replaces is None:
         return message
-    text = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
+    text = text_of(message.parts, "\n\n")
     if message.role not in ("user", "system", "developer") or not text:
         return replace(message, replaces=None)
     replaced = "all" if of_all else message.replaces

@@ -8,6 +8,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.results import in_words
 from convcli.kit.sessions import Envelope
+from convcli.kit.texts import text_of
 from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.transcript import (
     MEDIA_KINDS,
@@ -202,7 +203,7 @@ def write_messages(message: Message) -> list[Native]:
     elif message.role == "user":
         native["content"] = write_content(said)
     else:
-        native["content"] = JOINT.join(part.text for part in said if isinstance(part, Text))
+        native["content"] = text_of(said, JOINT)
     unnamed = {"id": ""} if message.id is None else {}
     return [*thoughts, MESSAGE.write(message, carried, **unnamed, **native)]
 
@@ -221,7 +222,7 @@ def _write_tool(parts: list[Part]) -> Native:
 
 
 def _write_answer(parts: list[Part]) -> Native:
-    text = "".join(part.text for part in parts if isinstance(part, Text))
+    text = text_of(parts)
     calls = [write_call(part) for part in parts if isinstance(part, ToolCall)]
     return {**({"content": text} if text else {}), **({"toolCalls": calls} if calls else {})}
 

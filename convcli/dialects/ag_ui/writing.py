@@ -10,10 +10,11 @@ from convcli.dialects.ag_ui.messages import ASIDE, NAME, thought_id, write_messa
 from convcli.dialects.ag_ui.thread import FIRST_RUN, USAGE, answers_from, is_question, only_turn
 from convcli.kit.objects import Keys, Native, carried_by, omit, without_nulls
 from convcli.kit.streams import fragments
+from convcli.kit.texts import text_of
 from convcli.kit.values import milliseconds_of_time, put_counts, write_arguments
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Opaque, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import Message, Opaque, Reasoning, ToolCall, ToolDefinition, ToolResult, Transcript
 
 THREAD = "thread_1"
 """The id of a thread that has none."""
@@ -123,7 +124,7 @@ class _Written:
         else:
             carried = omit(carried_by(message.extras, NAME), *ASIDE)
             yield from self.thoughts(message)
-            text = "".join(part.text for part in message.parts if isinstance(part, Text))
+            text = text_of(message.parts)
             calls = [part for part in message.parts if isinstance(part, ToolCall)]
             is_text = text or carried or message.name or message.role != "assistant"
             id_ = message.id or (self.new_id() if is_text else None)

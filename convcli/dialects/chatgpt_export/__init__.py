@@ -23,6 +23,7 @@ from convcli.dialects.chatgpt_export.tree import Tree, rest_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.lacking import fields
 from convcli.kit.objects import Keys, Native, extras_of, omit, says_something
+from convcli.kit.texts import text_of
 from convcli.kit.values import paths, read_arguments, time_of_seconds
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript
@@ -169,7 +170,7 @@ def _result(
         return ToolResult(id_, name, "data", native["content"])
     if len(parts) > 1 or not all(isinstance(part, Text) and part.extras is None for part in parts):
         return ToolResult(id_, name, "multimodal", parts)
-    text = "".join(part.text for part in parts if isinstance(part, Text))
+    text = text_of(parts)
     is_error = (native.get("content") or {}).get("content_type") == "system_error"
     return ToolResult(id_, name, "error" if is_error else "text", text)
 

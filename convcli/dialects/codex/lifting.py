@@ -13,7 +13,8 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import Definitions
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, with_key, without_nulls
 from convcli.kit.sessions import Envelope, add_event
-from convcli.model.transcript import Message, Opaque, Path, Text, Transcript
+from convcli.model.transcript import Message, Opaque, Path, Text, Transcript, Part, ToolDefinition
+from convcli.kit.texts import text_of
 from convcli.wire import exact_json
 
 HEADER = Envelope(
@@ -190,7 +191,7 @@ class _Reader:
         for n, (path, spots) in enumerate(places[start:], start):
             steps = path[len(row.path) :]  # they share the row, and its time
             places[n] = row.path, [(*steps, *spot) for spot in spots or ()]
-        if facts.get("message") == text_of(messages[-1]):
+        if facts.get("message") == text_of(messages[-1].parts):
             del facts["message"]
         time, beside = _envelope(row)
         beside |= {"compacted": facts} if facts else {}
@@ -226,8 +227,3 @@ def _readable(item: Native) -> Native:
     arguments = item.get("arguments")
     is_text = kind == "custom_tool_call" or isinstance(arguments, str)
     return item if is_text else {**item, "arguments": exact_json.write_text(arguments or {})}
-
-
-def text_of(message: Message) -> str:
-    """The texts of a message as one."""
-    return "".join(part.text for part in message.parts if isinstance(part, Text))

@@ -9,12 +9,13 @@ from typing import Any
 from msgspec.structs import replace
 
 import convcli.dialects.codex.rows as rows
-from convcli.dialects.codex.lifting import HEADER, SHELL, TOOLS, WRITER, text_of
+from convcli.dialects.codex.lifting import HEADER, SHELL, TOOLS, WRITER, text_of, sum_of, TOOL
 from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import AUTO
 from convcli.families.responses.turns import ItemWriter
 from convcli.kit.objects import Keys, Native, carried_by, omit, without_carried
+from convcli.kit.texts import text_of
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Part, ToolCall, ToolResult, Transcript
@@ -30,7 +31,7 @@ def write(transcript: Transcript, _: Options) -> Rows:
     if "base_instructions" in header:
         content["base_instructions"] = header["base_instructions"]
     if messages and messages[0].role == "system":
-        content["base_instructions"] = {"text": text_of(messages[0]), **carried_by(messages[0].extras, NAME)}
+        content["base_instructions"] = {"text": text_of(messages[0].parts), **carried_by(messages[0].extras, NAME)}
         messages = messages[1:]
     if transcript.tools is not None:
         content["dynamic_tools"] = list(map(TOOLS.write, transcript.tools))
@@ -119,7 +120,7 @@ class _Writer:
         items = [item for message in messages for item, _ in self._items(message)]
         beside = dict(rows.beside_of(messages[0]))
         facts = beside.pop("compacted", {})
-        payload = {"message": text_of(messages[-1]), "replacement_history": items, **facts}
+        payload = {"message": text_of(messages[-1].parts), "replacement_history": items, **facts}
         return row(messages[0].created_at, rows.COMPACTED, payload, beside)
 
     def _items(self, message: Message) -> list[tuple[Native, Part | None]]:

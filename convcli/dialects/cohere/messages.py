@@ -8,13 +8,13 @@ from convcli.families.openai import request as common
 from convcli.families.openai.calls import (
     content_of,
     express_media,
-    is_bare_text,
     lift_call,
     text_of_result,
     write_parts,
 )
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.texts import is_bare
 from convcli.kit.values import read_arguments
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Spots, Text, ToolResult
 from convcli.wire import exact_json
@@ -136,7 +136,7 @@ def _lift_value(content: Any) -> tuple[Any, Any, Native]:
     pieces = [_lift_piece(part) for part in content]
     parts = [part for part in pieces if isinstance(part, Text)]
     carried = {"content": content} if len(parts) < len(pieces) else {}
-    if not parts or (len(parts) == 1 and is_bare_text(parts[0])):
+    if not parts or (len(parts) == 1 and is_bare(parts[0])):
         return "text", parts[0].text if parts else "", carried
     return "multimodal", parts, carried
 

@@ -31,10 +31,11 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.lacking import fields
 from convcli.kit.objects import Native, carried_by, extras_of, omit
 from convcli.kit.sessions import Envelope, event_of
+from convcli.kit.texts import text_of
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.document import Rows
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Text, Transcript
+from convcli.model.transcript import Transcript
 from convcli.validation.rules import links
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
@@ -169,7 +170,7 @@ IGNORED = ("/", "?", "<session_context>", "<hook_context>")
 
 def _is_sent(survey: Survey) -> Iterator[Breach]:
     for i, message in enumerate(survey.messages):
-        text = "".join(part.text for part in message.parts if isinstance(part, Text))
+        text = text_of(message.parts)
         if message.role == "user" and text.strip().startswith(IGNORED):
             problem = "the program takes a text that begins so for a command or for its own, and does not send it"
             yield Breach("unread-row", NodeRef(i), problem, "warning")

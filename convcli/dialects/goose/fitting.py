@@ -16,6 +16,7 @@ from convcli.kit.objects import carried_by, omit, with_carried
 from convcli.kit.passes import on_each_message, on_messages, on_parts, shared
 from convcli.kit.renaming import Alphabet, distinct_ids
 from convcli.kit.results import expressed, in_words, result_of, separate_results, with_parts
+from convcli.kit.texts import only_text
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules.turns import INSTRUCTIONS
@@ -30,9 +31,8 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
     """How data comes back, and a list of one text."""
     if result.kind == "data":
         return None if is_contents(result.value) else ("error" if result.is_error else "text", in_words(result))
-    one = result.value[0] if result.kind == "multimodal" and len(result.value) == 1 else None
-    is_bare = isinstance(one, Text) and one == Text(one.text)
-    return ("error" if result.is_error else "text", one.text) if is_bare else None  # type: ignore[union-attr]
+    text = only_text(result.value) if result.kind == "multimodal" else None
+    return None if text is None else ("error" if result.is_error else "text", text)
 
 
 RESULTS = Convention(

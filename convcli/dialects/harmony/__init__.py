@@ -35,6 +35,7 @@ from convcli.kit.objects import carried_by
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.kit.renaming import renaming
 from convcli.kit.results import result_of
+from convcli.kit.texts import text_of
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
@@ -153,7 +154,7 @@ def _is_of_model(message: Message) -> bool:
 
 
 def _pieces(message: Message, offered: list[ToolDefinition] | None) -> list[Spoken]:
-    said = "".join(part.text for part in message.parts if isinstance(part, Text))
+    said = text_of(message.parts)
     if message.role == "tool":
         return [_write_result(part) for part in message.parts if isinstance(part, ToolResult)]
     if message.role == ASSISTANT:

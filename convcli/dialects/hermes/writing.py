@@ -21,6 +21,7 @@ from convcli.families.rows import calls, order
 from convcli.families.rows.thoughts import JOINT, write_thought
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, omit
+from convcli.kit.texts import text_of
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.wire import exact_json
@@ -80,7 +81,7 @@ def _write_turn(turn: list[Message], style: Style) -> Native:
         thought = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
         value = write_thought(thought, _write_answer(message, style))
     else:
-        value = "".join(part.text for part in message.parts if isinstance(part, Text))
+        value = text_of(message.parts)
     who, what = NAMES[style.column]
     return TURNS[style.column].put({who: style.tags[message.role], what: value}, carried_by(message.extras, NAME))
 

@@ -20,11 +20,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.inspect_ai.blocks import NAME, resolved
-from convcli.dialects.inspect_ai.messages import bare_text, lift_message, write_message
+from convcli.dialects.inspect_ai.messages import lift_message, write_message
 from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
+from convcli.kit.texts import only_text
 from convcli.kit.usage import Usage
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Convention, Dialect, Options
@@ -189,7 +190,7 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
         return None
     if result.is_error:
         return "error", results.in_words(result)
-    text = bare_text(result.value)
+    text = only_text(result.value)
     return None if text is None else ("text", text)
 
 

@@ -10,6 +10,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.results import has_failed, in_words, result_of
 from convcli.kit.sessions import Envelope
+from convcli.kit.texts import only_text
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -77,14 +78,8 @@ def _lift_value(content: Any, context: LiftContext) -> tuple[str, Any]:
     if not isinstance(content, list):
         return "text", content or ""
     parts = [BLOCKS.lift_inside(block, context) for block in content]
-    text = bare_text(parts)
+    text = only_text(parts)
     return ("multimodal", parts) if text is None else ("text", text)
-
-
-def bare_text(parts: list[Part]) -> str | None:
-    """The text of a content that is nothing but one text."""
-    part = parts[0] if len(parts) == 1 else None
-    return part.text if isinstance(part, Text) and part == Text(part.text) else None
 
 
 # ---------------------------------------------------------------- write

@@ -26,7 +26,6 @@ from convcli.dialects.langchain.blocks import NAME
 from convcli.dialects.langchain.messages import (
     KINDS,
     USAGE,
-    bare_text,
     inner_key,
     is_definition,
     is_logged,
@@ -38,6 +37,7 @@ from convcli.dialects.langchain.messages import (
 from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.texts import only_text
 from convcli.kit.values import paths, with_total
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import Message, ToolResult, Transcript
@@ -129,7 +129,7 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
     kind = "error" if result.is_error else "text"
     if result.kind == "data":
         return kind, exact_json.write_text(result.value)
-    text = bare_text(result.value) if result.kind == "multimodal" else None
+    text = only_text(result.value) if result.kind == "multimodal" else None
     return None if text is None else (kind, text)
 
 

@@ -13,6 +13,7 @@ from convcli.kit import results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
 from convcli.kit.sessions import Envelope
+from convcli.kit.texts import only_text
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.transcript import Message, Part, Path, Refusal, Text, ToolCall, ToolDefinition, ToolResult
 from convcli.wire import exact_json
@@ -234,14 +235,8 @@ def _lift_value(content: Any, context: LiftContext) -> tuple[str, Any]:
     if not isinstance(content, list):
         return "text", exact_json.write_text(content)
     parts = [Text(block) if isinstance(block, str) else BLOCKS.lift_inside(block, context) for block in content]
-    text = bare_text(parts)
+    text = only_text(parts)
     return ("multimodal", parts) if text is None else ("text", text)
-
-
-def bare_text(parts: list[Part]) -> str | None:
-    """The text of a content that is nothing but one text."""
-    part = parts[0] if len(parts) == 1 else None
-    return part.text if isinstance(part, Text) and part == Text(part.text) else None
 
 
 # ---------------------------------------------------------------- write

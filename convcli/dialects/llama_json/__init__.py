@@ -30,6 +30,7 @@ from convcli.kit.objects import Keys, Native, carried_by
 from convcli.kit.pairing import Pairing
 from convcli.kit.results import ResultTexts
 from convcli.kit.settings import Settings
+from convcli.kit.texts import text_of
 from convcli.kit.values import pairs
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, Rule
@@ -248,7 +249,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _write_message(message: Message) -> Native:
     carried = dict(carried_by(message.extras, NAME))
-    content = "".join(part.text for part in message.parts if isinstance(part, Text))
+    content = text_of(message.parts)
     if message.role == "tool":
         results = [_write_result(part) for part in message.parts if isinstance(part, ToolResult)]
         content = exact_json.write_text(results[-1]) if results else content

@@ -11,6 +11,8 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.results import fail, only_own, with_parts, in_words
 from convcli.kit.passes import shared
+from convcli.kit.results import in_words
+from convcli.kit.texts import only_text
 from convcli.kit.values import kind_of_type
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Media, Opaque, Part, Text, ToolCall, ToolResult
@@ -109,16 +111,10 @@ def _lift_value(native: Native, context: LiftContext) -> tuple[str, Any]:
     """Kind and value. Structured content is the value where nothing beside it says more."""
     structured = native.get("structuredContent")
     parts = [_lift_piece(block, context) for block in native.get("content") or ()]
-    text = bare_text(parts)
+    text = only_text(parts)
     if structured is not None and (not parts or (text is not None and _says(text, structured))):
         return "data", structured
     return ("multimodal", parts) if text is None and parts else ("text", text or "")
-
-
-def bare_text(parts: list[Part]) -> str | None:
-    """The text of a result that is nothing but one text."""
-    part = parts[0] if len(parts) == 1 else None
-    return part.text if isinstance(part, Text) and part.extras is None and part.metadata is None else None
 
 
 def _lift_piece(native: Native, context: LiftContext) -> Part:
@@ -185,7 +181,7 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
         return None if _is_structured(result) else (kind, exact_json.write_text(result.value))
     if result.kind != "multimodal":
         return None
-    text = bare_text(result.value) if result.value else ""
+    text = only_text(result.value) if result.value else ""
     return None if text is None else (kind, text)
 
 

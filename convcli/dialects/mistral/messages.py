@@ -11,7 +11,6 @@ from convcli.families.openai.calls import (
     beside,
     content_of,
     express_media,
-    is_bare_text,
     lift_call,
     of_message,
     text_of_result,
@@ -19,6 +18,7 @@ from convcli.families.openai.calls import (
 )
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.texts import is_bare
 from convcli.model.transcript import Media, Message, Part, Spots, Text, ToolResult
 
 NO_ID = "null"
@@ -57,7 +57,7 @@ def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     if isinstance(native.get("content"), list):
         parts, _ = lift_content(native["content"])
         known = [part for part in parts if isinstance(part, (Text, Media))]
-        texts = [part.text for part in known if isinstance(part, Text) and is_bare_text(part)]
+        texts = [part.text for part in known if is_bare(part)]
         is_text = len(known) == len(texts) < 2
         result.kind, result.value = ("text", "".join(texts)) if is_text else ("multimodal", known)
         carried |= {"content": native["content"]} if len(known) < len(parts) else {}

@@ -43,6 +43,7 @@ from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_pa
 from convcli.kit.renaming import identifiers, renaming
 from convcli.kit.results import expressed, single_results
 from convcli.kit.settings import Settings
+from convcli.kit.texts import text_of
 from convcli.kit.values import counts, pairs, put_counts, take_counts
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.transcript import (
@@ -258,7 +259,7 @@ def _write_answer(transcript: Transcript) -> Native:
     message = transcript.messages[0]
     carried = dict(carried_by(transcript.extras, NAME))
     native = {
-        "content": "".join(part.text for part in message.parts if isinstance(part, Text)),
+        "content": text_of(message.parts),
         "thinkingContent": next((part.text for part in message.parts if isinstance(part, Reasoning)), None),
         "usage": put_counts(message.usage or {}, carried.pop("usage", {}), USAGE) or None,
         "toolCalls": [write_tool_call(part) for part in message.parts if isinstance(part, ToolCall)] or None,

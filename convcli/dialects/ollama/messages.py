@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from convcli.families.openai.calls import text_of_result
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.texts import is_bare
 from convcli.model.transcript import Media, Message, Part, Path, Reasoning, Refusal, Spots, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -194,4 +195,4 @@ def _is_kept(part: Part) -> bool:
     """Text or a picture that comes back with all that it says."""
     if isinstance(part, Media):
         return part.data is not None and part == _lift_image(part.data)
-    return isinstance(part, Text) and part == Text(part.text)
+    return is_bare(part)

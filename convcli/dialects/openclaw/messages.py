@@ -12,6 +12,7 @@ from convcli.kit.definitions import Definitions
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
+from convcli.kit.texts import text_of
 from convcli.kit.values import milliseconds_of_time, pairs
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult
 
@@ -255,7 +256,7 @@ def _split_sections(parts: list[Part], gone: Any) -> tuple[list[Part], Native]:
 def _write_content(parts: list[Part], role: str, form: str, api: Any) -> Any:
     """A list of blocks; a string in a summary and in a prompt of one text."""
     if role in SUMMARIES:
-        return "\n\n".join(part.text for part in parts if isinstance(part, Text))
+        return text_of(parts, "\n\n")
     first = parts[0] if len(parts) == 1 else None
     if role in ("system", "developer") and isinstance(first, Text) and first.extras is None and first.text:
         return first.text

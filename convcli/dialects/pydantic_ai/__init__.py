@@ -33,6 +33,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
+from convcli.kit.texts import text_of
 from convcli.kit.usage import Usage
 from convcli.kit.values import pairs, paths
 from convcli.model.dialect import Clue, Convention, Dialect, Options
@@ -189,7 +190,7 @@ def _instructed(native: Native, instructions: str) -> Native:
 
 
 def _text(message: Message) -> str:
-    return JOINT.join(part.text for part in message.parts if isinstance(part, Text))
+    return text_of(message.parts, JOINT)
 
 
 JOINT = "\n\n"

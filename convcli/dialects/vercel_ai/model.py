@@ -16,6 +16,7 @@ from convcli.families.ai_sdk.parts import (
 from convcli.families.frameworks.blocks import BlockTable, arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.texts import text_of
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult
 
 NAME = "vercel-ai"
@@ -121,7 +122,7 @@ OF_TOOLS = ("tool-approval-response",)
 
 def _write_turn(message: Message, carried: Native) -> Native:
     if message.role == "system":
-        text = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
+        text = text_of(message.parts, "\n\n")
         return MESSAGE.put({"role": "system", "content": text}, carried)
     parts = [part for part in message.parts if not is_shaped(part, NAME, "step-", "source", "data-", "steering-")]
     natives = (write_call(part) if isinstance(part, ToolCall) else _table(message.role).write(part) for part in parts)

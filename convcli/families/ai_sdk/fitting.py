@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from convcli.families.ai_sdk.parts import lift_shown, write_shown
 from convcli.kit import custom, fitting, lacking, passes, results
 from convcli.kit.contexts import LiftContext
+from convcli.kit.texts import text_of
 from convcli.kit.values import paths
 from convcli.model.dialect import Convention, LossKind
 from convcli.model.transcript import MEDIA_KINDS, Message, Text, ToolResult
@@ -42,7 +43,7 @@ def _one_text(message: Message) -> Message:
     """Instructions are one text."""
     if message.role != "system" or (len(message.parts) == 1 and isinstance(message.parts[0], Text)):
         return message
-    text = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
+    text = text_of(message.parts, "\n\n")
     return message if not message.parts else replace(message, parts=[Text(text)] if text else [])
 
 

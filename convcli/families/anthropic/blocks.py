@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.results import fail
+from convcli.kit.texts import is_bare
 from convcli.model.transcript import Extras, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -128,7 +129,7 @@ class Blocks(msgspec.Struct, frozen=True):
             return "data", content
         parts = [self.lift(block, context) for block in content if block["type"] in self.inner]
         if len(parts) == len(content) == 1 and is_bare(parts[0]):
-            return "text", parts[0].text  # type: ignore[union-attr]
+            return "text", parts[0].text
         return "multimodal", [part for part in parts if isinstance(part, (Text, Media))]
 
     def content(self, result: ToolResult) -> str | list[Native]:
@@ -155,11 +156,6 @@ class Blocks(msgspec.Struct, frozen=True):
 
 ReadBlock = Callable[[Blocks, Native, LiftContext], Part | None]
 WriteBlock = Callable[[Blocks, Any], Native | None]
-
-
-def is_bare(part: Part) -> bool:
-    """A text of which a string says everything."""
-    return isinstance(part, Text) and part.extras is None and part.metadata is None
 
 
 def kind_of(block: Any) -> str:

@@ -9,7 +9,7 @@ from convcli.families.anthropic.blocks import Blocks
 from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_system
 from convcli.families.anthropic.usage import Counts
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import bare_text
+from convcli.kit.fitting import instruction_of
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
@@ -89,6 +89,6 @@ class Documents(NamedTuple):
         messages = transcript.messages
         if not headed:
             return self.listed.write(messages)
-        system = bare_text(messages[0]) if messages and messages[0].role == "system" else ""
+        system = instruction_of(messages)
         content = {"messages": self.headed.write(messages[bool(system) :]), **({self.system: system} if system else {})}
         return self.header.write(transcript, carried_by(transcript.extras, self.headed.blocks.owner), **content)

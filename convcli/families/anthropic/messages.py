@@ -12,11 +12,12 @@ from typing import Any
 
 import msgspec
 
-from convcli.families.anthropic.blocks import Blocks, is_bare
+from convcli.families.anthropic.blocks import Blocks
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, extras_of, without_nulls
 from convcli.kit.sessions import add_event, row_of_event
+from convcli.kit.texts import is_bare
 from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Part, Path, Spots, Text
 
@@ -147,7 +148,7 @@ class Turns(msgspec.Struct, frozen=True):
     def _content(self, turn: list[Message]) -> Any:
         parts = turn[0].parts if len(turn) == 1 else [part for message in turn for part in message.parts]
         if self.strings and len(parts) == 1 and is_bare(parts[0]):  # most messages
-            return parts[0].text  # type: ignore[union-attr]
+            return parts[0].text
         return self.content(self.blocks.write(parts))
 
     def content(self, blocks: list[Native]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.anthropic.blocks import MEDIA_TYPES, WEB, Blocks, is_bare
+from convcli.families.anthropic.blocks import MEDIA_TYPES, WEB, Blocks
 from convcli.families.anthropic.messages import FINISH_OF, VERBATIM
 from convcli.families.anthropic.request import CHOICE_OF, SETTINGS
 from convcli.families.anthropic.response import IDS, NAMES
@@ -18,6 +18,7 @@ from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on
 from convcli.kit.renaming import Alphabet, distinct_ids, renaming
 from convcli.kit.results import expressed, only_own, results_first, single_results, with_parts
 from convcli.kit.settings import BUDGET, EFFORT, OFF
+from convcli.kit.texts import is_bare
 from convcli.kit.values import pairs
 from convcli.model.dialect import Convention, LossKind, Pass
 from convcli.model.transcript import (

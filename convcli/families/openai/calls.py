@@ -123,11 +123,6 @@ def _others(carried: Native) -> Native:
     return omit(carried, *AROUND_MESSAGE)
 
 
-def is_bare_text(part: Part) -> bool:
-    """Text that says nothing else."""
-    return isinstance(part, Text) and part.extras is None
-
-
 def text_of_result(result: ToolResult) -> str:
     """The text of a result that is not multimodal: text has no field for data or failure."""
     if result.kind == "error" or result.is_error:

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from convcli.families.openai.calls import (
     ARGUMENTS,
     beside,
-    is_bare_text,
     kind_in_turn,
     lift_call,
     of_message,
@@ -24,6 +23,7 @@ from convcli.families.openai.parts import lift_answer_audio, lift_part, write_an
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.passes import PartPass, on_each_message, on_parts
+from convcli.kit.texts import only_text
 from convcli.model.dialect import Pass
 from convcli.model.transcript import (
     Media,
@@ -173,8 +173,8 @@ def _lift_result(native: Native, context: LiftContext) -> Message:
 
 def _lift_value(content: list[Native], dialect: str) -> tuple[str, Any]:
     parts = [lift_part(part, dialect) for part in content]
-    only = parts[0] if len(parts) == 1 else None
-    return ("text", only.text) if isinstance(only, Text) and is_bare_text(only) else ("multimodal", parts)
+    text = only_text(parts)
+    return ("multimodal", parts) if text is None else ("text", text)
 
 
 # ---------------------------------------------------------------- write

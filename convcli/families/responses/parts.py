@@ -12,6 +12,7 @@ from typing import Any, Literal
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import text_of_result
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.texts import only_text
 from convcli.kit.values import DATA_URL
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Media, Opaque, Part, Refusal, Text, ToolResult
@@ -43,12 +44,6 @@ def object_in(carried: Native, key: str) -> Native:
     """An object inside what is carried; empty where it is none, for what others put there is not checked."""
     value = carried.get(key)
     return value if isinstance(value, dict) else {}
-
-
-def bare_text(part: Part) -> str | None:
-    """The text of a part that is nothing but text, and not empty: a string could say the same."""
-    is_bare = isinstance(part, Text) and part.extras is None and part.metadata is None
-    return part.text or None if is_bare else None  # type: ignore[union-attr]
 
 
 # ---------------------------------------------------------------- lift
@@ -143,7 +138,7 @@ def lift_output(output: str | list[Native], dialect: str) -> tuple[Output, bool]
         return ("text", output), True
     parts = [lift_part(part, dialect) for part in output]
     known: list[Part] = [part for part in parts if isinstance(part, (Text, Media))]
-    text = bare_text(known[0]) if len(known) == 1 else None
+    text = only_text(known) or None
     return ("multimodal", known) if text is None else ("text", text), len(known) == len(parts)
 
 
@@ -214,7 +209,7 @@ def write_output(result: ToolResult, dialect: str) -> str | list[Native]:
 def _express(result: ToolResult) -> tuple[str, Any] | None:
     """How `lift` reads back a result for which the service has no field of its own."""
     if result.kind == "multimodal":
-        text = bare_text(result.value[0]) if len(result.value) == 1 else None
+        text = only_text(result.value) or None
         return None if text is None else ("text", text)
     return ("text", text_of_result(result)) if result.kind != "text" else None
 

@@ -15,6 +15,7 @@ from convcli.families.rows.media import joined_texts, known
 from convcli.families.rows.thoughts import JOINT, one_thought, without
 from convcli.kit.passes import shared
 from convcli.kit.results import in_words, result_of
+from convcli.kit.texts import text_of
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult
 
 BETWEEN_RESULTS = "\n</tool_response>\n<tool_response>\n"
@@ -146,7 +147,7 @@ def valued(result: ToolResult, parts: list[Part]) -> ToolResult:
     """The result with these parts as its value: a text where there is nothing else."""
     parts = joined_texts(parts, JOINT)
     if all(isinstance(part, Text) for part in parts):
-        return replace(result, kind="text", value="".join(part.text for part in parts if isinstance(part, Text)))
+        return replace(result, kind="text", value=text_of(parts))
     return replace(result, kind="multimodal", value=parts)
 
 
