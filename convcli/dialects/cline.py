@@ -38,7 +38,7 @@ SIGNATURE = "thoughtSignature"
 SUMMARY = Setting("replaces", lambda value: "all" if value is True else None, lambda value: value == "all" or None)
 KINDS = {"compaction_summary": "all", "compaction": "all"}
 KIND = Setting("replaces", KINDS.get, {"all": "compaction_summary"}.get, partial=True)
-FIELDS: dict[str, str | Setting] = {"id": "id", "ts": sessions.in_milliseconds("created_at")}
+FIELDS: dict[str, str | Setting] = {"id": "id", "ts": sessions.CREATED_IN_MILLISECONDS}
 TASK = Facts(
     "role content modelInfo id metrics ts isSummary",
     {**FIELDS, "isSummary": SUMMARY},

@@ -19,7 +19,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.ids import with_session_id
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.results import ResultTexts
-from convcli.kit.sessions import Envelope, add_event, in_milliseconds
+from convcli.kit.sessions import CREATED_IN_MILLISECONDS, Envelope, add_event
 from convcli.kit.texts import text_of
 from convcli.kit.values import paths, read_arguments, write_arguments
 from convcli.model.dialect import Clue, Dialect, Options
@@ -34,7 +34,7 @@ HEADER = Envelope("type harness id name", {"id": "id", "name": "title"}, content
 ROW = Keys("type message")
 MESSAGE = Envelope(
     "role content reasoningContent toolCalls toolCallId timestamp model",
-    {"timestamp": in_milliseconds("created_at"), "model": "model"},
+    {"timestamp": CREATED_IN_MILLISECONDS, "model": "model"},
     content="role content reasoningContent toolCalls toolCallId",
 )
 CALL = Keys("id type function")

@@ -119,12 +119,8 @@ class Renaming:
 LINKED = (ToolCall, ToolResult)
 
 
-def tool_names(transcript: Transcript) -> list[str]:
-    """Every tool name that the transcript uses, in definitions, calls, results and choice."""
-    return _names_in(transcript, _linked(transcript.messages))
-
-
 def _names_in(transcript: Transcript, linked: list[Any]) -> list[str]:
+    """Every tool name that the transcript uses, in definitions, calls, results and choice."""
     names = [tool.name for tool in transcript.tools or ()]
     names += [part.name for part in linked]
     choice = transcript.tool_choice

@@ -84,9 +84,8 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def in_milliseconds(name: str) -> Setting:
-    """A field of an Envelope that the vendor writes as milliseconds since 1970."""
-    return Setting(name, time_of_milliseconds, milliseconds_of_time)
+CREATED_IN_MILLISECONDS = Setting("created_at", time_of_milliseconds, milliseconds_of_time)
+"""The time of a row, for an Envelope, which the vendor writes as milliseconds since 1970."""
 
 
 # ---------------------------------------------------------------- rows

@@ -9,6 +9,7 @@ import pytest
 from convcli.kit.contexts import LiftContext
 from convcli.kit.ids import chained
 from convcli.kit.sessions import (
+    CREATED_IN_MILLISECONDS,
     EPOCH,
     Envelope,
     Repeats,
@@ -17,7 +18,6 @@ from convcli.kit.sessions import (
     event_of,
     events,
     head_of,
-    in_milliseconds,
     joined,
     latest_branch,
     own_events,
@@ -88,7 +88,7 @@ def test_what_the_dialect_writes_is_not_overwritten_by_what_was_carried() -> Non
 
 @pytest.mark.parametrize("time", [0, 1767323045678, -62135596800000, 253402300799999])
 def test_milliseconds_come_back_from_the_time_that_they_are(time: int) -> None:
-    clock = Envelope("ts", {"ts": in_milliseconds("created_at")})
+    clock = Envelope("ts", {"ts": CREATED_IN_MILLISECONDS})
     message = turn("a")
     assert clock.lift({"ts": time}, message) is None
     assert clock.write(message) == {"ts": time}

@@ -119,9 +119,7 @@ def _request_marks(request: Native) -> list[tuple[int, str]]:
     texts = _blocks_of([{"content": request.get("system")}])
     if isinstance(request.get("system"), str) or any(block.keys() >= {"type", "text"} for block in texts):
         return [(60, "a system text beside the messages")]
-    if not request.keys().isdisjoint(("stop_sequences", "output_config")) or str(request.get("model")).startswith(
-        "claude"
-    ):
+    if not request.keys().isdisjoint(OWN_SETTINGS) or str(request.get("model")).startswith("claude"):
         return [(60, "the settings of a Messages request")]
     return []
 

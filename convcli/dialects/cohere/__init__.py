@@ -314,7 +314,7 @@ RULES = (
     turns.not_blank(),
     turns.system_first(),
     turns.parts_in_roles({"tool_call": ("assistant",)}),
-    links.results_identified("tool_call_id"),
+    links.results_identified(),
     links.paired(links.PairingRules(where="later", unique="request", missing="warning")),
     names.of_tools(NAMES),
     arguments.readable(),

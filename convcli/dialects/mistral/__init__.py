@@ -279,7 +279,7 @@ RULES = (
     for_requests(turns.answered_first()),
     for_requests(turns.system_not_behind("assistant", "tool")),
     turns.parts_in_roles({"tool_call": ("assistant",)}),
-    links.results_identified("tool_call_id"),
+    links.results_identified(),
     links.paired(links.PairingRules()),
     names.of_tools(NAMES),
     names.of_calls(IDS, "warning"),

@@ -200,7 +200,7 @@ LACKS = lacks(
 LACKS[COMPATIBLE] = LACKS["request"]
 
 RULES = (
-    links.results_identified("tool_call_id"),
+    links.results_identified(),
     *of_openai.MESSAGES,
     for_requests(turns.answered_by_assistant()),
     for_requests(turns.heard_with_data()),

@@ -32,7 +32,6 @@ TOKENS = {
     ("cache", "read"): "cacheReadTokens",
     ("cache", "write"): "cacheWriteTokens",
 }
-NO_TOKENS: Native = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
 CACHED = ("cacheReadTokens", "cacheWriteTokens")
 FAILURE = "MessageAbortedError"
 """The only error with which an answer is sent again."""

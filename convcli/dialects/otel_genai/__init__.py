@@ -44,7 +44,6 @@ from convcli.model.transcript import Message, Opaque, Text, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.wire import exact_json
 
-PREFIX = "gen_ai."
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 INSTRUCTIONS, TOOLS = "gen_ai.system_instructions", "gen_ai.tool.definitions"
 MESSAGES = (INSTRUCTIONS, INPUT, OUTPUT)

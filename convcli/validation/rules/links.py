@@ -250,20 +250,23 @@ def identified(severity: Severity = "error") -> Rule:
     return Rule(("missing-call-id",), check)
 
 
-def results_identified(key: str) -> Rule:
-    """Every message of the role tool has the id of its call under this key; older results name their function."""
+ID_KEY = "tool_call_id"
+
+
+def results_identified() -> Rule:
+    """Every message of the role tool has the id of its call; older results name their function."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for answered in survey.results:
             native = survey.native(NodeRef(answered.message))
-            if isinstance(native, dict) and native.get("role") == "tool" and not native.get(key):
-                near = did_you_mean(key, native.keys() - {key}, 'found {}: did you mean "' + key + '"?')
-                yield Breach("missing-call-id", NodeRef(answered.message), f"the result has no {key}", help=near)
+            if isinstance(native, dict) and native.get("role") == "tool" and not native.get(ID_KEY):
+                near = did_you_mean(ID_KEY, native.keys() - {ID_KEY}, f'found {{}}: did you mean "{ID_KEY}"?')
+                yield Breach("missing-call-id", NodeRef(answered.message), f"the result has no {ID_KEY}", help=near)
 
     return Rule(("missing-call-id",), check)
 
 
-def same_names(severity: Severity = "error") -> Rule:
+def same_names() -> Rule:
     """A result names the tool that its call names."""
 
     def check(survey: Survey) -> Iterator[Breach]:
@@ -275,6 +278,6 @@ def same_names(severity: Severity = "error") -> Rule:
                     f"the result is named {shown_key(answered.result.name)}, its call {shown_key(called.call.name)}"
                 )
                 at = answered.at("tool_result.name")
-                yield Breach("result-name-mismatch", at, message, severity, notes=(("the call", called.at()),))
+                yield Breach("result-name-mismatch", at, message, notes=(("the call", called.at()),))
 
     return Rule(("result-name-mismatch",), check)

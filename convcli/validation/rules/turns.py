@@ -56,7 +56,7 @@ def alternating(severity: Severity = "error") -> Rule:
     return Rule(("repeated-role",), check)
 
 
-def answered_first(severity: Severity = "warning") -> Rule:
+def answered_first() -> Rule:
     """Behind results the model speaks, not the user."""
 
     def check(survey: Survey) -> Iterator[Breach]:
@@ -64,7 +64,7 @@ def answered_first(severity: Severity = "warning") -> Rule:
         for i in survey.active_indexes:
             role = survey.messages[i].role
             if before == "tool" and role == "user":
-                yield Breach("user-after-result", NodeRef(i), "the user speaks directly behind a result", severity)
+                yield Breach("user-after-result", NodeRef(i), "the user speaks directly behind a result", "warning")
             before = role
 
     return Rule(("user-after-result",), check)
@@ -85,7 +85,7 @@ def system_not_behind(*roles: str) -> Rule:
     return Rule(("misplaced-system",), check)
 
 
-def system_first(severity: Severity = "warning") -> Rule:
+def system_first() -> Rule:
     """An instruction stands before everything else."""
 
     def check(survey: Survey) -> Iterator[Breach]:
@@ -93,7 +93,7 @@ def system_first(severity: Severity = "warning") -> Rule:
         for i in survey.active_indexes:
             instruction = survey.messages[i].role in INSTRUCTIONS
             if instruction and spoken:
-                yield Breach("misplaced-system", NodeRef(i), "an instruction stands before everything else", severity)
+                yield Breach("misplaced-system", NodeRef(i), "an instruction stands before everything else", "warning")
             spoken = spoken or not instruction
 
     return Rule(("misplaced-system",), check)
