@@ -27,6 +27,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from convcli.kit.objects import objects_in
 from convcli.model import modules, plugins
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
@@ -74,9 +75,9 @@ def likely(values: Iterable[Any]) -> list[Dialect]:
 def _keys(values: Iterable[Any]) -> Iterator[str]:
     """The keys of documents, of their items, and of their messages."""
     for value in values:
-        for each in _objects(value if isinstance(value, list) else [value]):
+        for each in objects_in(value if isinstance(value, list) else [value]):
             yield from _keys_below(each)
-            for message in _objects(each.get("messages")):
+            for message in objects_in(each.get("messages")):
                 yield from _keys_below(message)
 
 
@@ -84,12 +85,8 @@ def _keys_below(native: dict[str, Any]) -> Iterator[str]:
     """The keys of an object, and as paths those of a content that is one object, and of its calls."""
     yield from native
     for key, below in (("content", [native.get("content")]), ("tool_calls", native.get("tool_calls"))):
-        for each in _objects(below):
+        for each in objects_in(below):
             yield from (f"{key}/{name}" for name in each)
-
-
-def _objects(items: Any) -> list[dict[str, Any]]:
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def documentation(name: str) -> str:

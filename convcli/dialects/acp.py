@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.objects import Native, extras_of, omit, rest_of, without_nulls
+from convcli.kit.objects import Native, as_object, extras_of, omit, rest_of, without_nulls
 from convcli.kit.runs import Run, carry
 from convcli.kit.streams import Pieces
 from convcli.kit.texts import only_text
@@ -172,7 +172,7 @@ class _AcpReader:
         known = {"sessionUpdate", "toolCallId", "name" if update.get("name") else "title"}
         known |= {"rawInput"} if isinstance(given, dict) else set()
         known |= {"content", "rawOutput", "status"} if update.get("status") in ENDS else {"status"}
-        body = given if isinstance(given, dict) else {}
+        body = as_object(given)
         rest = rest_of(update, *known)
         turn = self.run.turn("assistant", int(path[0]))
         call = ToolCall(self.run.pairing.call(id_ or None, name), name, body, extras=extras_of(NAME, rest))
@@ -252,7 +252,7 @@ RESULT = ("sessionUpdate", "toolCallId", "status", "content", "rawOutput")
 
 def _object(value: Any, key: str = "") -> Native:
     value = value.get(key) if key and isinstance(value, dict) else value
-    return value if isinstance(value, dict) else {}
+    return as_object(value)
 
 
 def _carried(message: Message) -> Native:

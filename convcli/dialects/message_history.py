@@ -22,7 +22,7 @@ from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
 from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.fitting import bare_system, instruction_of
-from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.objects import Keys, Native, carried_by, objects_in
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import ResultTexts
 from convcli.kit.values import paths
@@ -56,7 +56,7 @@ def detect(document: Any) -> Clue | None:
 
 def _mark(message: Native) -> Clue | None:
     content = message.get("content")
-    items = [item for item in content if isinstance(item, dict)] if isinstance(content, list) else []
+    items = objects_in(content)
     if any(item.get("type") == "tool_result" and "tool_name" in item for item in items):
         return Clue(97, "results with a tool_name")
     if isinstance(content, dict) and ("response" in content or isinstance(content.get("tool_call"), dict)):

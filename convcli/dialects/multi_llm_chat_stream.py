@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from convcli.families.histories.multi_llm import CONVENTION, RESULTS, lift_call, result_body, write_part
 from convcli.kit import fitting, lacking, passes, results
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of
 from convcli.kit.runs import Run, joined_turns, last_run
 from convcli.kit.streams import fragments
 from convcli.model.dialect import Clue, Dialect, Options
@@ -153,7 +153,7 @@ def _chunks(message: Message, size: int) -> Iterator[Native]:
     for part in message.parts:
         yield from _part(part, carried, size)
     if message.stop_reason == "error":
-        beside = error if isinstance(error, dict) else {}
+        beside = as_object(error)
         text = message.error or ""
         yield {"type": "error", "content": {"message": text, **beside} if beside else text}
 

@@ -29,7 +29,7 @@ from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import functions_only, some_tools, without
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_carried
+from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of, objects_in, omit, without_carried
 from convcli.kit.passes import fused, on_each_message
 from convcli.kit.settings import Settings, in_snake_case
 from convcli.model.branches import active
@@ -58,7 +58,7 @@ def detect(document: Any) -> Clue | None:
     if isinstance(document.get(INPUT), dict) and PREFERRED in document:
         return Clue(97, "an input and its preferred output")
     messages = document.get("messages")
-    listed = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
+    listed = objects_in(messages)
     answers = [one for one in listed if one.get("role") == "assistant"]
     if any(_is_weight(one.get("weight")) for one in answers):
         return Clue(93, "turns of the assistant with a weight")
@@ -175,7 +175,7 @@ def write(transcript: Transcript, options: Options) -> Any:
         return _row(transcript, messages, carried)
     fork, end = len(pair.prompt), len(pair.prompt) + len(pair.chosen)
     inside = carried.get(INPUT, {})
-    asked = _row(transcript, messages[:fork], inside if isinstance(inside, dict) else {})
+    asked = _row(transcript, messages[:fork], as_object(inside))
     beside = omit(carried, INPUT)
     return PAIR.put({INPUT: asked, PREFERRED: messages[fork:end], OTHER: messages[end:]}, beside)
 

@@ -20,7 +20,7 @@ from convcli.families.google.detect import recognise
 from convcli.families.google.dialect import dialect
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, names, snake
 from convcli.families.google.rules import ROLES_ARE_NAMED
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, as_object
 from convcli.model.dialect import Clue
 from convcli.validation.rules import turns
 
@@ -58,7 +58,7 @@ def mark_of_vertex(document: Any) -> str | None:
 
 def _named(document: Any) -> Iterator[tuple[str, Native]]:
     """The objects in which marks stand, with their names."""
-    top = document if isinstance(document, dict) else {}
+    top = as_object(document)
     yield "request", top
     for key in ("generationConfig", "tools", "safetySettings", "promptFeedback"):
         yield from ((key, native) for native in _objects(top, key))

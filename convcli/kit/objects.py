@@ -89,6 +89,16 @@ def rest_of(native: Mapping[str, Any], *keys: str) -> Native:
     return {key: value for key, value in native.items() if key not in keys and value is not None}
 
 
+def as_object(value: Any) -> Native:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects_in(value: Any) -> list[Native]:
+    """The objects in a list; none where the value is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def says_something(value: Any) -> bool:
     """False for null and for an empty string, list or object."""
     return bool(value) or isinstance(value, (bool, int, float))

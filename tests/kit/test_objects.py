@@ -9,6 +9,7 @@ from hypothesis import given
 
 from convcli.kit.objects import (
     Keys,
+    as_object,
     carried_by,
     extras_of,
     merge,
@@ -55,6 +56,8 @@ def test_what_is_null_is_not_written_and_the_rest_in_the_vendors_order() -> None
     assert list(written.items()) == [("id", 0), ("role", "user"), ("cost", None)]
     assert without_nulls({"a": None, "b": 0, "c": ""}) == {"b": 0, "c": ""}
     assert omit({"a": 1, "b": None, "c": 2}, "a", "d") == {"b": None, "c": 2}
+    assert (as_object({"a": 1}), as_object([])) == ({"a": 1}, {})
+    assert (objects_in([{"a": 1}, 2]), objects_in({"a": 1})) == ([{"a": 1}], [])
     assert rest_of({"a": 1, "b": None, "c": 0}, "a", "d") == {"c": 0}
 
 

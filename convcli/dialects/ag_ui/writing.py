@@ -8,7 +8,7 @@ from typing import Any
 
 from convcli.dialects.ag_ui.messages import ASIDE, NAME, thought_id, write_messages, write_result, write_tool
 from convcli.dialects.ag_ui.thread import FIRST_RUN, USAGE, answers_from, is_question, only_turn
-from convcli.kit.objects import Keys, Native, carried_by, omit, without_nulls
+from convcli.kit.objects import Keys, Native, as_object, carried_by, omit, without_nulls
 from convcli.kit.streams import fragments
 from convcli.kit.texts import text_of
 from convcli.kit.values import milliseconds_of_time, put_counts, write_arguments
@@ -35,7 +35,7 @@ class _Written:
         self.taken = {message.id for message in transcript.messages}
         self.numbers = count(1)
         carried = carried_by(transcript.extras, NAME)
-        self.start, self.end = _object(carried.get("run")), _object(carried.get("end"))
+        self.start, self.end = as_object(carried.get("run")), as_object(carried.get("end"))
         self.ids = {"threadId": transcript.id or THREAD, "runId": self.start.get("runId", FIRST_RUN)}
 
     def events(self) -> Iterator[Native]:
@@ -60,7 +60,7 @@ class _Written:
     def usage(self, messages: list[Message]) -> list[Native]:
         """The counts of the only turn, and the model."""
         turn, stated = only_turn(messages), self.end.get("usage")
-        rest = _object(stated[0]) if isinstance(stated, list) and len(stated) == 1 else {}
+        rest = as_object(stated[0]) if isinstance(stated, list) and len(stated) == 1 else {}
         counts = put_counts(turn.usage or {} if turn else {}, rest, USAGE)
         named = {} if self.transcript.model is None else {"model": self.transcript.model}
         return [{**named, **counts}] if named or counts else []
@@ -88,7 +88,7 @@ class _Written:
 
     def begun(self, event: Native, messages: list[Message], tools: list[ToolDefinition] | None) -> Native:
         """How a run begins: with what the agent is given."""
-        rest = _object(event.get("input"))
+        rest = as_object(event.get("input"))
         natives = [native for message in messages for native in self.given(message)] + rest.get("messages", [])
         listed = {} if tools is None else {"tools": [write_tool(tool) for tool in tools]}
         if not (natives or rest or listed):
@@ -101,7 +101,7 @@ class _Written:
 
     def failure(self, failed: Message | None, time: str | None) -> Iterator[Native]:
         """How a run failed; one that broke off has no end."""
-        carried = _object(carried_by(failed.extras, NAME).get("error")) if failed is not None else {}
+        carried = as_object(carried_by(failed.extras, NAME).get("error")) if failed is not None else {}
         if failed is not None and (failed.error is not None or carried or time is not None):
             yield {**_event("RUN_ERROR", time, message=failed.error or ""), **carried}
 
@@ -185,10 +185,6 @@ def _is_run(message: Message, kind: str) -> bool:
     """Is it the event of this kind?"""
     part = message.parts[0] if message.role == "event" and message.parts else None
     return isinstance(part, Opaque) and isinstance(part.value, dict) and part.value.get("type") == kind
-
-
-def _object(value: Any) -> Native:
-    return value if isinstance(value, dict) else {}
 
 
 def _event(kind: str, time: str | None, **members: Any) -> Native:

@@ -29,7 +29,7 @@ from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, last_answer, roles, without
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, as_object, without_plain
 from convcli.kit.passes import fused
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
@@ -54,7 +54,7 @@ def detect(document: Any) -> Clue | None:
     """By blocks of its own, `input_schema`, a `system` beside the messages, or the envelope of a response."""
     if isinstance(document, dict) and "messages" not in document:
         return Clue(95, "a message with stop_reason") if _is_response(document) else None
-    request = document if isinstance(document, dict) else {}
+    request = as_object(document)
     messages = request.get("messages") if request else document
     if not isinstance(messages, list) or any(role not in ROLES for role in _roles_of(messages)):
         return None

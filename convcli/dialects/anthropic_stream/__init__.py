@@ -30,7 +30,7 @@ from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import lacking, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import without
-from convcli.kit.objects import Native, carried_by, extras_of, omit, without_carried
+from convcli.kit.objects import Native, as_object, carried_by, extras_of, omit, without_carried
 from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
@@ -129,7 +129,7 @@ def _error(message: Message) -> Native:
     if message.error is None and not carried:
         return {}
     words = {} if message.error is None else {"message": message.error}
-    return {"type": FAILURE, **(carried if isinstance(carried, dict) else {}), **words}
+    return {"type": FAILURE, **as_object(carried), **words}
 
 
 LATE = ("stop_reason", "stop_sequence", "stop_details", "container")

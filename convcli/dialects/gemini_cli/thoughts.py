@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from convcli.dialects.gemini_cli.calls import NAME, carry
-from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.objects import Keys, Native, as_object, carried_by
 from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Reasoning
 
@@ -56,5 +56,5 @@ def write_tokens(message: Message) -> Native | None:
     native = {key: usage.get(name, 0) for key, name in TOKENS.items()}
     native["output"] = max(native["output"] - usage.get("reasoningTokens", 0), 0)
     order = ("input", "output", "cached", "thoughts", "tool", "total")
-    native = {**native, "tool": 0, **(beside if isinstance(beside, dict) else {})}
+    native = {**native, "tool": 0, **as_object(beside)}
     return {key: native[key] for key in [*order, *native]}

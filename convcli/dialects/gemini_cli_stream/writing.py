@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.kit.objects import Native, carried_by, omit, without_nulls
+from convcli.kit.objects import Native, as_object, carried_by, omit, without_nulls
 from convcli.kit.streams import fragments
 from convcli.kit.values import counts, put_counts
 from convcli.model.dialect import Options
@@ -46,11 +46,7 @@ def _event(kind: str, time: str | None, **members: Any) -> Native:
 
 def _write_init(transcript: Transcript) -> Native:
     native = _event("init", transcript.created_at, session_id=transcript.id, model=transcript.model)
-    return {**native, **_object(carried_by(transcript.extras, NAME).get("init"))}
-
-
-def _object(value: Any) -> Native:
-    return value if isinstance(value, dict) else {}
+    return {**native, **as_object(carried_by(transcript.extras, NAME).get("init"))}
 
 
 class _Cut:
@@ -100,7 +96,7 @@ def _write_call(call: ToolCall, time: str | None) -> Native:
 
 def _write_result(result: ToolResult, time: str | None) -> Native:
     carried = dict(carried_by(result.extras, NAME))
-    error = _object(carried.pop("error", None))
+    error = as_object(carried.pop("error", None))
     native = _event("tool_result", time, tool_id=result.tool_call_id, status="success")
     if result.kind == "error":
         native |= {"status": "error", "error": {"type": FAILURE, **error, "message": result.value}}
@@ -112,15 +108,15 @@ def _write_result(result: ToolResult, time: str | None) -> Native:
 def _write_end(transcript: Transcript) -> Iterator[Native]:
     """How the run ended; one that broke off has no end."""
     failed = next((one for one in reversed(transcript.messages) if one.stop_reason == "error"), None)
-    beside = dict(_object(carried_by(transcript.extras, NAME).get("result")))
+    beside = dict(as_object(carried_by(transcript.extras, NAME).get("result")))
     native: Native = _event("result", transcript.updated_at, status="success" if failed is None else "error")
     if failed is not None:
         if not has_end(transcript, failed):
             return
-        error = _object(carried_by(failed.extras, NAME).get("error"))
+        error = as_object(carried_by(failed.extras, NAME).get("error"))
         if failed.error is not None or error:
             message = {} if failed.error is None else {"message": failed.error}
             native["error"] = {"type": FAILURE, **error, **message}
     turn = only_turn(transcript.messages)
-    stats = put_counts(turn.usage or {} if turn else {}, _object(beside.pop("stats", None)), STATS)
+    stats = put_counts(turn.usage or {} if turn else {}, as_object(beside.pop("stats", None)), STATS)
     yield {**native, **({"stats": stats} if stats else {}), **beside}

@@ -30,7 +30,7 @@ from convcli.families.google.config import COUNTS
 from convcli.families.google.fitting import answer
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, Shape, names, owned, snake
 from convcli.kit import lacking, streams
-from convcli.kit.objects import Native, carried_by, omit
+from convcli.kit.objects import Native, as_object, carried_by, omit
 from convcli.kit.passes import on_each_message
 from convcli.kit.streams import fragments
 from convcli.model.dialect import Clue, Dialect, Options
@@ -163,7 +163,7 @@ def _events(response: Native, messages: list[Message], size: int) -> Iterator[Na
     for message in messages:
         carried = carried_by(message.extras, SERVICE.owner).get("error")
         if message.error is not None or carried:
-            error = carried if isinstance(carried, dict) else {}
+            error = as_object(carried)
             yield {"error": error if message.error is None else {**error, "message": message.error}}
             return
 

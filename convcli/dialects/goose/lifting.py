@@ -6,7 +6,7 @@ from types import NoneType
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of
+from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of, omit, rest_of
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import Envelope, add_event
@@ -108,8 +108,8 @@ def _lift_row(row: Any, path: Path, context: LiftContext) -> None:
     if not is_message(row) or (row["content"] and all(block.get("type") in NOTICES for block in row["content"])):
         add_event(context, row, path, MESSAGE if isinstance(row, dict) else None)
         return
-    metadata = _object(row.get("metadata"))
-    inference = _object(metadata.get("inference"))
+    metadata = as_object(row.get("metadata"))
+    inference = as_object(metadata.get("inference"))
     first = len(context.messages)
     context.add(Message(row["role"], []), path, [])
     for j, block in enumerate(row["content"]):
@@ -127,10 +127,6 @@ def _lift_row(row: Any, path: Path, context: LiftContext) -> None:
 
 NOTICES = ("systemNotification", "actionRequired", "toolConfirmationRequest")
 """Blocks that no model sees."""
-
-
-def _object(value: Any) -> Native:
-    return value if isinstance(value, dict) else {}
 
 
 def _lift_facts(row: Native, metadata: Native, inference: Native, message: Message) -> None:

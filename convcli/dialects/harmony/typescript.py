@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from convcli.kit.objects import Native
+from convcli.kit.objects import Native, as_object
 from convcli.model.errors import ContentError
 from convcli.wire import exact_json
 
@@ -53,7 +53,7 @@ def _properties(schema: Native, indent: str) -> str:
 
 
 def _property(key: str, spec: Any, is_required: bool, indent: str) -> str:
-    spec = spec if isinstance(spec, dict) else {}
+    spec = as_object(spec)
     name = key if _KEY.fullmatch(key) else exact_json.write_text(key)
     default = f"{DEFAULT}{_default(spec)}" if "default" in spec else ""
     about = _comment(spec.get("description"), indent)
@@ -74,7 +74,7 @@ def _words(spec: Native) -> list[str]:
 
 
 def _type(spec: Any, indent: str) -> str:
-    spec = spec if isinstance(spec, dict) else {}
+    spec = as_object(spec)
     if _words(spec):
         members = list(map(exact_json.write_text, _words(spec)))
     elif isinstance(spec.get("anyOf"), list) and spec["anyOf"]:

@@ -40,7 +40,17 @@ from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.lacking import MEDIA as MEDIA_FIELDS
 from convcli.kit.lacking import TOOLS, fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in, omit, without_nulls
+from convcli.kit.objects import (
+    Keys,
+    Native,
+    as_object,
+    carried_by,
+    extras_of,
+    messages_in,
+    objects_in,
+    omit,
+    without_nulls,
+)
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, renaming
 from convcli.kit.settings import Settings, in_snake_case
@@ -98,7 +108,7 @@ def detect(document: Any) -> Clue | None:
     messages = _messages(document)
     if messages is None or any(key in message for message in messages for key in FOREIGN_KEYS):
         return None
-    request = document if isinstance(document, dict) else {}
+    request = as_object(document)
     mark = next(_marks(request, messages), None)
     if mark is not None:
         return Clue(96, mark)
@@ -117,17 +127,13 @@ def _marks(document: Native, messages: list[Native]) -> Iterator[str]:
     yield from (f"the setting {key}" for key in OWN_SETTINGS if key in document)
     if any("prefix" in message for message in messages):
         yield "messages with prefix"
-    if any(_is_own_chunk(chunk) for message in messages for chunk in _list(message.get("content"))):
+    if any(_is_own_chunk(chunk) for message in messages for chunk in objects_in(message.get("content"))):
         yield "content chunks of Mistral"
-    ids = [call.get("id") for message in messages for call in _list(message.get("tool_calls"))]
+    ids = [call.get("id") for message in messages for call in objects_in(message.get("tool_calls"))]
     if ids and all(isinstance(id_, str) and ID.fullmatch(id_) for id_ in ids):
         yield "ids of 9 letters or digits"
     if isinstance(document.get("model"), str) and MODEL.fullmatch(document["model"]):
         yield "the name of the model"
-
-
-def _list(value: Any) -> list[Native]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _is_own_chunk(chunk: Native) -> bool:

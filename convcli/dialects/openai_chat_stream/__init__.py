@@ -39,7 +39,7 @@ from convcli.kit import custom, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, ordered_parts, parts_in_roles, without
 from convcli.kit.lacking import PARTS, TOOLS, fields
-from convcli.kit.objects import Native, carried_by, extras_of, omit
+from convcli.kit.objects import Native, as_object, carried_by, extras_of, omit
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
 from convcli.kit.streams import Growing, Slots, fragments
 from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
@@ -359,7 +359,7 @@ def _ends(messages: list[Message]) -> Iterator[Any]:
         rest = carried_by(message.extras, SIBLING).get("error")
         if message.error is not None or rest:
             said = {} if message.error is None else {"message": message.error}
-            yield {"error": {**said, **(rest if isinstance(rest, dict) else {})}}
+            yield {"error": {**said, **as_object(rest)}}
             return
     if not any(message.stop_reason == "error" for message in messages):
         yield DONE

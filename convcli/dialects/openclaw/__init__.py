@@ -35,7 +35,7 @@ from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
 from convcli.families.openai import request as common
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, omit
+from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit
 from convcli.kit.sessions import Envelope
 from convcli.kit.values import milliseconds_of_time, paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
@@ -120,7 +120,7 @@ def _answered(natives: list[Any]) -> set[str]:
     for native in natives:
         if isinstance(native, dict):
             content = native.get("content")
-            blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+            blocks = objects_in(content)
             for node in [native, *blocks] if native.get("role") in RESULT_ROLES else blocks:
                 ids |= {node[key] for key in IDS if isinstance(node.get(key), str)}
     return ids

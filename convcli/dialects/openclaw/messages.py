@@ -9,7 +9,7 @@ from msgspec.structs import replace
 import convcli.dialects.openclaw.blocks as blocks
 from convcli.dialects.openclaw.injected import lift_injected
 from convcli.kit.definitions import Definitions
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of, as_object
 from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
@@ -249,7 +249,7 @@ def _split_sections(parts: list[Part], gone: Any) -> tuple[list[Part], Native]:
     """The parts that stand in the content, and the sections, with those that are taken away."""
     texts = [part for part in parts if isinstance(part, Text)]
     sections: Native = {name: part.text for part in texts if (name := section_of(part)) is not None}
-    sections |= gone if isinstance(gone, dict) else {}
+    sections |= as_object(gone)
     return [part for part in parts if section_of(part) is None], sections
 
 

@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from convcli.kit.lacking import fields
-from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.objects import Keys, Native, as_object, carried_by
 from convcli.kit.renaming import LETTERS, WORD, Alphabet
 from convcli.model.transcript import Extras, Origin, Transcript
 
@@ -168,7 +168,7 @@ class Writer(NamedTuple):
         carried: Any = carried_by(extras, self.service.owner)
         if inside:
             carried = carried.get(inside)
-        return carried if isinstance(carried, dict) else {}
+        return as_object(carried)
 
 
 def names(most: int) -> Alphabet:

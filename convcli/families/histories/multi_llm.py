@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from convcli.families.histories.entries import Entries, renamed
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, says_something
+from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of, says_something
 from convcli.kit.pairing import UNKNOWN, Pairing
 from convcli.kit.results import ResultTexts
 from convcli.model.errors import ContentError
@@ -83,7 +83,7 @@ def write_part(part: ToolCall | ToolResult, owner: str, *, nested: bool = False)
         kind, keys = "tool_result", RESULT
         body = {"name": part.name, "content": part.value, "tool_call_id": part.tool_call_id}
     if nested or outer or "type" in carried:
-        beside = outer if isinstance(outer, dict) else {}
+        beside = as_object(outer)
         return NESTED.put({"type": kind, "content": keys.put(body, carried)}, beside)
     return keys.put({"type": kind, **body}, carried)
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import text_of_result
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of, omit, without_nulls
 from convcli.kit.texts import only_text
 from convcli.kit.values import DATA_URL
 from convcli.model.dialect import Convention
@@ -42,8 +42,7 @@ def carried_beside(usual: Native, keys: Keys, native: Native) -> Native:
 
 def object_in(carried: Native, key: str) -> Native:
     """An object inside what is carried; empty where it is none, for what others put there is not checked."""
-    value = carried.get(key)
-    return value if isinstance(value, dict) else {}
+    return as_object(carried.get(key))
 
 
 # ---------------------------------------------------------------- lift
