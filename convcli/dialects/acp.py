@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.objects import Native, as_object, extras_of, omit, rest_of, without_nulls
+from convcli.kit.objects import Native, as_object, carried_by, extras_of, omit, rest_of, without_nulls
 from convcli.kit.runs import Run, carry
 from convcli.kit.streams import Pieces
 from convcli.kit.texts import only_text
@@ -145,7 +145,7 @@ class _AcpReader:
             turn.id = id_
             self.run.elsewhere(turn, "messageId", (*path, "messageId"))
         rest = rest_of(update, *CHUNK)
-        rest = omit(rest, *_carried(turn))
+        rest = omit(rest, *carried_by(turn.extras, NAME))
         carry(turn, NAME, rest)
         for key in rest:
             self.run.elsewhere(turn, key, self._place(key, row, path))
@@ -253,10 +253,6 @@ RESULT = ("sessionUpdate", "toolCallId", "status", "content", "rawOutput")
 def _object(value: Any, key: str = "") -> Native:
     value = value.get(key) if key and isinstance(value, dict) else value
     return as_object(value)
-
-
-def _carried(message: Message) -> Native:
-    return (message.extras or {}).get(NAME, {})
 
 
 # ---------------------------------------------------------------- blocks

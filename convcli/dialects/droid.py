@@ -15,8 +15,6 @@ Quirks
 
 from __future__ import annotations
 
-import os
-import re
 from typing import Any
 
 from msgspec.structs import replace
@@ -37,7 +35,9 @@ from convcli.kit.results import single_results
 from convcli.kit.sessions import (
     Envelope,
     add_event,
+    folder_of,
     head_of,
+    in_real_directory,
     latest_branch,
     own_events,
     results_between_events,
@@ -220,15 +220,13 @@ FIT = (
 
 def _place(facts: SessionFacts) -> str:
     """The folder has the name of the directory where the program works."""
-    name = re.sub("[^a-zA-Z0-9]", "-", os.path.realpath(facts.cwd))
-    return f"sessions/{name}/{facts.id}.jsonl"
+    return f"sessions/{folder_of(facts)}/{facts.id}.jsonl"
 
 
 def _of_this_machine(transcript: Transcript) -> Transcript:
     """The program asks its service for a session that names another host or an older version, and does not read the
     file."""
-    here = replace(transcript, cwd=os.path.realpath(transcript.cwd or ""))
-    return without_carried(here, NAME, "hostId", "version")
+    return without_carried(in_real_directory(transcript), NAME, "hostId", "version")
 
 
 PROGRAM = Program(

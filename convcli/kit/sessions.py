@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import re
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -25,7 +27,7 @@ from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.branches import active
-from convcli.model.dialect import Pass
+from convcli.model.dialect import Pass, SessionFacts
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, Transcript
 from convcli.wire import exact_json
 
@@ -314,6 +316,21 @@ timed = timed_unless(lambda _: False)
 def with_directory(transcript: Transcript) -> Transcript:
     """A session names the directory in which it ran, with an empty text where nobody knows it."""
     return transcript if transcript.cwd is not None else replace(transcript, cwd="")
+
+
+def folder_of(facts: SessionFacts) -> str:
+    """The folder in which programs keep the sessions of a directory: its real path in letters and digits."""
+    return re.sub("[^a-zA-Z0-9]", "-", os.path.realpath(facts.cwd))
+
+
+def in_real_directory(transcript: Transcript) -> Transcript:
+    """The directory by its real path, for programs that know their own by no other name."""
+    return replace(transcript, cwd=os.path.realpath(transcript.cwd or ""))
+
+
+def without_empty_directory(transcript: Transcript) -> Transcript:
+    """An empty directory is none."""
+    return replace(transcript, cwd=None) if transcript.cwd == "" else transcript
 
 
 def settled(again: Callable[[Transcript], Transcript]) -> Pass:

@@ -22,7 +22,7 @@ from convcli.dialects.chatgpt_export.contents import NAME, Content
 from convcli.dialects.chatgpt_export.tree import Tree, rest_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.lacking import fields
-from convcli.kit.objects import Keys, Native, extras_of, omit, says_something
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, says_something
 from convcli.kit.texts import text_of
 from convcli.kit.values import paths, read_arguments, time_of_seconds
 from convcli.model.dialect import Clue, Dialect
@@ -209,7 +209,7 @@ def _lift_beside(message: Message, rest: Native) -> None:
 
 def _carry_node(message: Message, id_: str, node: Native) -> None:
     """What the node says beside its message; the id of the message where that is another one."""
-    carried = dict((message.extras or {}).get(NAME, {}))
+    carried = dict(carried_by(message.extras, NAME))
     if carried.get("id") == id_:
         del carried["id"]
     beside = rest_of(id_, node)

@@ -19,7 +19,6 @@ Quirks
 from __future__ import annotations
 
 import os
-import re
 from functools import reduce
 from typing import Any
 
@@ -32,7 +31,8 @@ from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import places, policy
 from convcli.kit import lacking
-from convcli.kit.objects import Record, carried_by, objects_in, omit, with_carried
+from convcli.kit.objects import Record, carried_by, objects_in, omit, with_carried, extras_of
+from convcli.kit.sessions import folder_of
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.transcript import Part, ToolCall, Transcript
 
@@ -71,10 +71,9 @@ LONGEST_NAME = 200
 
 def _place(facts: SessionFacts) -> str:
     """The folder has the name of the directory where the program works; long ones are cut, and told apart by a hash."""
-    directory = os.path.realpath(facts.cwd)
-    name = re.sub("[^a-zA-Z0-9]", "-", directory)
+    name = folder_of(facts)
     if len(name) > LONGEST_NAME:
-        name = f"{name[:LONGEST_NAME]}-{_hash(directory)}"
+        name = f"{name[:LONGEST_NAME]}-{_hash(os.path.realpath(facts.cwd))}"
     return f"projects/{name}/{facts.id}.jsonl"
 
 

@@ -133,11 +133,6 @@ def _linked(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=shared(messages, fitted), head=head)
 
 
-def _placed(transcript: Transcript) -> Transcript:
-    """An empty directory is none."""
-    return replace(transcript, cwd=None) if transcript.cwd == "" else transcript
-
-
 WITH_ID = with_session_id(write_session, is_uuid)
 
 
@@ -154,7 +149,7 @@ def _identified(transcript: Transcript) -> Transcript:
 
 
 FIT = fused(
-    _placed,
+    sessions.without_empty_directory,
     sessions.own_events(NAME, _is_taken_for_turn),
     sessions.latest_branch(lambda message: not form.is_hidden(message)),
     sessions.with_models,

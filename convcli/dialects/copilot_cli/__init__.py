@@ -126,11 +126,6 @@ def _stated(transcript: Transcript) -> Transcript:
     return on_rows(transcript, starts, on_each_message(_only_uuid), numbered(new_uuid), sessions.timed)
 
 
-def _in_place(transcript: Transcript) -> Transcript:
-    """What is empty says nothing of a session."""
-    return replace(transcript, cwd=None) if transcript.cwd == "" else transcript
-
-
 def _again(transcript: Transcript) -> Transcript:
     return lift(write_session(transcript))
 
@@ -153,7 +148,7 @@ FIT = fused(
     distinct_ids(IDS),
     _of_role,
     _stated,
-    _in_place,
+    sessions.without_empty_directory,
     with_session_id(lambda transcript: write_session(transcript), is_uuid),
     sessions.settled(_again),
 )

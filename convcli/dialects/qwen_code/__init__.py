@@ -17,12 +17,8 @@ Quirks
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator
 from typing import Any
-
-from msgspec.structs import replace
 
 import convcli.dialects.qwen_code.rows as rows
 from convcli.dialects.qwen_code.fitting import FIT, SESSION_ID, is_silent
@@ -30,7 +26,7 @@ from convcli.dialects.qwen_code.lifting import lift
 from convcli.dialects.qwen_code.rows import NAME, TYPES, is_message
 from convcli.dialects.qwen_code.writing import write_session
 from convcli.families.google.places import CONVENTIONS, LOSSES
-from convcli.kit import lacking
+from convcli.kit import lacking, sessions
 from convcli.kit.objects import objects_in
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
@@ -88,16 +84,12 @@ RULES = (
 
 def _place(facts: SessionFacts) -> str:
     """The folder has the name of the directory where the program works."""
-    name = re.sub("[^a-zA-Z0-9]", "-", os.path.realpath(facts.cwd))
-    return f"projects/{name}/chats/{facts.id}.jsonl"
+    return f"projects/{sessions.folder_of(facts)}/chats/{facts.id}.jsonl"
 
 
-def _in_real_directory(transcript: Transcript) -> Transcript:
-    """The program compares the directory of the first row with its own, of which it knows no other name."""
-    return replace(transcript, cwd=os.path.realpath(transcript.cwd or ""))
-
-
-PROGRAM = Program(NAME, ".qwen", "*/*/chats/*.jsonl", "QWEN_HOME", _place, "qwen --resume {id}", fit=_in_real_directory)
+PROGRAM = Program(
+    NAME, ".qwen", "*/*/chats/*.jsonl", "QWEN_HOME", _place, "qwen --resume {id}", fit=sessions.in_real_directory
+)
 
 LACKS = (
     (lacking.SESSION - {"id", "title", "cwd", "head"})
