@@ -21,7 +21,7 @@ from convcli.families.bodies import identified, is_failure, only_failure, whole
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, carried_by, extras_of, omit, says_something
+from convcli.kit.objects import Native, carried_by, extras_of, omit, without_empty
 from convcli.kit.values import paths
 from convcli.model.branches import active
 from convcli.model.dialect import BodyForm, Clue, Dialect, Options
@@ -63,7 +63,7 @@ def lift(document: Any) -> Transcript:
     else:
         context.origin.form = FAILURE
         beside["result"] = _lift_failure(result, context)
-    carried = {key: value for key, value in beside.items() if says_something(value)}
+    carried = without_empty(beside)
     return context.transcript(id=document["custom_id"], extras=extras_of(NAME, carried))
 
 

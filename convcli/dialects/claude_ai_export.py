@@ -20,8 +20,9 @@ from convcli.families.anthropic.blocks import READERS, Blocks, lift_thinking
 from convcli.families.anthropic.messages import FINISH, FINISH_OF
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, extras_of, omit, says_something
-from convcli.kit.sessions import Envelope, head_at
+from convcli.kit.envelopes import Envelope
+from convcli.kit.objects import Keys, Native, extras_of, omit, says_something, without_empty
+from convcli.kit.sessions import head_at
 from convcli.kit.settings import Setting
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect
@@ -174,7 +175,7 @@ def _value(content: Any) -> tuple[str, Any, Native]:
     texts = [BLOCKS.readers["text"](BLOCKS, block, LiftContext(NAME, None)) for block in content]
     if len(content) > 1:
         return "multimodal", texts, {}
-    rest = {key: value for key, value in content[0].items() if key not in ("type", "text") and says_something(value)}
+    rest = without_empty(content[0], "type", "text")
     return "text", content[0]["text"], rest
 
 

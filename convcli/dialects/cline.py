@@ -24,8 +24,8 @@ from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of,
 from convcli.families.anthropic.facts import Documents, Facts
 from convcli.kit import fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, REPLACES_ALL, Envelope
 from convcli.kit.objects import Native, carried_by
-from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Pass, Program, SessionFacts
@@ -35,13 +35,12 @@ from convcli.validation.rules import links, turns
 NAME = "cline"
 SIGNATURE = "thoughtSignature"
 """Of Gemini, on texts and calls: the name of their `signature` in metadata."""
-SUMMARY = Setting("replaces", lambda value: "all" if value is True else None, lambda value: value == "all" or None)
 KINDS = {"compaction_summary": "all", "compaction": "all"}
 KIND = Setting("replaces", KINDS.get, {"all": "compaction_summary"}.get, partial=True)
-FIELDS: dict[str, str | Setting] = {"id": "id", "ts": sessions.CREATED_IN_MILLISECONDS}
+FIELDS: dict[str, str | Setting] = {"id": "id", "ts": CREATED_IN_MILLISECONDS}
 TASK = Facts(
     "role content modelInfo id metrics ts isSummary",
-    {**FIELDS, "isSummary": SUMMARY},
+    {**FIELDS, "isSummary": REPLACES_ALL},
     {"modelInfo": Envelope("modelId providerId mode", {"modelId": "model", "providerId": "provider"})},
     {("tokens", "prompt"): "inputTokens", ("tokens", "completion"): "outputTokens"},
 )

@@ -25,6 +25,7 @@ from convcli.families.anthropic.messages import Turns, write_facts
 from convcli.families.anthropic.response import IDS, NAMES
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import as_read_back
 from convcli.kit.grouping import are_of_user, begins, groups, main_path, on_rows
 from convcli.kit.ids import chained, new_uuid, with_session_id
@@ -33,7 +34,6 @@ from convcli.kit.passes import on_each_message, on_messages, shared
 from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.results import single_results
 from convcli.kit.sessions import (
-    Envelope,
     add_event,
     folder_of,
     head_of,

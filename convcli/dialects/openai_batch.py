@@ -21,7 +21,7 @@ from convcli.families.bodies import identified, is_failure, only_failure, whole
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, carried_by, extras_of, omit, says_something
+from convcli.kit.objects import Native, carried_by, extras_of, omit, says_something, without_empty
 from convcli.kit.values import paths
 from convcli.model.dialect import BodyForm, Clue, Dialect, Options
 from convcli.model.transcript import Message, Path, Transcript
@@ -51,7 +51,7 @@ def lift(document: Any) -> Transcript:
     """What stands around the body; the whole of a line that has no answer."""
     context = LiftContext(NAME, document, spot=())
     context.origin.form = _form(document)
-    beside = {key: value for key, value in document.items() if key != "custom_id" and says_something(value)}
+    beside = without_empty(document, "custom_id")
     if "body" in document:
         beside = omit(beside, "body", "method")
         if beside.get("url") == URLS[CHAT]:
@@ -64,8 +64,8 @@ def lift(document: Any) -> Transcript:
         response = omit(document["response"], "body")
         if response.get("status_code") == ANSWERED:
             del response["status_code"]
-        beside["response"] = {key: value for key, value in response.items() if says_something(value)}
-    carried = {key: value for key, value in beside.items() if says_something(value)}
+        beside["response"] = without_empty(response)
+    carried = without_empty(beside)
     return context.transcript(id=document["custom_id"], extras=extras_of(NAME, carried))
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit, rest_of
 from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import Envelope, add_event

@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, extras_of, objects_in, omit
-from convcli.kit.sessions import Envelope, add_event
+from convcli.kit.sessions import add_event
 from convcli.kit.values import paths, read_arguments
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript

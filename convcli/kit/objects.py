@@ -89,19 +89,29 @@ def rest_of(native: Mapping[str, Any], *keys: str) -> Native:
     return {key: value for key, value in native.items() if key not in keys and value is not None}
 
 
+def says_something(value: Any) -> bool:
+    """False for null and for an empty string, list or object."""
+    return bool(value) or isinstance(value, (bool, int, float))
+
+
+def without_empty(native: Mapping[str, Any], *keys: str) -> Native:
+    """The object without these keys, and without those whose value says nothing."""
+    return {key: value for key, value in native.items() if key not in keys and says_something(value)}
+
+
 def as_object(value: Any) -> Native:
     """The value where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
+def as_text(value: Any) -> str | None:
+    """The value where it is a text that is not empty."""
+    return value if isinstance(value, str) and value else None
+
+
 def objects_in(value: Any) -> list[Native]:
     """The objects in a list; none where the value is no list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def says_something(value: Any) -> bool:
-    """False for null and for an empty string, list or object."""
-    return bool(value) or isinstance(value, (bool, int, float))
 
 
 def extras_of(dialect: str, carried: Native | None, **inside: Native | None) -> Extras | None:

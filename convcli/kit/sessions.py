@@ -1,10 +1,10 @@
 """What every format of sessions needs, lent to any dialect.
 
-A session is a header and rows. Lifting: `Envelope` (which keys of a header or a row are fields, which are carried),
-`add_event` (a row that no model saw, in its place), `head_of` (the active branch of a tree), `joined` (rows that are
-one message) and `Repeats` (rows that only repeat others). What a new session must have and a transcript of strangers
-has not is made by passes of `fit` (`with_models`, `timed`, `with_rows`; ids and parents are in `kit/ids`), so that
-`write` invents nothing; what a pass made up is found as `invented` when the output is read back.
+A session is a header and rows, each with an `Envelope`. Lifting: `add_event` (a row that no model saw, in its place),
+`head_of` (the active branch of a tree), `joined` (rows that are one message) and `Repeats` (rows that only repeat
+others). What a new session must have and a transcript of strangers has not is made by passes of `fit` (`with_models`,
+`timed`, `with_rows`; ids and parents are in `kit/ids`), so that `write` invents nothing; what a pass made up is found
+as `invented` when the output is read back.
 """
 
 from __future__ import annotations
@@ -20,12 +20,10 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, omit
+from convcli.kit.envelopes import Envelope
 from convcli.kit.passes import on_each_message, on_messages, shared
 from convcli.kit.results import results_first
-from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
-from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.branches import active
 from convcli.model.dialect import Pass, SessionFacts
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, Transcript
@@ -33,62 +31,6 @@ from convcli.wire import exact_json
 
 Record = TypeVar("Record", Transcript, Message, Part)
 EPOCH = "1970-01-01T00:00:00.000Z"
-
-# ---------------------------------------------------------------- the envelope of a header or a row
-
-
-class Envelope:
-    """The keys of a header or of a row: those that say a field of the transcript or of its message, and the rest.
-
-    `order` are all keys in the order of the vendor · `fields` gives for a key the attribute that it says
-    (`{"timestamp": "created_at"}`), or a Setting where the two sides write it differently · keys of `content` are read
-    by the dialect itself, all others are carried. A field is a string that is not empty: other values are carried.
-    """
-
-    __slots__ = ("_content", "_fields", "_keys")
-
-    def __init__(self, order: str, fields: Mapping[str, str | Setting], *, content: str = "") -> None:
-        self._fields = {key: _field(one) for key, one in fields.items()}
-        self._content = frozenset(content.split())
-        known = self._fields.keys() | self._content
-        self._keys = Keys(order, carried=" ".join(key for key in order.split() if key not in known))
-
-    def lift(self, native: Native, record: Transcript | Message) -> Native | None:
-        """Set the fields of the record; what must be carried, in the order in which it will be written."""
-        carried = self._keys.carried(native) or {}
-        for key, field in self._fields.items():
-            value = native.get(key)
-            if value is None or value == "":
-                continue
-            ours = field.lift(value)
-            setattr(record, field.name, ours)
-            if ours is None or (field.partial and not exact_json.exact(field.write(ours), value)):
-                carried = {**carried, key: value}
-        return {key: carried[key] for key in self._keys.sorted(carried)} or None
-
-    def write(self, record: Transcript | Message, carried: Native | None = None, **content: Any) -> Native:
-        """The object, in the order of the vendor; what was carried of a field only where it still says the same."""
-        native: Native = omit(carried or {}, *self._fields)
-        for key, field in self._fields.items():
-            value = getattr(record, field.name)
-            same = carried is not None and key in carried and exact_json.exact(field.lift(carried[key]), value)
-            written = carried[key] if same and carried else None if value is None else field.write(value)
-            if written is not None:
-                native[key] = written
-        return self._keys.put({**native, **content}, None, sort=True)
-
-
-def _field(one: str | Setting) -> Setting:
-    return one if isinstance(one, Setting) else Setting(one, _text, _text)
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-CREATED_IN_MILLISECONDS = Setting("created_at", time_of_milliseconds, milliseconds_of_time)
-"""The time of a row, for an Envelope, which the vendor writes as milliseconds since 1970."""
-
 
 # ---------------------------------------------------------------- rows
 

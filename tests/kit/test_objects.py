@@ -21,6 +21,7 @@ from convcli.kit.objects import (
     with_carried,
     with_key,
     without_carried,
+    without_empty,
     without_nulls,
 )
 from convcli.model.transcript import Message
@@ -58,6 +59,7 @@ def test_what_is_null_is_not_written_and_the_rest_in_the_vendors_order() -> None
     assert omit({"a": 1, "b": None, "c": 2}, "a", "d") == {"b": None, "c": 2}
     assert (as_object({"a": 1}), as_object([])) == ({"a": 1}, {})
     assert (objects_in([{"a": 1}, 2]), objects_in({"a": 1})) == ([{"a": 1}], [])
+    assert without_empty({"a": 1, "b": [], "c": 0}, "a") == {"c": 0}
     assert rest_of({"a": 1, "b": None, "c": 0}, "a", "d") == {"c": 0}
 
 

@@ -1,4 +1,4 @@
-"""What sessions share: envelopes, events, trees, repeated rows, and what a new session must have."""
+"""What sessions share: events, trees, repeated rows, and what a new session must have."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import pytest
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.ids import chained
+from convcli.kit.envelopes import Envelope
 from convcli.kit.sessions import (
-    CREATED_IN_MILLISECONDS,
     EPOCH,
-    Envelope,
     Repeats,
     active_branch,
     add_event,
@@ -28,8 +27,6 @@ from convcli.kit.sessions import (
     with_models,
     with_rows,
 )
-from convcli.kit.settings import Setting
-from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
 
 ROW = Envelope(
@@ -53,52 +50,6 @@ def ids(transcript: Transcript) -> list[str | None]:
 
 def parents(transcript: Transcript) -> list[str | None]:
     return [message.parent_id for message in transcript.messages]
-
-
-# ---------------------------------------------------------------- envelopes
-
-
-def test_an_envelope_sets_fields_and_carries_the_rest() -> None:
-    message = turn("a")
-    row = {"type": "message", "id": "r1", "parentId": None, "timestamp": "2026-01-02T03:04:05Z", "branch": "x"}
-    assert ROW.lift(row, message) == {"branch": "x"}
-    assert (message.id, message.parent_id, message.created_at) == ("r1", None, "2026-01-02T03:04:05Z")
-
-
-def test_what_was_lifted_is_written_in_the_order_of_the_vendor() -> None:
-    message = turn("a", id="r1", created_at="2026-01-02T03:04:05Z")
-    row = ROW.write(message, {"branch": "x"}, message={}, type="message")
-    assert list(row.items()) == [
-        ("type", "message"), ("id", "r1"), ("timestamp", "2026-01-02T03:04:05Z"), ("message", {}), ("branch", "x"),
-    ]  # fmt: skip
-
-
-def test_a_field_that_is_no_text_is_carried_and_comes_back_until_somebody_sets_the_field() -> None:
-    message = turn("a")
-    carried = ROW.lift({"timestamp": 17}, message)
-    assert (carried, message.created_at) == ({"timestamp": 17}, None)
-    assert ROW.write(message, carried) == {"timestamp": 17}
-    message.created_at = "2026-01-02T03:04:05Z"
-    assert ROW.write(message, carried) == {"timestamp": "2026-01-02T03:04:05Z"}
-
-
-def test_what_the_dialect_writes_is_not_overwritten_by_what_was_carried() -> None:
-    assert ROW.write(turn("a"), {"message": "old", "type": "x"}, message="new") == {"type": "x", "message": "new"}
-
-
-@pytest.mark.parametrize("time", [0, 1767323045678, -62135596800000, 253402300799999])
-def test_milliseconds_come_back_from_the_time_that_they_are(time: int) -> None:
-    clock = Envelope("ts", {"ts": CREATED_IN_MILLISECONDS})
-    message = turn("a")
-    assert clock.lift({"ts": time}, message) is None
-    assert clock.write(message) == {"ts": time}
-
-
-def test_a_time_outside_the_calendar_is_no_time() -> None:
-    assert time_of_milliseconds(10**15) is None
-    assert time_of_milliseconds(1.5) is None
-    assert milliseconds_of_time("2026-01-02T03:04:05") is None
-    assert milliseconds_of_time("2026-01-02T03:04:05.678+00:00") == 1767323045678
 
 
 # ---------------------------------------------------------------- rows
@@ -236,13 +187,3 @@ def test_events_hold_the_ids_and_times_that_they_are_written_with() -> None:
     row = {"type": "mark", "id": "n2", "parentId": "n1", "timestamp": EPOCH}
     assert [message.parts[0] for message in transcript.messages[1:]] == [Opaque("own", row), Opaque("other", 1)]
     assert transcript.messages[0] is with_rows(lambda _: None)(transcript).messages[0]
-
-
-def test_a_field_that_has_two_words_in_the_vendor_s_format_is_not_carried_unless_it_says_more() -> None:
-    for partial in (False, True):
-        stop = Setting("stop_reason", lambda word: word.lower(), lambda word: word.upper(), partial=partial)
-        answer = Message("assistant", [])
-        assert Envelope("stop", {"stop": stop}).lift({"stop": "Done"}, answer) == (
-            {"stop": "Done"} if partial else None
-        )
-        assert answer.stop_reason == "done"

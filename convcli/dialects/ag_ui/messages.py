@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.results import in_words
-from convcli.kit.sessions import Envelope
 from convcli.kit.texts import text_of
 from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.transcript import (

@@ -24,8 +24,8 @@ from convcli.families.openai.messages import one_reasoning
 from convcli.families.openai.request import lift_tool, write_tools
 from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, rest_of, without_nulls
-from convcli.kit.sessions import Envelope
 from convcli.kit.values import paths
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from convcli.families.frameworks.blocks import Block, BlockRows, whole
 from convcli.kit import results
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.lacking import fields
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, as_text, carried_by, extras_of
 from convcli.kit.pairing import UNKNOWN
-from convcli.kit.sessions import Envelope
 from convcli.kit.usage import Usage
 from convcli.model.transcript import Media, MediaKind, Message, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
@@ -118,8 +118,7 @@ def _results(natives: Sequence[Native], message: Message, context: LiftContext) 
 
 def _named_beside(native: Native) -> str | None:
     """The call of another step that a result answers, as convcli writes it."""
-    id_ = (native.get("extra") or {}).get("source_call_id")
-    return id_ if isinstance(id_, str) and id_ else None
+    return as_text((native.get("extra") or {}).get("source_call_id"))
 
 
 def _lift_result(native: Native, id_: str, name: str, context: LiftContext) -> ToolResult:

@@ -22,7 +22,7 @@ from convcli.dialects.chatgpt_export.contents import NAME, Content
 from convcli.dialects.chatgpt_export.tree import Tree, rest_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.lacking import fields
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, says_something
+from convcli.kit.objects import Keys, Native, as_text, carried_by, extras_of, omit, without_empty
 from convcli.kit.texts import text_of
 from convcli.kit.values import paths, read_arguments, time_of_seconds
 from convcli.model.dialect import Clue, Dialect
@@ -79,7 +79,7 @@ def lift(document: Any) -> Transcript:
 
 def _lift_facts(native: Native, tree: Tree, transcript: Transcript) -> Transcript:
     """What is said of the whole."""
-    rest = {key: value for key, value in native.items() if key != "mapping" and says_something(value)}
+    rest = without_empty(native, "mapping")
     ids = [key for key in ("conversation_id", "id") if isinstance(rest.get(key), str)]
     transcript.id = rest.pop(ids[0]) if ids else None
     transcript.title, transcript.model = _taken(rest, "title"), _taken(rest, "default_model_slug")
@@ -119,7 +119,7 @@ def _lift_message(native: Native, called: dict[str, str], context: LiftContext) 
     author = native["author"]
     content = contents.lift(native.get("content"))
     message = Message(author["role"], [])
-    rest = {key: value for key, value in native.items() if key != "content" and says_something(value)}
+    rest = without_empty(native, "content")
     rest |= {"content": content.rest} if content.rest else {}
     pairs = list(zip(content.parts, (("content", *spot) for spot in content.spots), strict=True))
     pairs += _attached(rest, content)
@@ -160,7 +160,7 @@ def _result(
     tool: Any, pairs: list[tuple[Part, Path]], native: Native, called: dict[str, str], context: LiftContext
 ) -> ToolResult:
     """What a tool said: the answer to the last call to it that stands above."""
-    name = tool if isinstance(tool, str) and tool else None
+    name = as_text(tool)
     known = next((called[one] for one in _names(name or "") if one in called), None)
     # a result without a call gets an id that no call has
     id_ = known or context.pairing.call(None, name or "")
@@ -183,7 +183,7 @@ def _names(tool: str) -> tuple[str, ...]:
 def _lift_beside(message: Message, rest: Native) -> None:
     """What stands beside the content: fields, and what is carried."""
     metadata = dict(rest.pop("metadata", {}) or {})
-    author = {key: value for key, value in rest.pop("author").items() if key != "role" and says_something(value)}
+    author = without_empty(rest.pop("author"), "role")
     if message.role == "tool" or isinstance(author.get("name"), str):
         name = author.pop("name", None)
         message.name = name if message.role != "tool" else None
@@ -202,7 +202,7 @@ def _lift_beside(message: Message, rest: Native) -> None:
         rest["weight"] = weight
     if rest.get("recipient") == "all":
         del rest["recipient"]
-    metadata = {key: value for key, value in metadata.items() if says_something(value)}
+    metadata = without_empty(metadata)
     beside = {"author": author, "metadata": metadata}
     message.extras = extras_of(NAME, {**rest, **{key: value for key, value in beside.items() if value}})
 

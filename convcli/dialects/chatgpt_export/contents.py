@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from convcli.kit.objects import Native, carried_by, extras_of, says_something
+from convcli.kit.objects import Native, as_text, carried_by, extras_of, says_something, without_empty
 from convcli.model.transcript import MEDIA_KINDS, Media, MediaKind, Opaque, Part, Path, Reasoning, Text
 
 NAME = "chatgpt-export"
@@ -49,7 +49,7 @@ def lift(content: Any) -> Content:
         return Content([Opaque(NAME, content)], [()], {})
     pairs, used = known
     used |= {"content_type"} if kind in PLAIN else set()
-    rest = {key: value for key, value in content.items() if key not in used and says_something(value)}
+    rest = without_empty(content, *used)
     rest = {key: value for key, value in rest.items() if (key, value) != ("language", "unknown")}
     return Content([part for part, _ in pairs], [spot for _, spot in pairs], rest)
 
@@ -92,7 +92,7 @@ def _pointed(kind: MediaKind, pointer: Any, beside: Native) -> Media | None:
 
 
 def _carried(native: Native, *used: str) -> dict[str, Native] | None:
-    kept = {key: value for key, value in native.items() if key not in used and says_something(value)}
+    kept = without_empty(native, *used)
     return extras_of(NAME, kept)
 
 
@@ -195,14 +195,13 @@ def _name(media: Media, file: Native) -> None:
     media.name, media.media_type = _text(file, "name"), _text(file, "mime_type")
     known = {"id", *(["name"] if media.name else []), *(["mime_type"] if media.media_type else [])}
     carried = carried_by(media.extras, NAME)
-    rest = {key: value for key, value in file.items() if key not in known and says_something(value)}
+    rest = without_empty(file, *known)
     rest = {key: value for key, value in rest.items() if key not in carried or carried[key] != value}
     media.extras = extras_of(NAME, {**carried, **({"attachment": rest} if rest else {})})
 
 
 def _text(native: Native, key: str) -> str | None:
-    value = native.get(key)
-    return value if isinstance(value, str) and value else None
+    return as_text(native.get(key))
 
 
 def _kind(media_type: str) -> MediaKind:

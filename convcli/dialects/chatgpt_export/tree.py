@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.objects import Native, omit, says_something
+from convcli.kit.objects import Native, as_text, omit, says_something
 from convcli.kit.sessions import head_at
 
 
@@ -70,8 +70,7 @@ def rest_of(id_: str, node: Native) -> Native:
 
 
 def _parent(node: Native) -> str | None:
-    parent = node.get("parent")
-    return parent if isinstance(parent, str) and parent else None
+    return as_text(node.get("parent"))
 
 
 def _children(node: Native) -> list[str]:

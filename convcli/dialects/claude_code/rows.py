@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from convcli.families.anthropic import request
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of
 from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_facts, write_facts
+from convcli.kit.envelopes import REPLACES_ALL, Envelope
 from convcli.kit.objects import Keys, Native, carried_by, omit
-from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.usage import COST
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
@@ -27,13 +27,12 @@ USUAL = ("sessionId", "cwd", "version", "gitBranch", "userType", "entrypoint", "
 ALWAYS: Native = {"isSidechain": False, "userType": "external"}
 STREAM = {"session_id": "sessionId", "tool_use_result": "toolUseResult"}
 """Keys of a printed stream, and what they are called in a session."""
-SUMMARY = Setting("replaces", lambda value: "all" if value is True else None, lambda value: value == "all" or None)
 FIELDS: dict[str, str | Setting] = {
     "uuid": "id",
     "timestamp": "created_at",
     CALLER: "parent_call_id",
     "error": "error",
-    "isCompactSummary": SUMMARY,
+    "isCompactSummary": REPLACES_ALL,
     "costUSD": COST,
 }
 STATED = ("timestamp", "uuid", "costUSD", "error", "isCompactSummary")

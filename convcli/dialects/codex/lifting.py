@@ -14,6 +14,7 @@ from convcli.kit.definitions import Definitions
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, with_key, without_nulls
 from convcli.kit.sessions import Envelope, add_event
 from convcli.model.transcript import Message, Opaque, Path, Text, Transcript, Part, ToolDefinition
+from convcli.kit.envelopes import Envelope
 from convcli.kit.texts import text_of
 from convcli.wire import exact_json
 

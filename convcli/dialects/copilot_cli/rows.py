@@ -13,7 +13,8 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.ids import uuid_of
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of
 from convcli.kit.results import in_words
-from convcli.kit.sessions import Envelope, add_event, row_of_event
+from convcli.kit.sessions import Envelope, add_event, row_of_event, uuid_of
+from convcli.kit.envelopes import Envelope
 from convcli.kit.values import MEDIA_TYPES, read_arguments, write_arguments
 from convcli.model.document import Rows
 from convcli.model.transcript import (

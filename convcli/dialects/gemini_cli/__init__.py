@@ -28,9 +28,10 @@ from convcli.families.google import places
 from convcli.families.google.contents import adopt
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.lacking import fields
 from convcli.kit.objects import Native, carried_by, extras_of, omit
-from convcli.kit.sessions import Envelope, event_of
+from convcli.kit.sessions import event_of
 from convcli.kit.texts import text_of
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.document import Rows

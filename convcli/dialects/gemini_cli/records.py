@@ -9,9 +9,10 @@ from convcli.dialects.gemini_cli.calls import NAME, Answers, Reading, carry, lif
 from convcli.dialects.gemini_cli.thoughts import lift_thought, lift_tokens
 from convcli.families.google.parts import DATA, PART, lift_part, read_part
 from convcli.families.google.results import lift_result, stated
-from convcli.kit.objects import Native, carried_by, says_something
+from convcli.kit.envelopes import Envelope
+from convcli.kit.objects import Native, carried_by, without_empty
 from convcli.kit.pairing import Twins
-from convcli.kit.sessions import Envelope, event_of
+from convcli.kit.sessions import event_of
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall
 
 ROLES = {"user": "user", "function": "user", "gemini": "assistant", "model": "assistant"}
@@ -79,7 +80,7 @@ def _second_words(native: Native, body: Body) -> Native:
     """A second word for the same thing is carried."""
     other = {"role": native.get("role")} if "type" in native else {}
     other |= {"parts": native.get("parts")} if body.key == "content" else {}
-    return {key: value for key, value in other.items() if says_something(value)}
+    return without_empty(other)
 
 
 def _lift_item(item: Any, reading: Reading) -> Part:

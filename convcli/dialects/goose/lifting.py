@@ -6,6 +6,7 @@ from types import NoneType
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of, omit, rest_of
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import result_of_parts

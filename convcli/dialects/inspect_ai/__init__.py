@@ -23,8 +23,8 @@ from convcli.dialects.inspect_ai.blocks import NAME, resolved
 from convcli.dialects.inspect_ai.messages import lift_message, write_message
 from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, carried_by, extras_of
-from convcli.kit.sessions import Envelope
 from convcli.kit.texts import only_text
 from convcli.kit.usage import Usage
 from convcli.kit.values import paths

@@ -7,9 +7,9 @@ from typing import Any
 from convcli.dialects.inspect_ai.blocks import BLOCKS, NAME, ROWS
 from convcli.families.openai.calls import content_of
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, carried_by, extras_of
 from convcli.kit.results import has_failed, in_words, result_of
-from convcli.kit.sessions import Envelope
 from convcli.kit.texts import only_text
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
 from convcli.wire import exact_json

@@ -11,8 +11,8 @@ from convcli.families.openai import calls as openai
 from convcli.families.openai import request as openai_request
 from convcli.kit import results, sessions
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
-from convcli.kit.sessions import Envelope
 from convcli.kit.texts import only_text
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.transcript import Message, Part, Path, Refusal, Text, ToolCall, ToolDefinition, ToolResult

@@ -35,8 +35,8 @@ from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
 from convcli.families.openai import request as common
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit
-from convcli.kit.sessions import Envelope
 from convcli.kit.values import milliseconds_of_time, paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule

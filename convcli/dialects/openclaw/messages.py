@@ -11,6 +11,7 @@ from convcli.dialects.openclaw.injected import lift_injected
 from convcli.kit.definitions import Definitions
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of, as_object
 from convcli.kit.sessions import Envelope
+from convcli.kit.envelopes import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.values import milliseconds_of_time, pairs

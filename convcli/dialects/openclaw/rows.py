@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
-from convcli.dialects.openclaw.messages import COMPACTED, ROLES, TOOLS, lift_message, write_message
+from convcli.dialects.openclaw.messages import COMPACTED, ROLES, TOOLS, lift_message, write_message, lift_tool, write_tool
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of, without_keys
-from convcli.kit.sessions import Envelope, event_of, head_of, row_of_event
+from convcli.kit.sessions import event_of, head_of, row_of_event
 from convcli.kit.values import milliseconds_of_time
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Path, Transcript

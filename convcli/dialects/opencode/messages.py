@@ -7,8 +7,8 @@ from typing import Any
 
 from convcli.dialects.opencode.parts import ASIDE, NAME, Frame, beside, in_order, lift_part, time_of_result, write_part
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of, without_nulls
-from convcli.kit.sessions import Envelope
+from convcli.kit.envelopes import REPLACES_ALL, Envelope
+from convcli.kit.objects import Native, as_text, carried_by, extras_of, omit, rest_of, without_nulls
 from convcli.kit.settings import Setting
 from convcli.kit.usage import KNOWN_COST
 from convcli.kit.values import milliseconds_of_time, put_counts, take_counts, time_of_milliseconds
@@ -40,10 +40,9 @@ FAILURE = "MessageAbortedError"
 def _message_of_error(error: Any) -> str | None:
     data = error.get("data") if isinstance(error, dict) else None
     message = data.get("message") if isinstance(data, dict) else None
-    return message if isinstance(message, str) and message else None
+    return as_text(message)
 
 
-SUMMARY = Setting("replaces", lambda value: "all" if value is True else None, lambda value: value == "all" or None)
 ERROR = Setting(
     "error", _message_of_error, lambda message: {"name": FAILURE, "data": {"message": message}}, partial=True
 )
@@ -61,7 +60,7 @@ MESSAGES = {
             "id": "id",
             "modelID": "model",
             "providerID": "provider",
-            "summary": SUMMARY,
+            "summary": REPLACES_ALL,
             "cost": KNOWN_COST,
             "finish": Setting("stop_reason", FINISH.get, FINISH_OF.get),
             "error": ERROR,

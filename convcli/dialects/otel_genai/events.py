@@ -11,7 +11,7 @@ from convcli.dialects.otel_genai.messages import ANSWER, FINISH, NAME, ROLES
 from convcli.dialects.otel_genai.spans import opened
 from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, extras_of, omit, rest_of, says_something
+from convcli.kit.objects import Native, extras_of, omit, rest_of, without_empty
 from convcli.kit.values import pairs
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult
@@ -127,14 +127,10 @@ def lift_event(native: Native, path: Path, context: LiftContext) -> None:
         message.stop_reason = FINISH.get(reason, reason)
         del said["finish_reason"]
         context.origin.routes[*path, "finish_reason"] = (*path, *body.place("finish_reason"))
-    left = _telling({**({} if inner is said else {"message": _telling(inner)}), **said})
-    rest = _telling({**body.rest, "body": left}) if body.rest else left
+    left = without_empty({**({} if inner is said else {"message": without_empty(inner)}), **said})
+    rest = without_empty({**body.rest, "body": left}) if body.rest else left
     message.extras = extras_of(NAME, {"event": rest} if rest else None)
     context.add(message, path, spots)
-
-
-def _telling(native: Native) -> Native:
-    return {key: value for key, value in native.items() if says_something(value)}
 
 
 def _texts(content: Any) -> list[Part] | None:

@@ -30,8 +30,8 @@ from convcli.dialects.pydantic_ai.parts import (
 )
 from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.usage import Usage

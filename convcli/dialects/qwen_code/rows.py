@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from convcli.kit.envelopes import Envelope
 from convcli.kit.grouping import are_of_user
 from convcli.kit.ids import uuid_of
 from convcli.kit.objects import Native, carried_by
-from convcli.kit.sessions import Envelope
+from convcli.kit.sessions import Envelope, uuid_of
 from convcli.model.transcript import Message, ToolResult
 
 NAME = "qwen-code"

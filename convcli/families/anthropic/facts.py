@@ -9,9 +9,9 @@ from convcli.families.anthropic.blocks import Blocks
 from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_system
 from convcli.families.anthropic.usage import Counts
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import instruction_of
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.usage import Usage
 from convcli.model.transcript import Message, Transcript

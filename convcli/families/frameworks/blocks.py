@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of
-from convcli.kit.sessions import Envelope
+from convcli.kit.envelopes import Envelope
+from convcli.kit.objects import Native, as_text, carried_by, extras_of
 from convcli.kit.settings import Setting
 from convcli.kit.values import read_arguments, split_data_url, write_arguments
 from convcli.model.transcript import MEDIA_SOURCES, Media, MediaKind, Opaque, Part, Text, ToolCall
@@ -91,15 +91,11 @@ def whole(name: str) -> Setting:
 
 def in_metadata(name: str) -> Setting:
     """A text that stands in metadata under this name."""
-    return Setting("metadata", lambda text: {name: text}, lambda metadata: _text(metadata.get(name)))
+    return Setting("metadata", lambda text: {name: text}, lambda metadata: as_text(metadata.get(name)))
 
 
 def _same(value: Any) -> Any:
     return value
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 # ---------------------------------------------------------------- rows of the table

@@ -12,9 +12,9 @@ from convcli.families.openai import request as common
 from convcli.families.responses.parts import object_in
 from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.lacking import fields
 from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
-from convcli.kit.sessions import Envelope
 from convcli.kit.settings import Setting
 from convcli.kit.values import counts, epoch_of_time, time_of_epoch
 from convcli.model.transcript import Message, Part, ToolCall, Transcript

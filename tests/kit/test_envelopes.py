@@ -1,0 +1,83 @@
+"""What the keys of a header or a row say is set, and the rest is carried and comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, REPLACES_ALL, Envelope
+from convcli.kit.settings import Setting
+from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
+from convcli.model.transcript import Message, Text
+
+ROW = Envelope(
+    "type id parentId timestamp message",
+    {"id": "id", "parentId": "parent_id", "timestamp": "created_at"},
+    content="type message",
+)
+
+
+def turn(text: str, **fields: Any) -> Message:
+    return Message("user", [Text(text)], **fields)
+
+
+def test_an_envelope_sets_fields_and_carries_the_rest() -> None:
+    message = turn("a")
+    row = {"type": "message", "id": "r1", "parentId": None, "timestamp": "2026-01-02T03:04:05Z", "branch": "x"}
+    assert ROW.lift(row, message) == {"branch": "x"}
+    assert (message.id, message.parent_id, message.created_at) == ("r1", None, "2026-01-02T03:04:05Z")
+
+
+def test_what_was_lifted_is_written_in_the_order_of_the_vendor() -> None:
+    message = turn("a", id="r1", created_at="2026-01-02T03:04:05Z")
+    row = ROW.write(message, {"branch": "x"}, message={}, type="message")
+    assert list(row.items()) == [
+        ("type", "message"), ("id", "r1"), ("timestamp", "2026-01-02T03:04:05Z"), ("message", {}), ("branch", "x"),
+    ]  # fmt: skip
+
+
+def test_a_field_that_is_no_text_is_carried_and_comes_back_until_somebody_sets_the_field() -> None:
+    message = turn("a")
+    carried = ROW.lift({"timestamp": 17}, message)
+    assert (carried, message.created_at) == ({"timestamp": 17}, None)
+    assert ROW.write(message, carried) == {"timestamp": 17}
+    message.created_at = "2026-01-02T03:04:05Z"
+    assert ROW.write(message, carried) == {"timestamp": "2026-01-02T03:04:05Z"}
+
+
+def test_what_the_dialect_writes_is_not_overwritten_by_what_was_carried() -> None:
+    assert ROW.write(turn("a"), {"message": "old", "type": "x"}, message="new") == {"type": "x", "message": "new"}
+
+
+@pytest.mark.parametrize("time", [0, 1767323045678, -62135596800000, 253402300799999])
+def test_milliseconds_come_back_from_the_time_that_they_are(time: int) -> None:
+    clock = Envelope("ts", {"ts": CREATED_IN_MILLISECONDS})
+    message = turn("a")
+    assert clock.lift({"ts": time}, message) is None
+    assert clock.write(message) == {"ts": time}
+
+
+def test_a_time_outside_the_calendar_is_no_time() -> None:
+    assert time_of_milliseconds(10**15) is None
+    assert time_of_milliseconds(1.5) is None
+    assert milliseconds_of_time("2026-01-02T03:04:05") is None
+    assert milliseconds_of_time("2026-01-02T03:04:05.678+00:00") == 1767323045678
+
+
+def test_only_a_row_that_says_so_stands_for_all_before_it() -> None:
+    rows = Envelope("isSummary", {"isSummary": REPLACES_ALL})
+    summary, other = turn("a"), turn("b")
+    assert (rows.lift({"isSummary": True}, summary), rows.lift({"isSummary": 1}, other)) == (None, {"isSummary": 1})
+    assert (summary.replaces, other.replaces) == ("all", None)
+    assert (rows.write(summary), rows.write(other)) == ({"isSummary": True}, {})
+
+
+def test_a_field_that_has_two_words_in_the_vendor_s_format_is_not_carried_unless_it_says_more() -> None:
+    for partial in (False, True):
+        stop = Setting("stop_reason", lambda word: word.lower(), lambda word: word.upper(), partial=partial)
+        answer = Message("assistant", [])
+        assert Envelope("stop", {"stop": stop}).lift({"stop": "Done"}, answer) == (
+            {"stop": "Done"} if partial else None
+        )
+        assert answer.stop_reason == "done"
