@@ -23,7 +23,7 @@ from convcli.families.anthropic import places, policy
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of
 from convcli.families.anthropic.messages import Turns, write_facts
 from convcli.families.anthropic.response import IDS, NAMES
-from convcli.kit import lacking
+from convcli.kit import lacking, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import as_read_back
@@ -252,14 +252,11 @@ DIALECT = Dialect(
     lacks=LACKS,
     reasons={
         **places.REASONS,
-        **dict.fromkeys((*lacking.TOOLS, "settings", "toolChoice"), "a session does not say what the model was sent"),
+        **sessions.REASONS,
+        **sessions.NOTHING_SENT,
         **dict.fromkeys(("message", "text"), "a session has no place for instructions of the system"),
-        "event": "a session has rows only for events of its own",
-        "model": "each answer names its model, a session does not",
-        "id": "a session has an id: it is made of the content",
         "message.id": "every row has an id, and the results of a turn share one",
         "message.parentId": "every row names the row before it",
-        "message.createdAt": "every row has a time: that of the row before it, or 1970",
     },
     conventions=(policy.results_of(TURNS.blocks),),
     rules=(

@@ -19,7 +19,7 @@ from convcli.families.google.config import lift_usage, write_usage
 from convcli.families.google.contents import adopt, lift_contents, write_contents
 from convcli.families.google.keys import Service, Shape, Writer, names
 from convcli.families.google.places import CONVENTIONS, LOSSES
-from convcli.kit import custom, lacking, passes, results
+from convcli.kit import custom, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import as_read_back
 from convcli.kit.ids import with_session_id
@@ -224,7 +224,7 @@ DIALECT = Dialect(
     conventions=CONVENTIONS,
     reasons={
         **LOSSES,
-        **dict.fromkeys((*lacking.TOOLS, "settings", "toolChoice"), "a session does not say what the model was sent"),
+        **sessions.NOTHING_SENT,
         "message": "the instructions of an agent are in its program",
         "message.role": "the instructions of an agent are in its program",
         "model": "each answer names its model",

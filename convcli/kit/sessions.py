@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.passes import on_each_message, on_messages, shared
@@ -298,3 +299,20 @@ def _with_extras_of(message: Message, other: Message) -> Message:
 
 def _as_carried(record: Record, other: Record) -> Record:
     return record if record.extras == other.extras else replace(record, extras=other.extras)
+
+
+# ---------------------------------------------------------------- why a session loses something
+
+REASONS = {
+    "event": "a session has rows only for events of its own",
+    "id": "a session has an id: it is made of the content",
+    "model": "each answer names its model, a session does not",
+    "message.createdAt": "every row has a time: that of the row before it, or 1970",
+}
+"""True of most sessions; a dialect says behind them what is otherwise in its own."""
+NO_REQUEST = {
+    "toolChoice": "a session does not say which tools may be called",
+    "settings": "a session has no settings of the request",
+}
+NOTHING_SENT = dict.fromkeys((*lacking.TOOLS, *NO_REQUEST), "a session does not say what the model was sent")
+"""For sessions that do not hold the definitions of tools either."""

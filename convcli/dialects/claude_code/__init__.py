@@ -30,7 +30,7 @@ from convcli.dialects.claude_code.rows import BLOCKS, CALLER, NAME, ROLES
 from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import places, policy
-from convcli.kit import lacking
+from convcli.kit import lacking, sessions
 from convcli.kit.objects import Record, carried_by, objects_in, omit, with_carried, extras_of
 from convcli.kit.sessions import folder_of
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
@@ -159,6 +159,8 @@ DIALECT = Dialect(
     repeats=frozenset(("/*/message/usage/input_tokens", "/loglines/*/message/usage/input_tokens")),
     reasons={
         **places.REASONS,
+        **sessions.REASONS,
+        **sessions.NO_REQUEST,
         "reasoning": "the API that the program asks takes back only thinking that Anthropic signed",
         "message.role": "a session has the roles user and assistant, and one system text",
         "message.grouping": "a session has one system text",
@@ -170,15 +172,11 @@ DIALECT = Dialect(
         "id": "the id of a session is a UUID: it is made of the content",
         "createdAt": "the time of a session is that of its first row",
         "updatedAt": "the time of a session is that of its last row",
-        "model": "each answer names its model, a session does not",
-        "toolChoice": "a session does not say which tools may be called",
-        "settings": "a session has no settings of the request",
         "tool.parameters": "a tool has a schema with a type",
         "tool": "a tool that another vendor runs",
         **dict.fromkeys(("image", "document", "audio", "video"), "media are those of Anthropic's API"),
         **dict.fromkeys(("tool_call.id", "tool_result.toolCallId"), "ids are letters, digits, _ and -, each used once"),
         **dict.fromkeys(("tool.name", "tool_call.name"), "names are letters, digits, _ and -, at most 128"),
-        "event": "a session has rows only for events of its own",
     },
     places={
         **places.PLACES,

@@ -41,6 +41,7 @@ from convcli.dialects.codex.writing import write
 from convcli.families.responses.facts import OF_ITEMS, REASONS
 from convcli.families.responses.parts import RESULTS
 from convcli.kit.ids import is_uuid
+from convcli.kit import sessions
 from convcli.kit.lacking import FUNCTION_ONLY, MESSAGE, fields
 from convcli.kit.objects import Native
 from convcli.kit.values import paths
@@ -172,6 +173,8 @@ DIALECT = Dialect(
     has=fields("message.provider tool_call.custom"),
     lacks=LACKS,
     reasons={
+        **sessions.REASONS,
+        **sessions.NO_REQUEST,
         "refusal": "the program skips a message with a refusal: it is written as a text",
         **{name: REASONS[name] for name in ("reasoning", "message.grouping", "tool_result.isError")},
         **dict.fromkeys(("audio", "video"), "the program shows a model texts and images"),
@@ -179,23 +182,18 @@ DIALECT = Dialect(
         "image": "an image is a URL or data, in words of the user and in results",
         "image.mediaType": "a URL with data names their type",
         "message.role": "a session has one text of the system, in its header: others are of the developer",
-        "message.createdAt": "every row has a time: that of the row before it, or 1970",
         "message.model": "the model of an answer is that of the row before it that names one",
         "message.provider": "the program takes no provider that is not among those of the machine",
         "message.replaces": "a compaction replaces all that was before it",
-        "model": "each answer names its model, a session does not",
         "id": "the id of a session is a UUID: it is made of the content",
         "createdAt": "a session has a time: that of its first row, or 1970",
         "cwd": "a session names its directory: an empty text where nobody knows it",
-        "toolChoice": "a session does not say which tools may be called",
-        "settings": "a session has no settings of the request",
         "tool.parameters": "the program refuses a tool without a schema",
         **dict.fromkeys(("tool.name", "tool_call.name"), "names of tools are those that the Responses API takes"),
         "tool_call.id": "every call has an id that the Responses API takes",
         "text": "instructions in the header are one text",
         "message.usage": "a count of zero is no count",
         "tool_result.value": "an output holds texts and images",
-        "event": "a session has rows only for events of its own",
     },
     places={
         **OF_ITEMS,

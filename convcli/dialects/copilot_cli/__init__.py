@@ -210,12 +210,10 @@ DIALECT = Dialect(
     has=lacking.fields("message.replaces message.parentCallId tool_call.custom"),
     repeats=frozenset(("/*/parentId",)),
     reasons={
-        "event": "a session has rows only for events of its own",
+        **sessions.REASONS,
         "id": "the id of a session is a UUID: it is made of the content",
         "createdAt": "a session has a time: that of its first row, or 1970",
-        "model": "each answer names its model, a session does not",
         "message.id": "the id of a row is a UUID",
-        "message.createdAt": "every row has a time: that of the row before it, or 1970",
         "message.model": "only answers name their model",
         "message.usage": "an answer has the count of its output, others stand in rows of the program",
         "message.replaces": "a summary stands for all that came before it",

@@ -26,7 +26,7 @@ from convcli.dialects.gemini_cli.thoughts import TOKENS
 from convcli.dialects.gemini_cli.writing import write_rows
 from convcli.families.google import places
 from convcli.families.google.contents import adopt
-from convcli.kit import lacking
+from convcli.kit import lacking, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.lacking import fields
@@ -220,14 +220,12 @@ DIALECT = Dialect(
     conventions=places.CONVENTIONS,
     reasons={
         **places.LOSSES,
+        **sessions.REASONS,
+        **sessions.NO_REQUEST,
         "event": "a session has records only for its own information, warnings and errors that still count",
         **dict.fromkeys(("message", "text"), "a session has no place for instructions of the system"),
         **dict.fromkeys(("tool", "tools"), "a session does not hold the definitions of tools"),
-        "toolChoice": "a session does not say which tools may be called",
-        "settings": "a session has no settings of the request",
-        "model": "each answer names its model, a session does not",
         "cwd": "a session holds only a hash of its directory",
-        "id": "a session has an id: it is made of the content",
         "createdAt": "a session has a time: that of its first record, or 1970",
         "updatedAt": "a session has the time of its last record",
         "message.id": "every record has an id of its own; a result has the one of its call",

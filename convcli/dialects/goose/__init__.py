@@ -23,7 +23,7 @@ from typing import Any
 from convcli.dialects.goose.fitting import FIT, RESULTS
 from convcli.dialects.goose.lifting import BLOCKS, CONVERSATION, NAME, is_message, lift
 from convcli.dialects.goose.writing import is_contents, write_session
-from convcli.kit import lacking
+from convcli.kit import lacking, sessions
 from convcli.kit.objects import Native
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
@@ -131,12 +131,11 @@ DIALECT = Dialect(
         turns.decodable(),
     ),
     reasons={
-        **dict.fromkeys((*lacking.TOOLS, "settings", "toolChoice"), "a session does not say what the model was sent"),
+        **sessions.REASONS,
+        **sessions.NOTHING_SENT,
         **dict.fromkeys(("message", "text"), "a session has no place for instructions of the system"),
         "event": "a session has messages only for events of its own",
-        "model": "each answer names its model, a session does not",
         "message.model": "each answer names its model",
-        "id": "a session has an id: it is made of the content",
         "createdAt": "a session has a time: that of its first message, or 1970",
         "updatedAt": "a session has the time of its last message",
         "message.createdAt": "a message has a time in whole seconds: that of the one before it, or 1970",

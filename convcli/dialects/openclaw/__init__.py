@@ -33,7 +33,7 @@ from convcli.dialects.openclaw.fitting import FIT
 from convcli.dialects.openclaw.messages import RESULT_ROLES, ZEROS, lift_message, write_message
 from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
 from convcli.families.openai import request as common
-from convcli.kit import lacking
+from convcli.kit import lacking, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit
@@ -268,6 +268,8 @@ DIALECT = Dialect(
     lacks={SESSION: NO_PLACE | OF_REQUESTS, REQUEST: NO_PLACE | OF_SESSIONS},
     repeats=frozenset(("/*/version", COUNT, *(f"/*/message/toolCalls/*/{place}" for place in INJECTED))),
     reasons={
+        **sessions.REASONS,
+        **sessions.NO_REQUEST,
         **dict.fromkeys(("video", "audio", "document"), "pi has blocks for pictures only"),
         "image": "pi has a block only for a picture with its data, in words of the user and in results",
         "image.mediaType": "a picture needs its media type",
@@ -280,7 +282,6 @@ DIALECT = Dialect(
         "message.id": "every row of a session has an id",
         "message.parentId": "every row of a session names the row before it",
         "message.createdAt": "every row of a session has a time: that of the row before it, or 1970",
-        "id": "a session has an id: it is made of the content",
         "createdAt": "a session has a time: that of its first row, or 1970",
         "cwd": "a session names its directory: an empty text where nobody knows it",
         "extras.openclaw.usage": "pi shows statistics: a count that nobody knows is zero",
@@ -289,9 +290,6 @@ DIALECT = Dialect(
         "message.provider": "signatures belong to a provider: that of their API",
         "message.replaces": "a compaction is one text of the user",
         "updatedAt": "the time of a session is that of its last row",
-        "model": "each answer names its model, a session does not",
-        "toolChoice": "a session does not say which tools may be called",
-        "settings": "a session has no settings of the request",
         "tool_result.status": "a result either failed or did not",
         "metadata": "only Google's and Anthropic's signatures have a place",
         "event": "a session has rows only for events that are one opaque value",

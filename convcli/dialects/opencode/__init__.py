@@ -25,7 +25,7 @@ from convcli.dialects.opencode.events import IMPORTED, is_row, lift_events
 from convcli.dialects.opencode.fitting import FIT
 from convcli.dialects.opencode.messages import lift_session, write_session
 from convcli.dialects.opencode.parts import NAME
-from convcli.kit import lacking
+from convcli.kit import lacking, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.results import TEXT_AND_FILES
 from convcli.kit.values import paths
@@ -103,6 +103,7 @@ DIALECT = Dialect(
     has=lacking.fields("message.cost message.provider message.replaces"),
     repeats=frozenset(("/messages/*/info/tokens/input",)),
     reasons={
+        **sessions.REASONS,
         **dict.fromkeys(("message", "text"), "OpenCode brings its own instructions"),
         "event": "a session has no rows beside its messages",
         "id": "the id of a session begins with ses: it is made of the content",
@@ -115,7 +116,6 @@ DIALECT = Dialect(
         "message.cost": "a cost of nothing is none",
         "message.stopReason": "an answer ended with stop, length, tool-calls, content-filter or error",
         "message.replaces": "a summary stands for all that came before it",
-        "model": "each answer names its model, a session does not",
         "tool_result": "a call has one result, which stands in it",
         "tool_result.name": "a result stands in its call",
         **dict.fromkeys(
