@@ -131,8 +131,9 @@ def reading_options(function: F) -> F:
         configuration = config.Configuration() if isolated else config.load()
         name = None if source is None else source.name
         selection = _selecting.selection(only, most, sample, seed)
-        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, _patterns(at), selection)
-        reading = replace(reading, nulls=nulls)
+        reading = ReadingOptions(
+            configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, nulls=nulls
+        )
         return function(*args, reading=reading, **values)
 
     help_text = "If a key stands twice in an object: an error, or the last one counts.  [default: error]"

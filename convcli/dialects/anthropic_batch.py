@@ -134,7 +134,7 @@ DIALECT = Dialect(
     fit={**dict.fromkeys(FORMS, (whole, IDENTIFIED)), FAILURE: (only_failure, IDENTIFIED)},
     lacks={
         **dict.fromkeys(FORMS, frozenset()),
-        FAILURE: (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - SAID,
+        FAILURE: lacking.AROUND_PARTS - SAID,
     },
     reasons={
         "id": "a custom_id has 1 to 64 letters, digits, _ and -: another is made of the content",

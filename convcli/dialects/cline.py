@@ -188,7 +188,7 @@ MESSAGES: tuple[Pass, ...] = (
     passes.on_parts(lambda call, _: GEMINI(call), "tool_call"),
 )
 NO_INSTRUCTIONS = passes.on_each_message(lambda message: None if message.role in turns.INSTRUCTIONS else message)
-LACKS = (places.LACKS | lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - lacking.fields(
+LACKS = (places.LACKS | lacking.AROUND_PARTS) - lacking.fields(
     "id updatedAt message.id message.createdAt message.usage text.metadata tool_call.metadata tool_result.name"
 )
 

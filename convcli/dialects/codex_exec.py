@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from convcli.kit.objects import Native, extras_of, objects_in, omit, rest_of, without_nulls
+from convcli.kit.objects import Native, extras_of, objects_in, omit, rest_of, without_nulls, as_object
 from convcli.kit.results import result_of_parts
 from convcli.kit.runs import Run
 from convcli.kit.texts import only_text
@@ -102,10 +102,10 @@ def _command(run: Run, item: Native, i: int, beside: Native) -> None:
     states = {"aggregated_output": output} if output else {}
     states |= {} if code is None else {"exit_code": code}
     stated = "command", "aggregated_output", "exit_code"
-    if item.get("status") in RUNNING:  # what it has printed so far is no result
-        _called(run, item, i, {**states, **beside}, "shell", arguments, *stated)
+    runs = item.get("status") in RUNNING  # what it has printed so far is no result
+    _called(run, item, i, {**(states if runs else {}), **beside}, "shell", arguments, *stated)
+    if runs:
         return
-    _called(run, item, i, beside, "shell", arguments, *stated)
     failed = _failed(item) or bool(code)
     _returned(
         run, item, i, ToolResult("", "", "error" if failed else "text", output), omit(states, "aggregated_output")
@@ -121,10 +121,8 @@ def _changed(run: Run, item: Native, i: int, beside: Native) -> None:
 def _mcp(run: Run, item: Native, i: int, beside: Native) -> None:
     given, error, output = item.get("arguments"), item.get("error"), item.get("result")
     beside = {"type": item["type"], **beside}
-    if isinstance(given, dict):
-        _called(run, item, i, beside, item["tool"], given, "tool", "arguments", "result", "error")
-    else:
-        _called(run, item, i, beside, item["tool"], {}, "tool", "result", "error")
+    stated = ("tool", "result", "error", *(("arguments",) if isinstance(given, dict) else ()))
+    _called(run, item, i, beside, item["tool"], as_object(given), *stated)
     said = ("error", "message") if isinstance(error, dict) else ("result", "content")
     run.origin.routes[i, "item", "aggregated_output"] = (i, "item", *said)
     if isinstance(error, dict):

@@ -232,7 +232,7 @@ def _of_this_machine(transcript: Transcript) -> Transcript:
 PROGRAM = Program(
     NAME, ".factory", "sessions/**/*.jsonl", place=_place, command="droid --resume {id}", fit=_of_this_machine
 )
-LACKS = lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE
+LACKS = lacking.AROUND_PARTS
 LACKS |= lacking.CALL_ONLY | lacking.METADATA | lacking.fields("reasoning.summary refusal.metadata")
 LACKS -= lacking.fields("id title cwd message.id message.parentId message.createdAt message.stopReason message.usage")
 LACKS -= lacking.fields("reasoning.metadata")

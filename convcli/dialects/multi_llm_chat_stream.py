@@ -168,9 +168,7 @@ def _part(part: Part, carried: Native, size: int) -> Iterator[Native]:
         yield part.value
 
 
-LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE | lacking.METADATA | lacking.CALL_ONLY) | {
-    "extras.multi-llm-chat"
-}
+LACKS = (lacking.AROUND_PARTS | lacking.METADATA | lacking.CALL_ONLY) | {"extras.multi-llm-chat"}
 
 DIALECT = Dialect(
     name=NAME,

@@ -134,7 +134,7 @@ def _failure(transcript: Transcript, response: Native, error: Native) -> Native 
 
 
 SAID = frozenset(("id", "message.error", "message.stopReason"))
-ALL = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - SAID
+ALL = lacking.AROUND_PARTS - SAID
 
 DIALECT = Dialect(
     name=NAME,

@@ -22,6 +22,8 @@ MESSAGE = frozenset(
     f"message.{name}" for name in ("id", "parentId", "createdAt", "name", "usage", "error", "stopReason")
 )
 """What is said of a message, but its model."""
+AROUND_PARTS = SESSION | REQUEST | TOOLS | MESSAGE
+"""All of these: what is said around the parts of messages."""
 METADATA = frozenset(f"{part}.metadata" for part in (*PARTS, *MEDIA))
 CALL_ONLY = frozenset(("tool_call.rawArguments", "tool_result.status"))
 """What calls and results say beside their values."""

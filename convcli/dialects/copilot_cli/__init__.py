@@ -182,7 +182,7 @@ PROGRAM = Program(
     unsent=("system", "reasoning"),
 )
 HAS = lacking.fields("id cwd createdAt message.id message.createdAt message.usage")
-LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - HAS
+LACKS = lacking.AROUND_PARTS - HAS
 LACKS |= lacking.METADATA | lacking.fields(
     "reasoning.summary refusal.metadata tool_result.status tool_result.name image.detail"
 )

@@ -105,7 +105,7 @@ PROGRAM = Program(
 )
 
 HAS = lacking.fields("id title cwd createdAt updatedAt message.id message.createdAt")
-LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE | lacking.METADATA) - HAS
+LACKS = (lacking.AROUND_PARTS | lacking.METADATA) - HAS
 LACKS |= lacking.CALL_ONLY | lacking.fields("reasoning.summary refusal.metadata audio video document")
 LACKS -= lacking.fields("reasoning.metadata tool_call.metadata")
 

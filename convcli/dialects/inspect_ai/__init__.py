@@ -215,7 +215,7 @@ BOTH = (
 FIT = {form: (*BOTH, fitting.as_read_back(lift, write, form)) for form in ("messages", "sample")}
 
 LACKS = (
-    (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE | lacking.CALL_ONLY) - {"message.id"}
+    (lacking.AROUND_PARTS | lacking.CALL_ONLY) - {"message.id"}
     | lacking.fields("document.detail audio.detail video.detail image.name audio.name video.name")
     | frozenset(f"{kind}.{name}" for kind in lacking.MEDIA for name in ("fileId", "text"))
 )

@@ -156,7 +156,7 @@ FIT = {
     for form in INNER
 }
 
-LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - lacking.fields(
+LACKS = lacking.AROUND_PARTS - lacking.fields(
     "message.id message.name message.usage message.stopReason"
 ) | lacking.fields("image.name audio.name video.name audio.detail video.detail document.detail tool_result.status")
 AROUND = frozenset((f"extras.{NAME}.around",))

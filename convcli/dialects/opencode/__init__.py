@@ -77,7 +77,7 @@ PROGRAM = Program(
 HAS = lacking.fields(
     "id title cwd createdAt updatedAt message.id message.createdAt message.usage message.error message.stopReason"
 )
-LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - HAS
+LACKS = lacking.AROUND_PARTS - HAS
 LACKS |= lacking.METADATA | lacking.CALL_ONLY | lacking.fields("reasoning.summary refusal.metadata")
 
 DIALECT = Dialect(

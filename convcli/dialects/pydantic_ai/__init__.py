@@ -256,7 +256,7 @@ FIT = (
     fitting.as_read_back(lift, write, "list"),
 )
 
-LACKS = (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE) - lacking.fields(
+LACKS = lacking.AROUND_PARTS - lacking.fields(
     "message.id message.createdAt message.usage message.stopReason"
 ) | lacking.fields(
     "refusal reasoning.summary image.name image.detail image.path image.text audio.name audio.detail audio.path "

@@ -59,7 +59,7 @@ COMMON = (
 """What all shapes of messages want."""
 
 LACKS = (
-    (lacking.SESSION | lacking.REQUEST | lacking.TOOLS | lacking.MESSAGE)
+    lacking.AROUND_PARTS
     | lacking.fields("refusal reasoning.summary tool_result.metadata")
     | frozenset(f"{kind}.{name}" for kind in lacking.MEDIA for name in ("detail", "fileId", "path", "text"))
 )
