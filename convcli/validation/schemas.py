@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -21,18 +21,11 @@ from convcli.model import plugins
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Path
+from convcli.validation.explaining import SchemaBreach, explained, place_of
 from convcli.validation.quick_schemas import QuickValidator, UndecidedError
-from convcli.validation.wording import (
-    PLAIN_WORD,
-    counted,
-    described,
-    did_you_mean,
-    listed,
-    one_of,
-    shown_key,
-)
+from convcli.validation.wording import PLAIN_WORD, counted, described, did_you_mean, listed, one_of, shown_key
 from convcli.wire import exact_json
-from convcli.wire.pointers import follow, pointer, resolve
+from convcli.wire.pointers import follow, pointer, resolve, members
 
 SUFFIX = ".schema.json"
 MOST = 10_000
@@ -40,34 +33,6 @@ MOST = 10_000
 MORE = f"more is wrong, and not told: of one document the schema is asked for {MOST:,} findings"
 MOST_STEPS = 3000
 """Steps of a `QuickValidator` in the time that the fast validator takes to load."""
-
-TYPE_NAMES = {
-    "object": "an object",
-    "array": "a list",
-    "string": "a string",
-    "boolean": "a boolean",
-    "null": "null",
-    "integer": "an integer",
-    "number": "a number",
-}
-MINIMUM_OF = {"minItems": "item", "minLength": "character", "minProperties": "key"}
-
-
-class SchemaBreach(NamedTuple):
-    """`value`, which stands at `path`, breaks `keyword` of the schema object `node`."""
-
-    path: Path
-    keyword: str
-    node: dict[str, Any]
-    value: Any
-
-
-class Explanation(msgspec.Struct, frozen=True):
-    """What a breach means. Of several at one place and about one `subject` the one with the least `weight` is told."""
-
-    subject: str
-    weight: tuple[int, int]
-    finding: Finding
 
 
 @cache
@@ -134,7 +99,7 @@ def _bundled(loaded: dict[str, Any]) -> dict[str, Any]:
 def _references(node: Any) -> Iterator[str]:
     if isinstance(node, dict) and isinstance(node.get("$ref"), str):
         yield node["$ref"]
-    for below in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+    for below in members(node):
         yield from _references(below)
 
 
@@ -210,7 +175,7 @@ def findings(name: str, document: Any, *, strict: bool = False) -> list[Finding]
     """
     breaches: Iterator[Any] = iter(()) if accepts(name, document) else iter(_breaches(name, document))
     unknown: Iterator[Any] = _unknown_keys(name, [schema(name)], document, ()) if strict else iter(())
-    told = _explain(name, islice(breaches, MOST)) + list(islice(unknown, MOST))
+    told = explained(islice(breaches, MOST), partial(vocabulary, name)) + list(islice(unknown, MOST))
     if told and any(next(left, None) is not None for left in (breaches, unknown)):
         told[-1] = replace(told[-1], notes=(*told[-1].notes, MORE))
     return told
@@ -256,76 +221,6 @@ def _fast_breach(root: dict[str, Any], document: Any, error: Any) -> SchemaBreac
 
 def _thorough_breach(error: Any) -> SchemaBreach:
     return SchemaBreach(tuple(error.absolute_path), error.validator or "not", error.schema or {}, error.instance)
-
-
-def _explain(name: str, breaches: Iterable[SchemaBreach]) -> list[Finding]:
-    best: dict[tuple[Path, str], Explanation] = {}
-    for breach in breaches:
-        for told in _meaning(name, breach):
-            key = breach.path, told.subject
-            if key not in best or told.weight < best[key].weight:
-                best[key] = told
-    return [best[key].finding for key in sorted(best)]
-
-
-def _meaning(name: str, breach: SchemaBreach) -> Iterator[Explanation]:
-    """What the user is told, by keyword. The weight prefers a wrong type, and of two lists the shorter."""
-    path, keyword, node, value = breach
-    stated, here, actual = node.get(keyword), _place(path), described(value)
-    if keyword == "required":
-        yield from (_missing(name, path, key, value) for key in node["required"] if key not in value)
-    elif keyword in ("oneOf", "anyOf") and isinstance(value, dict):  # a choice of keys: our schemas have no others
-        yield _one_of(path, [key for branch in node[keyword] for key in branch["required"]], value)
-    elif keyword == "type":
-        allowed = [stated] if isinstance(stated, str) else node["type"]
-        message = f"{here} must be {one_of(TYPE_NAMES[word] for word in allowed)}; found {actual}"
-        yield _explained(path, (0, len(allowed)), "wrong-type", message)
-    elif keyword in ("enum", "const"):
-        yield _unknown_value(path, node["enum"] if keyword == "enum" else [stated], value)
-    elif keyword in MINIMUM_OF:
-        message = f"{here} must have at least {counted(int(node[keyword]), MINIMUM_OF[keyword])}; found {actual}"
-        yield _explained(path, (2, 0), "too-few", message)
-    elif keyword == "pattern":
-        yield _explained(path, (2, 0), "wrong-format", f"{here} must match the pattern {stated}; found {actual}")
-    else:
-        yield _not_allowed(path, stated if keyword == "not" and isinstance(stated, dict) else {}, value)
-
-
-def _explained(path: Path, weight: tuple[int, int], code: str, message: str, help_text: str = "") -> Explanation:
-    return Explanation("", weight, Finding(code, "error", message, where=pointer(path), help=help_text))
-
-
-def _missing(name: str, path: Path, key: str, value: dict[str, Any]) -> Explanation:
-    """The help looks for a misspelt key: one that the schema never names."""
-    near = [other for other in islice(value, 100) if other not in vocabulary(name)]
-    help_text = did_you_mean(key, near, 'found {}: did you mean "' + key + '"?')
-    finding = Finding("missing-key", "error", f'"{key}" is missing', where=pointer(path), help=help_text)
-    return Explanation(key, (0, 0), finding)
-
-
-def _one_of(path: Path, keys: list[str], value: dict[str, Any]) -> Explanation:
-    present = [key for key in keys if key in value]
-    if present:
-        message = f"only one of {listed(keys)} can be set; found {listed(present)}"
-        return _explained(path, (2, 0), "not-allowed", message)
-    return _explained(path, (2, 0), "missing-key", f"one of {listed(keys)} is missing")
-
-
-def _unknown_value(path: Path, allowed: list[Any], value: Any) -> Explanation:
-    words = ", ".join(word if isinstance(word, str) else json.dumps(word) for word in allowed)
-    plain = isinstance(value, str) and PLAIN_WORD.match(value)
-    actual = shown_key(value) if plain else described(value)
-    message = f"{_place(path)} must be {'one of ' * (len(allowed) > 1)}{words}; found {actual}"
-    near = did_you_mean(value, [word for word in allowed if isinstance(word, str)]) if plain else ""
-    return _explained(path, (1, len(allowed)), "unknown-value", message, near)
-
-
-def _not_allowed(path: Path, refused: dict[str, Any], value: Any) -> Explanation:
-    """`refused` is the schema under `not`; its description says what to do."""
-    named = refused.get("enum", [refused.get("const")])
-    verdict = f"cannot be {shown_key(value)}" if isinstance(value, str) and value in named else "is not allowed"
-    message = f"{_place(path)} {verdict} here"
-    return _explained(path, (2, 0), "not-allowed", message, refused.get("description", ""))
 
 
 @cache
@@ -385,7 +280,7 @@ def types(name: str) -> frozenset[str]:
             stated = (node.get("properties") or {}).get("type")
             if isinstance(stated, dict):
                 yield from (word for word in stated.get("enum", [stated.get("const")]) if isinstance(word, str))
-        for below in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        for below in members(node):
             yield from words(below)
 
     return frozenset(words(schema(name)))
@@ -424,7 +319,7 @@ def _named(node: dict[str, Any]) -> Iterator[str]:
 
 
 def _unknown_key(name: str, path: Path, known: Collection[str]) -> Finding:
-    message = f"{_place(path)} is not known to {name} here"
+    message = f"{place_of(path)} is not known to {name} here"
     return Finding("unknown-key", "warning", message, pointer(path), help=did_you_mean(str(path[-1]), known))
 
 
@@ -440,11 +335,3 @@ def _applying(name: str, node: Any, value: Any) -> Iterator[dict[str, Any]]:
         yield from _applying(name, node.get(branch), value)
     for below in node.get("allOf", ()):
         yield from _applying(name, below, value)
-
-
-def _place(path: Path) -> str:
-    if not path:
-        return "the document"
-    owner = next((step for step in reversed(path) if isinstance(step, str)), None)
-    name = "the document" if owner is None else shown_key(owner)
-    return f"an item of {name}" if isinstance(path[-1], int) else name

@@ -5,7 +5,7 @@ https://www.rfc-editor.org/rfc/rfc6901
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from convcli.wire.patterns import pattern
@@ -60,3 +60,8 @@ def follow(document: Any, reference: str) -> Any:
         return resolve(document, steps(reference.removeprefix("#")))
     except ValueError:
         raise LookupError(reference) from None
+
+
+def members(node: Any) -> Iterable[Any]:
+    """The values directly inside an object or a list; none for any other."""
+    return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()

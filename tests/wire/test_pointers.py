@@ -45,3 +45,7 @@ def test_an_index_is_digits_without_a_leading_zero(step: str) -> None:
     assert pointers.index("10") == 10
     with pytest.raises(ValueError):
         pointers.index(step)
+
+
+def test_the_members_of_a_value_are_what_stands_directly_in_it() -> None:
+    assert [list(pointers.members(value)) for value in ({"a": [1]}, [2, [3]], "text")] == [[[1]], [2, [3]], []]

@@ -11,6 +11,7 @@ from convcli.kit.results import result_of
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Reasoning, Text, ToolCall
 from convcli.validation.survey import Survey, for_outputs
+from convcli.wire.pointers import members
 
 LEFT_OUT = "LLaMA-Factory takes the row for empty"
 
@@ -49,7 +50,7 @@ def _has_larger(value: Any) -> bool:
         node = waiting.pop()
         if isinstance(node, int) and not -_LIMIT <= node < _LIMIT:
             return True
-        waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+        waiting += members(node)
     return False
 
 
