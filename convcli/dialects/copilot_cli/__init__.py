@@ -22,18 +22,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.dialects.copilot_cli.lifting import lift_session
+from convcli.dialects.copilot_cli.parts import joined, picture_of
 from convcli.dialects.copilot_cli.rows import (
     ANSWER,
     NAME,
     START,
     counts_of,
     is_message,
-    joined,
-    lift_session,
-    picture_of,
     records_in,
-    write_session,
 )
+from convcli.dialects.copilot_cli.writing import write_session
 from convcli.kit import custom, lacking, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import parts_in_roles, refusals_as_texts

@@ -1,0 +1,189 @@
+"""Copilot CLI: rows of a session → transcript."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.dialects.copilot_cli.rows import (
+    ANSWER,
+    DATA,
+    FIRST,
+    NAME,
+    PRODUCER,
+    RESULT,
+    ROW,
+    START,
+    SUMMARY,
+    SYSTEM,
+    USER,
+    Records,
+    counts_of,
+    id_of_start,
+    is_message,
+    records_of,
+)
+from convcli.families.google.parts import kind_of
+from convcli.kit import custom
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, extras_of, rest_of
+from convcli.kit.sessions import add_event
+from convcli.kit.values import read_arguments
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+
+
+def lift_session(rows: list[Any], context: LiftContext) -> Transcript:
+    """The transcript of a session, or of what the program printed of one."""
+    transcript = context.transcript()
+    reader = _EventReader(context, records_of(rows))
+    before: Any = None
+    for i, row in enumerate(rows):
+        if i == 0 and isinstance(row, dict) and row.get("type") == START:
+            _lift_start(row, transcript)
+        elif is_message(row):
+            reader.lift(row, i, before)
+        else:
+            add_event(context, row, (i,))
+        if isinstance(row, dict) and row.get("ephemeral") is not True:
+            before = row.get("id")
+    return transcript
+
+
+def _lift_start(row: Native, transcript: Transcript) -> None:
+    data = dict(row["data"])
+    transcript.id, transcript.created_at = data.pop("sessionId", None) or None, data.pop("startTime", None) or None
+    context = data.pop("context", None) or {}
+    transcript.cwd = context.get("cwd") or None
+    context = rest_of(context, "cwd")
+    rest = {key: value for key, value in rest_of(data).items() if PRODUCER.get(key) != value}
+    rest |= {"context": context} if context else {}
+    usual = {"timestamp": transcript.created_at, "id": id_of_start(transcript)}
+    beside = {key: value for key, value in rest_of(row, "type", "data").items() if usual.get(key) != value}
+    beside |= {"data": DATA.put(rest, None, sort=True)} if rest else {}
+    transcript.extras = extras_of(NAME, {"start": FIRST.put(beside, None, sort=True)} if beside else {})
+
+
+class _EventReader:
+    """The rows that are messages."""
+
+    def __init__(self, context: LiftContext, records: Records) -> None:
+        self.context, self.records = context, records
+
+    def lift(self, row: Native, i: int, before: Any) -> None:
+        data, message = row["data"], Message("user", [])
+        beside = ROW.lift(row, message) or {}
+        beside |= {"parentId": row["parentId"]} if row.get("parentId") not in (None, before) else {}
+        spots: list[Path] = []
+        rest = self._lift_data(row["type"], data, message, spots)
+        message.extras = extras_of(NAME, {**rest, **({"row": beside} if beside else {})})
+        self.context.add(message, (i, "data"), spots)
+
+    def _lift_data(self, kind: str, data: Native, message: Message, spots: list[Path]) -> Native:
+        """Set the role and the parts of the message; what is carried of the data."""
+        if kind == ANSWER:
+            return self._answer(data, message, spots)
+        if kind == RESULT:
+            message.role, message.parent_call_id = "tool", data.get("parentToolCallId") or None
+            result, rest = self._result(data)
+            message.parts.append(result)
+            spots.append(())
+            return rest
+        if kind == SUMMARY:
+            message.parts, message.replaces = [Text(data["summaryContent"])], "all"
+            spots.append(("summaryContent",))
+            return rest_of(data, "success", "summaryContent")
+        message.role = data["role"] if kind == SYSTEM else "user"
+        if data["content"]:
+            message.parts.append(Text(data["content"]))
+            spots.append(("content",))
+        for k, native in enumerate(data.get("attachments") or () if kind == USER else ()):
+            message.parts.append(_lift_attachment(native))
+            spots.append(("attachments", k))
+        return rest_of(data, "content", "attachments" if kind == USER else "role")
+
+    def _answer(self, data: Native, message: Message, spots: list[Path]) -> Native:
+        message.role, message.model = "assistant", data.get("model") or None
+        message.parent_call_id = data.get("parentToolCallId") or None
+        usage = dict(counts_of(data, self.records))
+        usage |= {"outputTokens": data["outputTokens"]} if type(data.get("outputTokens")) is int else {}
+        message.usage = usage or None
+        if data.get("reasoningText"):
+            message.parts.append(Reasoning(data["reasoningText"]))
+            spots.append(("reasoningText",))
+        if data["content"]:
+            message.parts.append(Text(data["content"]))
+            spots.append(("content",))
+        for k, native in enumerate(data.get("toolRequests") or ()):
+            message.parts.append(self._call(native))
+            spots.append(("toolRequests", k))
+        said = ("content", "model", "parentToolCallId", "reasoningText", "toolRequests", "outputTokens")
+        rest = rest_of(data, *said)
+        return rest_of(rest, "messageId") if rest.get("messageId") == message.id else rest
+
+    def _call(self, native: Native) -> ToolCall:
+        name, arguments = native["name"], native.get("arguments")
+        id_ = self.context.pairing.call(native["toolCallId"] or None, name)
+        rest = rest_of(
+            native, "toolCallId", "name", "arguments", *(("type",) if native.get("type") == "function" else ())
+        )
+        call = ToolCall(id_, name, {})
+        if isinstance(arguments, str) and native.get("type") == "custom":
+            call.arguments, call.custom = custom.lift_input(arguments), True
+            del rest["type"]
+        elif isinstance(arguments, str):
+            call.arguments, call.raw_arguments = read_arguments(arguments)
+            rest |= {"asText": True} if call.raw_arguments is None else {}
+        else:
+            call.arguments = arguments or {}
+        call.extras = extras_of(NAME, rest)
+        return call
+
+    def _result(self, data: Native) -> tuple[ToolResult, Native]:
+        id_, name = self.context.pairing.result(data["toolCallId"] or None, None)
+        rest = rest_of(data, "toolCallId", "success", "parentToolCallId", "result", "error")
+        inner, failure = rest_of(data.get("result") or {}), rest_of(data.get("error") or {})
+        if not data["success"]:
+            result = ToolResult(id_, name, "error", failure.pop("message", None) or "")
+        else:
+            result = ToolResult(id_, name, "text", inner.pop("content", None) or "")
+            media = [self._media(native) for native in inner.get("binaryResultsForLlm") or ()]
+            known = [one for one in media if one is not None]
+            if known and len(known) == len(media):
+                beside = [
+                    _beside_media(native, one)
+                    for native, one in zip(inner.pop("binaryResultsForLlm"), known, strict=True)
+                ]
+                inner |= {"binaryResultsForLlm": beside} if any(beside) else {}
+                result.kind, result.value = "multimodal", [*([Text(result.value)] if result.value else []), *known]
+        rest |= {key: value for key, value in (("result", inner), ("error", failure)) if value}
+        return result, rest
+
+    def _media(self, native: Any) -> Media | None:
+        mime = native.get("mimeType") if isinstance(native, dict) else None
+        data = (
+            native.get("data") or self.records.assets.get(str(native.get("assetId"))) if isinstance(mime, str) else None
+        )
+        return Media(kind_of(mime), data=data, media_type=mime) if isinstance(data, str) and mime else None
+
+
+def _beside_media(native: Native, media: Media) -> Native:
+    return rest_of(native, "mimeType", "data", *(("type",) if native.get("type") == media.type else ()))
+
+
+def _lift_attachment(native: Native) -> Part:
+    mime, data = native.get("mimeType"), native.get("data")
+    if native.get("type") != "blob" or not (isinstance(mime, str) and mime and isinstance(data, str)):
+        return Opaque(NAME, native)
+    rest = rest_of(native, "type", "mimeType", "data", "displayName")
+    name = native.get("displayName")
+    return Media(kind_of(mime), data=data, media_type=mime, name=name or None, extras=extras_of(NAME, rest))

@@ -1,0 +1,53 @@
+"""The parts of messages as the rows of Copilot CLI hold them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.dialects.copilot_cli.rows import (
+    JOINT,
+    NAME,
+)
+from convcli.families.google.parts import kind_of
+from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.passes import shared
+from convcli.kit.values import MEDIA_TYPES
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Part,
+    Reasoning,
+    Text,
+)
+
+
+def picture_of(media: Media, *, inside: bool) -> Media | None:
+    """Media with their data and a type; inside a result only a picture."""
+    if media.data is None or (inside and media.type != "image"):
+        return None
+    bare = Media(media.type, data=media.data, media_type=media.media_type or MEDIA_TYPES[media.type])
+    bare.type = kind_of(bare.media_type)
+    if not inside:
+        bare.name, bare.extras = media.name or None, extras_of(NAME, carried_by(media.extras, NAME))
+    elif bare.type != "image":
+        return None
+    return media if bare == media else bare
+
+
+def joined(message: Message) -> Message:
+    """One text, behind the thoughts, which are one too, and before the files or the calls."""
+    thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
+    texts = [part for part in message.parts if isinstance(part, Text)]
+    others = [part for part in message.parts if not isinstance(part, (Reasoning, Text))]
+    parts: list[Part] = [*_one(thoughts), *_one(texts), *others]
+    parts = shared(message.parts, parts)
+    return message if parts is message.parts else replace(message, parts=parts)
+
+
+def _one(parts: list[Any]) -> list[Any]:
+    text = JOINT.join(part.text for part in parts if part.text)
+    if not text:
+        return []
+    return parts if len(parts) == 1 else [type(parts[0])(text)]

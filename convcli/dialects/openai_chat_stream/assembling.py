@@ -1,0 +1,157 @@
+"""The response that the chunks of a stream grow to, and where each thing in it was said first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.kit import streams
+from convcli.kit.objects import Native, omit
+from convcli.kit.streams import Growing, Slots
+from convcli.model.transcript import Path
+
+SIBLING = "openai-chat"
+"""The dialect of whole responses, under whose name facts of its own are carried."""
+CHUNK = "chat.completion.chunk"
+WHOLE = "chat.completion"
+FORMER = "former_id"
+"""Under what key the id rides that a call had before its name came with another."""
+ONCE = frozenset(("id", "type", "name", "role", "index", "finish_reason"))
+BODIES = {"function": "arguments", "custom": "input"}
+"""The member of a call that holds its name, and the key of the text in it, by the type of the call."""
+
+
+class _Choice:
+    """One choice while its deltas come in."""
+
+    def __init__(self) -> None:
+        self.rest, self.message, self.calls = Growing(), Growing(role="assistant"), Slots()
+        self.latest = self.end = 0
+
+    def slot(self, call: Native) -> int:
+        """Which call a delta belongs to."""
+        index, id_ = call.get("index"), call.get("id")
+        slot: int = self.latest if index is None else index
+        open_: Native = self.calls.get(slot) or {}
+        before = open_.get("id")
+        is_next = index is None or (_has_name(call) and _has_name(open_))
+        if before and id_ and before != id_ and is_next:
+            slot = self.end
+        self.latest, self.end = slot, max(self.end, slot + 1)
+        return slot
+
+    def whole(self) -> Native:
+        """The choice as the sibling knows it."""
+        message: Native = streams.whole(self.message)
+        calls = [_whole_call(streams.whole(self.calls[slot])) for slot in sorted(self.calls)]
+        if calls:
+            message["tool_calls"] = calls
+        if message.get("function_call"):
+            message["function_call"]["name"] = message["function_call"].get("name") or ""
+        if message.get("audio"):
+            message["audio"].setdefault("id", "")
+        return {**streams.whole(self.rest), "message": message}
+
+
+def _has_name(call: Native) -> bool:
+    return any((call.get(body) or {}).get("name") for body in BODIES)
+
+
+def _whole_call(call: Native) -> Native:
+    """A call as the sibling knows it: one that broke off before its name has an empty one."""
+    kind = call.get("type") or "function"
+    body = dict(call.get(kind) or {})
+    body["name"] = body.get("name") or ""
+    body[BODIES[kind]] = body.get(BODIES[kind]) or ""
+    return {**omit(call, "index"), kind: body}
+
+
+class Answer:
+    """A response while its chunks come in.
+
+    `first` says where each thing was said first, by its path in the response with the index that the chunks give to
+    a choice and the slot of a call; `ids` where the id of a call was said last.
+    """
+
+    def __init__(self) -> None:
+        self.response = Growing()
+        self.choices: dict[int, _Choice] = {}
+        self.usage: Native | None = None
+        self.error: Any = None
+        self.is_done = False
+        self.first = streams.Sources()
+        self.ids: dict[tuple[int, int], Path] = {}
+
+    def take(self, row: Any, at: int) -> None:
+        """A chunk, or the mark of the end, which stands at this index."""
+        if isinstance(row, str):
+            self.is_done = True
+            return
+        for key, value in row.items():
+            if value is not None and key not in ("choices", "usage", "error", "obfuscation"):
+                self.response[key] = value
+                self.first.setdefault((key,), (at, key))
+        if row.get("usage"):
+            self.usage, self.first["usage",] = row["usage"], (at, "usage")
+        if row.get("error"):
+            self.error, self.first["error",] = row["error"], (at, "error")
+        for k, choice in enumerate(row.get("choices") or ()):
+            self._choice(choice, (at, "choices", k))
+
+    def _choice(self, native: Native, place: Path) -> None:
+        index = native.get("index") or 0
+        choice = self.choices.setdefault(index, _Choice())
+        streams.merge(choice.rest, omit(native, "delta"), ONCE)
+        self._say(("choices", index), place, omit(native, "delta"))
+        delta = native.get("delta") or {}
+        home, place = ("choices", index, "message"), (*place, "delta")
+        self.first.setdefault(home, place)
+        rest = omit(delta, "role", "tool_calls")
+        self._say(home, place, rest)
+        streams.merge(choice.message, rest, ONCE)
+        for j, call in enumerate(delta.get("tool_calls") or ()):
+            slot = choice.slot(call)
+            former = choice.calls[slot].get("id") if slot in choice.calls else None
+            if former and call.get("id") and former != call["id"]:
+                call = {**call, FORMER: former}
+                self.first[*home, "tool_calls", slot, FORMER] = self.ids[index, slot]
+            if call.get("id"):
+                self.ids[index, slot] = (*place, "tool_calls", j, "id")
+            self._say((*home, "tool_calls", slot), (*place, "tool_calls", j), call)
+            streams.merge(choice.calls.setdefault(slot, Growing()), call, ONCE)
+
+    def _say(self, path: Path, place: Path, said: Native) -> None:
+        """What is said at a place, down to the keys of its objects, is part of what has this path."""
+        self.first.setdefault(path, place)
+        for key, value in said.items():
+            if isinstance(value, dict):
+                self.first.add((*path, key), (*place, key))
+                self._say((*path, key), (*place, key), value)
+            elif value:
+                self.first.add((*path, key), (*place, key))
+
+    def whole(self) -> Native:
+        """The response as the sibling knows it."""
+        if self.error is not None and not self.choices:
+            self.choices[0] = _Choice()
+        native = dict(self.response)
+        if native.get("object") == CHUNK:
+            native["object"] = WHOLE
+        native["choices"] = [self.choices[index].whole() for index in sorted(self.choices)]
+        if self.usage:
+            native["usage"] = self.usage
+        return native
+
+    def routes(self) -> dict[Path, Path]:
+        """Where what is in the response was said in the chunks."""
+        order = {index: at for at, index in enumerate(sorted(self.choices))}
+        slots = {index: {call: at for at, call in enumerate(sorted(self.choices[index].calls))} for index in order}
+        routes = {path: place for path, place in self.first.items() if path[0] != "choices"}
+        for path, place in self.first.items():
+            if path[0] == "choices":
+                index, rest = int(path[1]), path[2:]
+                if rest[:2] == ("message", "tool_calls"):
+                    rest = (*rest[:2], slots[index][int(rest[2])], *rest[3:])
+                routes["choices", order[index], *rest] = place
+        if "error" in [path[0] for path in routes]:
+            routes |= {("choices", i, "message", "error"): routes["error",] for i in range(len(order))}
+        return routes

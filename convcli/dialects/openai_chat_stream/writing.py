@@ -1,0 +1,88 @@
+"""The chunks of a stream as they are written: deltas of texts and calls, the counts, and how the stream ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from convcli.dialects.openai_chat_stream.assembling import BODIES, CHUNK, SIBLING, WHOLE
+from convcli.families.openai.messages import REASONING_KEYS
+from convcli.kit.objects import Native, as_object, carried_by, omit
+from convcli.kit.streams import fragments
+from convcli.model.transcript import Message
+
+DONE = "[DONE]"
+
+
+def chunks(response: Native, messages: list[Message], size: int) -> Iterator[Any]:
+    """The chunks of a response, with texts in pieces of this size, and what ends the stream."""
+    head = omit(response, "choices", "usage")
+    if head.get("object") == WHOLE:
+        head["object"] = CHUNK
+    for choice, message in zip(response["choices"], messages, strict=True):
+        rest = omit(choice, "index", "message", "finish_reason")
+        for delta in _deltas(choice["message"], size):
+            yield _chunk(head, choice, delta, None)
+        if message.stop_reason != "error":
+            default = "tool_calls" if choice["message"].get("tool_calls") else "stop"
+            yield _chunk(head, choice, {}, choice.get("finish_reason") or default, rest)
+        elif rest:
+            yield _chunk(head, choice, {}, None, rest)
+    if not response["choices"] or response.get("usage"):
+        yield {**head, "choices": [], **({"usage": response["usage"]} if response.get("usage") else {})}
+    yield from _ends(messages)
+
+
+def _ends(messages: list[Message]) -> Iterator[Any]:
+    """An error, or the end mark; a stream that broke off has neither."""
+    for message in messages:
+        rest = carried_by(message.extras, SIBLING).get("error")
+        if message.error is not None or rest:
+            said = {} if message.error is None else {"message": message.error}
+            yield {"error": {**said, **as_object(rest)}}
+            return
+    if not any(message.stop_reason == "error" for message in messages):
+        yield DONE
+
+
+def _chunk(head: Native, choice: Native, delta: Native, finish: str | None, rest: Native | None = None) -> Native:
+    return {
+        **head,
+        "choices": [{"index": choice.get("index", 0), "delta": delta, **(rest or {}), "finish_reason": finish}],
+    }
+
+
+def _deltas(message: Native, size: int) -> Iterator[Native]:
+    """The deltas of one message: its role, its texts, its calls, and whole what is no text."""
+    texts = {key: message[key] for key in REASONING_KEYS if message.get(key)}
+    texts["content"] = _text(message.get("content"), "text")
+    texts["refusal"] = (message.get("refusal") or "") + _text(message.get("content"), "refusal")
+    yield {"role": "assistant", "content": None if message.get("content") is None else ""}
+    for key, text in texts.items():
+        for piece in fragments(text, size):
+            yield {key: piece}
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        yield from _call_deltas(call, index, size)
+    for key, value in message.items():
+        if key not in ("role", "tool_calls", *texts) and value is not None:
+            yield {key: value}
+
+
+def _text(content: Any, kind: str) -> str:
+    """The text of a content; a stream has no parts, so they become one."""
+    if not isinstance(content, list):
+        return content or "" if kind == "text" else ""
+    return "".join(part.get(kind) or "" for part in content if part.get("type") == kind)
+
+
+def _call_deltas(call: Native, index: int, size: int) -> Iterator[Native]:
+    kind = call.get("type") or "function"
+    body = call.get(kind)
+    if kind not in BODIES or not isinstance(body, dict):
+        yield {"tool_calls": [{"index": index, **call}]}
+        return
+    key = BODIES[kind]
+    text = body.get(key) or ""
+    yield {"tool_calls": [{"index": index, **call, kind: {**body, key: ""}}]}
+    for piece in fragments(text, size):
+        yield {"tool_calls": [{"index": index, kind: {key: piece}}]}
