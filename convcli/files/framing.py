@@ -10,27 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, takewhile
-from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from convcli.files.members import begins_array, split_members
+from convcli.files.lines import BLANK, BOM, SSE_FIELDS, TEXT_MARK, Line, sniff, split_lines
+from convcli.files.lines import Framing as Framing
+from convcli.files.members import split_members
 from convcli.files.packed import CountedFile, joined, open_file, open_stdin, unpacked
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
 from convcli.wire.exact_json import BEGIN, DuplicateKeys, Position, parse, write
 
-Framing: TypeAlias = Literal["json", "jsonl", "sse", "array"]
-Line: TypeAlias = tuple[int, int, bytes, bool]
-"""Number, byte offset, bytes without the newline, and whether a newline ended it."""
-
 MAX_LINE = 256 << 20
-_BOM = b"\xef\xbb\xbf"
-_BLANK = b" \t\r\n"
 _DONE = b"[DONE]"
-_TEXT_MARK = b"<|start|>"
-"""How a text between the marks of a chat template begins, which is no JSON."""
-_SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 class Record(msgspec.Struct):
@@ -80,7 +73,7 @@ class Source:
     ) -> None:
         self.name, self._file, self._max_line, self._keys = name, file, max_line, keys
         self.framing: Framing
-        self.framing, self.is_array, self._chunks = _sniff(chunks, max_line)
+        self.framing, self.is_array, self._chunks = sniff(chunks, max_line)
         self._taken: list[bytes] | None = []
         self.lines = self.blank = 0
 
@@ -130,7 +123,7 @@ class Source:
     def document(self) -> tuple[Any, bytes]:
         """The whole input as one document, and its bytes; JSONL and SSE give `Rows`. Raises ContentError."""
         raw = joined(self._chunks, self._file)
-        if raw.startswith(_TEXT_MARK):
+        if raw.startswith(TEXT_MARK):
             raw = self._as_row(raw)
         if self.framing == "json":
             return self._parse(raw, BEGIN), raw
@@ -160,7 +153,7 @@ class Source:
         for number, offset, text, ended in self._lines_between(start, stop, newlines):
             raw = text.removesuffix(b"\r")
             self.lines += 1
-            if not raw.strip(_BLANK):
+            if not raw.strip(BLANK):
                 self.blank += 1
             else:
                 record = Record(number, offset, offset + len(text), raw)
@@ -175,7 +168,7 @@ class Source:
         """The events of an SSE stream, one at a time; the last one may lack its blank line."""
         readable, block = False, list[tuple[int, int, bytes]]()
         for number, offset, text, _ in split_lines(self._chunks, self._max_line):
-            line = text.removesuffix(b"\r").removeprefix(b"" if offset else _BOM)
+            line = text.removesuffix(b"\r").removeprefix(b"" if offset else BOM)
             if line:
                 block.append((number, offset + len(text.removesuffix(b"\r")) - len(line), line))
             elif block:
@@ -256,7 +249,7 @@ class Source:
 
     def _no_field(self, record: Record, number: int, offset: int, line: bytes) -> Record:
         record.raw = line
-        at = offset + len(line) if any(field.startswith(line) for field in _SSE_FIELDS) else offset
+        at = offset + len(line) if any(field.startswith(line) for field in SSE_FIELDS) else offset
         record.error = ContentError(
             "not-sse", "this is no field of a server-sent event", file=self.name, line=number, column=1, byte=at
         )
@@ -270,7 +263,7 @@ class Source:
 
     def _parse(self, raw: bytes, begin: Position) -> Any:
         try:
-            if begin[2] and raw.startswith(_BOM):
+            if begin[2] and raw.startswith(BOM):
                 raise ContentError(
                     "misplaced-bom",
                     "a byte order mark stands where only JSON may stand",
@@ -315,69 +308,6 @@ def closed_on_error(stored: CountedFile) -> Iterator[None]:
     except JobError:
         stored.close()
         raise
-
-
-# --- framing ---------------------------------------------------------------------------------------------------------
-
-
-def _sniff(chunks: Iterator[bytes], max_line: int) -> tuple[Framing, bool, Iterator[bytes]]:
-    """What the first two lines that are not blank say, whether it is an array, and the same chunks from the
-    beginning."""
-    taken: list[bytes] = []
-
-    def remembered() -> Iterator[bytes]:
-        for chunk in chunks:
-            taken.append(chunk)
-            yield chunk
-
-    written = (text for _, _, text, _ in split_lines(remembered(), max_line) if text.strip(_BLANK))
-    first = next(written, b"").removeprefix(_BOM)
-    framing = _framing(first, next(written, b""))
-    return framing, framing == "json" and begins_array(first), chain(taken, chunks)
-
-
-def _framing(first: bytes, second: bytes) -> Framing:
-    """One whole value and more below it is JSON Lines. So is a broken line above a whole object, which no writer of
-    one document puts at the margin, unless the broken line ends as an indented document begins."""
-    if first.startswith(_SSE_FIELDS):
-        return "sse"
-    if not second or first.startswith(_TEXT_MARK):
-        return "json"
-    if _is_whole(first):
-        return "jsonl"
-    is_open = first.rstrip(_BLANK).endswith((b"[", b"{", b",", b":"))
-    return "jsonl" if not is_open and second.startswith(b"{") and _is_whole(second) else "json"
-
-
-def _is_whole(line: bytes) -> bool:
-    try:
-        parse(line, duplicate_keys="last")
-    except ContentError:
-        return False
-    return True
-
-
-def split_lines(chunks: Iterator[bytes], max_line: int, offset: int = 0, number: int = 1) -> Iterator[Line]:
-    """The physical lines of a stream, the first of this number and at this offset. Raises ContentError."""
-    pending, size = list[bytes](), 0
-    for chunk in chunks:
-        for index, piece in enumerate(chunk.split(b"\n")):
-            if index:
-                yield number, offset, b"".join(pending), True
-                number, offset, pending, size = number + 1, offset + size + 1, [], 0
-            size += len(piece)
-            if size > max_line:
-                raise ContentError(
-                    "line-too-long",
-                    f"the line is longer than {max_line:,} bytes",
-                    line=number,
-                    column=1,
-                    byte=offset,
-                    help="raise the limit with --max-line",
-                )
-            pending.append(piece)
-    if size:
-        yield number, offset, b"".join(pending), False
 
 
 def _is_cut(record: Record, origin: int) -> bool:

@@ -20,7 +20,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convcli.files import framing as sources
 from convcli.files import packed
 from convcli.files.framing import Record, Source, open_source
 from convcli.model.document import Rows
@@ -179,17 +178,6 @@ def test_a_line_beyond_the_limit_is_refused_without_reading_it_to_its_end() -> N
     with pytest.raises(ContentError) as caught:
         list(opened(b"1\n2\n" + b"3" * 20 + b"\n4", max_line=10).records())
     assert (caught.value.code, caught.value.line, caught.value.byte) == ("line-too-long", 3, 4)
-
-
-@given(st.lists(st.sampled_from([b"\n", b"\r\n", b'{"a":1}', b"[2]", b" ", b"x", "é".encode(), b'{"b'])), st.randoms())
-def test_reading_in_chunks_of_any_size_is_reading_at_once(pieces: list[bytes], luck: random.Random) -> None:
-    data = b"".join(pieces)
-    chunks, rest = [], data
-    while rest:
-        size = luck.randint(1, 9)
-        chunks.append(rest[:size])
-        rest = rest[size:]
-    assert list(sources.split_lines(iter(chunks), 1 << 20)) == list(sources.split_lines(iter([data]), 1 << 20))
 
 
 def test_memory_does_not_grow_with_the_number_of_records(tmp_path: Path) -> None:

@@ -1,0 +1,324 @@
+"""One call of `convcli convert`: what it was asked, where it writes, and what it tells."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+import msgspec
+from msgspec.structs import replace
+
+from convcli.cli import _parts, _selecting, _shared
+from convcli.cli._commands import Command
+from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near, key_and_value
+from convcli.model.dialect import Dialect
+from convcli.model.errors import JobError, OutputError
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.files.framing import Framing
+    from convcli.files.outputs import Output
+    from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion, Summary
+    from convcli.jobs.destinations import Folder, Joined, LossFile
+    from convcli.jobs.inputs import Input, InputFile
+    from convcli.jobs.reading import ReadingOptions
+    from convcli.model.errors import ConvcliError
+    from convcli.proof.reasons import Loss
+
+    Result: TypeAlias = tuple[Summary, bool]
+    """What came of an input, and whether the file has grown meanwhile."""
+
+class ConvertArguments(msgspec.Struct, frozen=True):
+    """What the command line says."""
+
+    paths: tuple[str, ...]
+    reading: ReadingOptions
+    target: Dialect
+    output: str | None
+    out_dir: str | None
+    force: bool
+    fail_on_loss: str | None
+    losses: str | None
+    restore_file: str | None
+    keep_going: bool
+    branch: Any
+    view: Any
+    added: tuple[str, ...]
+    form: str | None
+    framing: Any
+    chunk: int | None
+    text_columns: bool
+    arguments: Any
+    jobs: int
+    engine: _parts.Engine | None
+
+
+class Converting:
+    """One call of the command."""
+
+    def __init__(self, screen: Screen, arguments: ConvertArguments) -> None:
+        self.screen, self.arguments = screen, arguments
+        self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
+        self.total: Summary | None = None
+
+    def run(self) -> int:
+        """Convert all inputs. Everything that can be wrong with the job is found before the first is read."""
+        from convcli.files.outputs import open_output
+        from convcli.jobs.destinations import LossFile
+        from convcli.jobs.inputs import split_line
+
+        job = self._job()
+        self.files = self.arguments.reading.find(self.arguments.paths)
+        paths = [split_line(file.path)[0] for file in self.files]
+        asked = self.arguments.jobs if self.arguments.reading.selection is None else 1  # it counts over all inputs
+        self.processes = _shared.processes(asked, paths, self.screen)
+        self._opened = replace(self.arguments.reading, restores=self.arguments.restore_file is not None).opened
+        self.folder: Folder | None = None
+        self.joined: Joined | None = None
+        self.table: Any = None
+        output, job = self._destination(paths, job)
+        self.losses: LossFile | None = None
+        if self.arguments.losses is not None:
+            self.losses = LossFile(open_output(self.arguments.losses, force=self.arguments.force, inputs=paths))
+        self.records: Output | None = None
+        if self.arguments.restore_file is not None:
+            self.records = open_output(self.arguments.restore_file, force=self.arguments.force, inputs=paths)
+        try:
+            with self.screen.progress(sum(map(_shared.size_of, paths))) as self.progress:
+                self._all(job, output)
+            self._finish()
+        finally:
+            for beside in (self.losses, self.records, self.joined, self.folder):
+                if beside is not None:
+                    beside.discard()
+        return self.codes.worst
+
+    def _job(self) -> Job:
+        from convcli.engine.arguments import options
+        from convcli.jobs.converting import Job
+
+        arguments = self.arguments
+        added = dict(map(key_and_value, arguments.added))
+        chosen = options(
+            arguments.target, arguments.form, arguments.branch, arguments.chunk or 0, arguments.view, added
+        )
+        self._check_stream()
+        return Job(
+            arguments.target,
+            chosen,
+            arguments.keep_going,
+            LEVELS[arguments.fail_on_loss],
+            framing=arguments.framing,
+            text_columns=arguments.text_columns,
+            arguments=arguments.arguments,
+        )
+
+    def _check_stream(self) -> None:
+        from convcli.files.layouts import row_layouts
+
+        target = self.arguments.target
+        ways = row_layouts(target.framings)
+        if self.arguments.framing is not None and self.arguments.framing not in ways:
+            written = f"only as {ways[0]}" if ways else "as no stream"
+            raise JobError("usage", f"--framing {self.arguments.framing}: {target.title} is written {written}")
+        if self.arguments.chunk is not None and "stream" not in target.forms:
+            raise JobError("usage", f"--chunk: {target.title} is not written in fragments")
+        if self.arguments.text_columns and "records" not in target.framings:
+            raise JobError("usage", f"--text-columns: {target.title} is not written as rows of a data set")
+
+    def _destination(self, paths: list[str], job: Job) -> tuple[Output | None, Job]:
+        """Where to write, and how documents are laid out there: the output, unless there is a folder or several inputs
+        are joined."""
+        from convcli.files.layouts import is_table
+        from convcli.jobs.destinations import Folder, Joined, output_at
+
+        arguments = self.arguments
+        if arguments.out_dir is not None and arguments.output is not None:
+            raise JobError("usage", "-o and --out-dir exclude each other")
+        if arguments.out_dir is not None:
+            is_of_one = paths == list(arguments.paths) and len(paths) == 1
+            self.folder = Folder(arguments.out_dir, self.files, force=arguments.force, is_of_one=is_of_one)
+            return None, job
+        if arguments.restore_file is not None and len(paths) > 1:
+            raise JobError("several-inputs", "--restore-file is for one input")
+        layout = _layout_of(arguments.output)
+        if len(paths) > 1 and layout is None:
+            message = f"{len(paths):,} inputs cannot go into one output of this name"
+            raise JobError("several-inputs", message, help="say -o FILE.jsonl for a line each, or --out-dir DIR")
+        if arguments.losses is not None and os.path.realpath(arguments.losses) == os.path.realpath(
+            arguments.output or "-"
+        ):
+            raise JobError("usage", "-o and --losses name the same file")
+        output = output_at(arguments.output or "-", job.target, job.framing, force=arguments.force, inputs=paths)
+        self.table = output if is_table(output.name) else None
+        if self.table is not None and arguments.restore_file is not None:
+            message = "--restore-file is for an output that keeps the order of keys, and a table does not"
+            raise JobError("usage", message, help="write to a FILE.jsonl")
+        if len(paths) == 1:
+            return output, replace(job, layout=layout)
+        self.joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.collected)
+        return None, replace(job, layout="jsonl", is_joined=True)
+
+    def _all(self, job: Job, output: Output | None) -> None:
+        """Convert one input after the other, or side by side those whose outputs no other one can have."""
+        from convcli.jobs.converting import Sinks
+
+        apart, restore = self._apart(), None if self.records is None else self.records.write
+        sinks = Sinks(self._loss if self._asks_for_losses() else None, self.printer.finding, restore)
+        self.job, self.sinks = job, sinks
+        if len(apart) < 2:
+            for file in self.files:
+                self._one(file, partial(self._converted, file, job, output, sinks, self.processes))
+            return
+        from convcli.jobs import parallel
+
+        chosen, write = set(apart), None if self.joined is None else self.joined.part("").write
+        with parallel.convert_files(apart, self._opened, self.folder, job, sinks, self.processes) as each:
+            for file in self.files:
+                if file in chosen:
+                    self._one(file, partial(parallel.replayed, next(each), sinks, write))
+                else:
+                    self._one(file, partial(self._converted, file, job, None, sinks))
+            next(each, None)  # what is told of the last of them
+
+    def _asks_for_losses(self) -> bool:
+        return self.losses is not None or self.arguments.fail_on_loss is not None
+
+    def _apart(self) -> list[InputFile]:
+        """Files that several processes can read; into a folder, those whose names without suffixes differ from all
+        others."""
+        if self.processes == 1 or self.arguments.reading.at or (self.folder is None and self.joined is None):
+            return []
+        from convcli.jobs.destinations import stem
+        from convcli.jobs.workers import can_read
+
+        names = Counter(map(stem, self.files)) if self.folder is not None else Counter[str]()
+        return [file for file in self.files if names[stem(file)] <= 1 and can_read(file.path)]
+
+    def _one(self, file: InputFile, result: Callable[[], Result]) -> None:
+        """Count in what comes of an input."""
+        with self.codes.guard(file.path):
+            try:
+                summary, grew = result()
+            finally:
+                self.progress.pass_by(_shared.size_of(file.path))
+            if grew:
+                self.screen.tell("note: the file has grown while it was read; what came later is not converted\n")
+            self.codes.add(summary.exit_code)
+            if self.total is None:
+                self.total = summary
+            else:
+                self.total.add(summary)
+        self._tell_failed()
+
+    def _tell_failed(self) -> None:
+        """Tell of outputs that were complete and could not appear."""
+        failed: list[ConvcliError] = []
+        if self.folder is not None:
+            failed, self.folder.batch.failed = self.folder.batch.failed, []
+        for error in failed:
+            with self.codes.guard(""):
+                if self.total is not None:
+                    self.total.outputs -= 1
+                raise error
+
+    def _converted(self, file: InputFile, job: Job, output: Output | None, sinks: Sinks, processes: int = 1) -> Result:
+        with self._opened(file.path) as source:
+            self.progress.watch(partial(getattr, source, "bytes_read"))
+            done = self._completed(self._conversion(source, file, job, output, sinks), processes)
+            _shared.tell_passed(self.screen, source)
+            return done, source.grew
+
+    def _conversion(
+        self, source: Input, file: InputFile, job: Job, output: Output | None, sinks: Sinks
+    ) -> InputConversion | SplitConversion:
+        from convcli.jobs.converting import InputConversion, into_folder
+
+        if self.folder is not None:
+            return into_folder(source, file, job, self.folder, sinks)
+
+        def output_for(suffix: str) -> Output:
+            part = output if self.joined is None else self.joined.part(suffix)
+            assert part is not None
+            return part
+
+        return InputConversion(source, job, output_for, sinks)
+
+    def _completed(self, run: InputConversion | SplitConversion, processes: int) -> Summary:
+        if processes == 1:
+            from convcli.jobs.converting import completed
+
+            return completed(run)
+        from convcli.jobs import parallel
+
+        return parallel.completed(run, processes)
+
+    def _commit(self) -> None:
+        """Let appear what waits for the last input."""
+        if self.folder is not None:
+            self.folder.batch.flush()
+            self._tell_failed()
+        from convcli.jobs.converting import count_stored
+
+        total, joined = self.total, self.joined
+        if total is None or joined is None:
+            return
+        total.outputs = 0
+        if total.transcripts and not total.failing and (self.arguments.keep_going or not self.codes.worst):
+            with self.codes.guard(""):
+                count_stored(total, joined.file, self.job, self.sinks)
+                self.codes.add(total.exit_code)
+                if not total.failing:
+                    joined.commit()
+                    total.outputs = 1
+
+    def _loss(self, loss: Loss) -> None:
+        if self.losses is not None:
+            self.losses.add(loss)
+        if self.arguments.fail_on_loss is not None:
+            self.printer.loss(loss)
+
+    def _finish(self) -> None:
+        """The losses are complete even where the outputs were refused because of them."""
+        from convcli.report.losses import summary
+
+        self._commit()
+        self.printer.finish()
+        self.codes.finish()
+        written = self.total is not None and self.total.outputs
+        for beside in (self.losses, self.records if written else None):
+            try:
+                if beside is not None:
+                    beside.commit()
+            except OutputError as error:
+                self.screen.error(error)
+                self.codes.add(error.exit_code)
+        self._tell_columns()
+        if self.total is not None:
+            self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr)))
+
+    def _tell_columns(self) -> None:
+        """Say which columns of a table hold JSON in a text."""
+        from convcli.report.text import safe_text
+
+        if self.table is None:
+            return
+        if self.table.texts:
+            self.screen.tell(f"note: in the table, {safe_text(', '.join(self.table.texts))} is JSON in a text\n")
+
+
+def _layout_of(output: str | None) -> Framing | None:
+    """The layout that the name of an output says; None where it says none."""
+    from convcli.files.layouts import is_table
+    from convcli.jobs.inputs import is_lines
+
+    name = output or "-"
+    if is_lines(name) or is_table(name):
+        return "jsonl"
+    suffix = os.path.splitext(name)[1].lower()
+    return "json" if suffix == ".json" else "sse" if suffix == ".sse" else None
