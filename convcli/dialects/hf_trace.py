@@ -16,8 +16,8 @@ from typing import Any
 
 from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
-from convcli.kit.ids import with_session_id
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
+from convcli.kit.ids import with_session_id
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
 from convcli.kit.results import ResultTexts
 from convcli.kit.sessions import add_event

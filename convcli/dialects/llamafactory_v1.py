@@ -25,8 +25,8 @@ from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import described
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_keys, without_carried
-from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results, on_each_message
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_carried
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.texts import only_text, text_of
 from convcli.model.dialect import Clue, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule

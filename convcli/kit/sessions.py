@@ -28,7 +28,6 @@ from convcli.kit.texts import text_of
 from convcli.model.branches import active
 from convcli.model.dialect import Pass, SessionFacts
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, Transcript
-from convcli.wire import exact_json
 
 Record = TypeVar("Record", Transcript, Message, Part)
 EPOCH = "1970-01-01T00:00:00.000Z"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.ids import chained
 from convcli.kit.envelopes import Envelope
+from convcli.kit.ids import chained
 from convcli.kit.sessions import (
     EPOCH,
     Repeats,

@@ -29,7 +29,7 @@ from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import lacking
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, last_answer, roles, without
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, as_object, without_plain
+from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of
 from convcli.kit.passes import fused
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options

@@ -40,8 +40,8 @@ from convcli.dialects.codex.rows import (
 from convcli.dialects.codex.writing import write
 from convcli.families.responses.facts import OF_ITEMS, REASONS
 from convcli.families.responses.parts import RESULTS
-from convcli.kit.ids import is_uuid
 from convcli.kit import sessions
+from convcli.kit.ids import is_uuid
 from convcli.kit.lacking import FUNCTION_ONLY, MESSAGE, fields
 from convcli.kit.objects import Native
 from convcli.kit.values import paths

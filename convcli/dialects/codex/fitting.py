@@ -16,7 +16,7 @@ from convcli.kit import custom, sessions
 from convcli.kit.definitions import described
 from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
 from convcli.kit.ids import is_uuid, with_session_id
-from convcli.kit.objects import carried_by, omit, with_carried, merge, without_keys
+from convcli.kit.objects import carried_by, omit, with_carried
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.results import has_failed, separate_results

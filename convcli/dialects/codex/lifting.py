@@ -11,11 +11,11 @@ from convcli.families.responses.items import kind_of
 from convcli.families.responses.turns import ItemReader
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import Definitions
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, with_key, without_nulls
-from convcli.kit.sessions import Envelope, add_event
-from convcli.model.transcript import Message, Opaque, Path, Text, Transcript, Part, ToolDefinition
 from convcli.kit.envelopes import Envelope
+from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, with_key, without_nulls
+from convcli.kit.sessions import add_event
 from convcli.kit.texts import text_of
+from convcli.model.transcript import Message, Opaque, Path, Text, Transcript
 from convcli.wire import exact_json
 
 HEADER = Envelope(

@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from msgspec.structs import replace
-from convcli.families.google.parts import kind_of
-from convcli.kit import custom
-from convcli.kit.contexts import LiftContext
-from convcli.kit.ids import uuid_of
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of
-from convcli.kit.results import in_words
-from convcli.kit.sessions import Envelope, add_event, row_of_event, uuid_of
 from convcli.kit.envelopes import Envelope
-from convcli.kit.values import MEDIA_TYPES, read_arguments, write_arguments
-from convcli.model.document import Rows
-from convcli.model.transcript import (
-    Transcript,
-)
+from convcli.kit.ids import uuid_of
+from convcli.kit.objects import Keys, Native
+from convcli.kit.sessions import row_of_event
+from convcli.model.transcript import Transcript
 
 NAME = "copilot-cli"
 START, USAGE, ASSET, SUMMARY = (

@@ -38,14 +38,14 @@ from convcli.dialects.hermes.lifting import (
     lift,
 )
 from convcli.dialects.hermes.writing import stated_tools, write
-from convcli.families.openai.calls import AS_TEXT, text_of_result, TEXTS
-from convcli.families.rows import order, training, calls
+from convcli.families.openai.calls import AS_TEXT, TEXTS
+from convcli.families.rows import calls, order, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT, one_thought, read_thought, without
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.definitions import described
-from convcli.kit.objects import without_keys, without_carried
+from convcli.kit.objects import without_carried
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import WORD, Alphabet, renaming
 from convcli.model.dialect import Clue, Convention, Dialect, Pass

@@ -43,7 +43,7 @@ from convcli.families.rows.pairs import CHOSEN, is_pair, last_labelled, on_both,
 from convcli.families.rows.thoughts import JOINT, one_thought, write_thought
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.definitions import described
-from convcli.kit.objects import Native, carried_by, omit, without_keys, without_carried
+from convcli.kit.objects import Native, carried_by, omit, without_carried, without_keys
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
 from convcli.model.dialect import Clue, Convention, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 import convcli.dialects.openclaw.blocks as blocks
 from convcli.dialects.openclaw.injected import lift_injected
 from convcli.kit.definitions import Definitions
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, rest_of, as_object
-from convcli.kit.sessions import Envelope
 from convcli.kit.envelopes import Envelope
+from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of, omit, rest_of
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.values import milliseconds_of_time, pairs

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
-from convcli.dialects.openclaw.messages import COMPACTED, ROLES, TOOLS, lift_message, write_message, lift_tool, write_tool
+from convcli.dialects.openclaw.messages import COMPACTED, ROLES, TOOLS, lift_message, write_message
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of, without_keys
 from convcli.kit.sessions import event_of, head_of, row_of_event

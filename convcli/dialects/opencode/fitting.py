@@ -23,7 +23,7 @@ from convcli.kit import sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import linear, parts_in_roles, refusals_as_texts
 from convcli.kit.ids import uuid_of
-from convcli.kit.objects import carried_by, extras_of, omit, without_keys, without_carried
+from convcli.kit.objects import carried_by, extras_of, omit, without_carried
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
 from convcli.kit.results import TEXT_AND_FILES, expressed, results_behind_calls, single_results, with_parts
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds

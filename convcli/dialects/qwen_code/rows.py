@@ -9,7 +9,6 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.grouping import are_of_user
 from convcli.kit.ids import uuid_of
 from convcli.kit.objects import Native, carried_by
-from convcli.kit.sessions import Envelope, uuid_of
 from convcli.model.transcript import Message, ToolResult
 
 NAME = "qwen-code"
