@@ -186,11 +186,6 @@ def without_plain(
     return None
 
 
-def objects_in(document: Any) -> list[Native]:
-    """The objects in a list; none of any other document."""
-    return [item for item in document if isinstance(item, dict)] if isinstance(document, list) else []
-
-
 def messages_in(document: Any, *keys: str) -> list[Native] | None:
     """The messages of a request or of a bare list, which all have these keys; None for any other document."""
     messages = document.get("messages") if isinstance(document, dict) else document

@@ -31,7 +31,7 @@ from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import places, policy
 from convcli.kit import lacking, sessions
-from convcli.kit.objects import Record, carried_by, objects_in, omit, with_carried, extras_of
+from convcli.kit.objects import Record, carried_by, objects_in, omit, with_carried
 from convcli.kit.sessions import folder_of
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
 from convcli.model.transcript import Part, ToolCall, Transcript

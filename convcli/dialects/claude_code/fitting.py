@@ -16,7 +16,7 @@ from convcli.families.anthropic.usage import taken_usage
 from convcli.kit import sessions
 from convcli.kit.fitting import functions_only, without
 from convcli.kit.ids import is_uuid, new_uuid, numbered, with_session_id
-from convcli.kit.objects import carried_by, objects_in, omit, with_carried, without_carried, without_keys
+from convcli.kit.objects import carried_by, objects_in, omit, with_carried, without_carried
 from convcli.kit.passes import fused, on_each_message, on_messages, shared
 from convcli.kit.renaming import Renaming, call_ids, distinct_ids, renaming, with_ids
 from convcli.kit.results import single_results

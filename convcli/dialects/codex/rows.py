@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from convcli.families.responses.items import CALLS, OUTPUTS, kind_of
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, carried_by, omit
-from convcli.kit.sessions import Envelope, Repeats
+from convcli.kit.sessions import Repeats
 from convcli.kit.values import counts, read_arguments, take_counts
-from convcli.model.errors import ContentError
 from convcli.model.transcript import Message, Opaque, Path, ToolResult
 
 NAME = "codex"

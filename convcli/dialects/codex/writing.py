@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 import convcli.dialects.codex.rows as rows
-from convcli.dialects.codex.lifting import HEADER, SHELL, TOOLS, WRITER, text_of, sum_of, TOOL
+from convcli.dialects.codex.lifting import HEADER, SHELL, TOOLS, WRITER
 from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import AUTO
