@@ -9,13 +9,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import click
 import msgspec
 from msgspec.structs import replace
 
-from convcli.cli import _parts, _selecting, _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near, key_and_value
+from convcli.cli import _parts, _shared
+from convcli.cli._types import LEVELS, key_and_value
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError, OutputError
 from convcli.report.screen import Screen
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
 
     Result: TypeAlias = tuple[Summary, bool]
     """What came of an input, and whether the file has grown meanwhile."""
+
 
 class ConvertArguments(msgspec.Struct, frozen=True):
     """What the command line says."""

@@ -12,7 +12,6 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 import click
-from msgspec.structs import replace
 
 from convcli.cli import _selecting
 from convcli.cli._types import DIALECT, PATH, Near

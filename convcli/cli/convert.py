@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections import Counter
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import click
-import msgspec
-from msgspec.structs import replace
 
 from convcli.cli import _parts, _selecting, _shared
-from convcli.cli._converting import ConvertArguments, Converting
 from convcli.cli._commands import Command
-from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near, key_and_value
-from convcli.model.dialect import Dialect
-from convcli.model.errors import JobError, OutputError
+from convcli.cli._converting import ConvertArguments, Converting
+from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near
 from convcli.report.screen import Screen
 
 FRAMINGS = ["sse", "jsonl"]

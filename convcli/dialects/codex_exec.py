@@ -17,10 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from convcli.kit.objects import Native, extras_of, objects_in, omit, rest_of, without_nulls, as_object
+from convcli.kit.objects import Native, as_object, extras_of, objects_in, omit, rest_of, without_nulls
 from convcli.kit.results import result_of_parts
 from convcli.kit.runs import Run
-from convcli.kit.texts import only_text
 from convcli.kit.values import counts, paths, take_counts
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.transcript import Media, Opaque, Part, Reasoning, Text, ToolResult, Transcript

@@ -19,8 +19,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit, rest_of
 from convcli.kit.results import result_of_parts
-from convcli.kit.sessions import Envelope, add_event
-from convcli.kit.texts import is_bare
+from convcli.kit.sessions import add_event
 from convcli.kit.values import paths, read_arguments, split_data_url
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.transcript import (

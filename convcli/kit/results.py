@@ -16,7 +16,7 @@ from convcli.kit.passes import (
     shared,
     shared_all,
 )
-from convcli.kit.texts import text_of
+from convcli.kit.texts import only_text, text_of
 from convcli.model.dialect import Convention
 from convcli.model.transcript import (
     Message,
@@ -100,9 +100,8 @@ def fail(result: ToolResult) -> None:
 
 def result_of_parts(id_: str, name: str, parts: list[Part], *, failed: bool) -> ToolResult:
     """The result that is these texts and media, of which a single text with nothing beside it is that text."""
-    first = parts[0] if len(parts) == 1 else None
-    is_text = isinstance(first, Text) and first == Text(first.text)
-    result = ToolResult(id_, name, "text" if is_text else "multimodal", first.text if is_text else parts)  # type: ignore[union-attr]
+    text = only_text(parts)
+    result = ToolResult(id_, name, "multimodal" if text is None else "text", parts if text is None else text)
     if failed:
         fail(result)
     return result

@@ -14,7 +14,6 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from convcli.model import plugins
@@ -23,9 +22,9 @@ from convcli.model.findings import Finding
 from convcli.model.transcript import Path
 from convcli.validation.explaining import SchemaBreach, explained, place_of
 from convcli.validation.quick_schemas import QuickValidator, UndecidedError
-from convcli.validation.wording import PLAIN_WORD, counted, described, did_you_mean, listed, one_of, shown_key
+from convcli.validation.wording import did_you_mean, shown_key
 from convcli.wire import exact_json
-from convcli.wire.pointers import follow, pointer, resolve, members
+from convcli.wire.pointers import follow, members, pointer, resolve
 
 SUFFIX = ".schema.json"
 MOST = 10_000

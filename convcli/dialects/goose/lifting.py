@@ -10,7 +10,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of, omit, rest_of
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import result_of_parts
-from convcli.kit.sessions import Envelope, add_event
+from convcli.kit.sessions import add_event
 from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_epoch
 from convcli.model.transcript import (

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
-from convcli.kit.results import fail, only_own, with_parts, in_words
-from convcli.kit.passes import shared
+from convcli.kit.results import fail, in_words, only_own, with_parts
 from convcli.kit.texts import only_text
 from convcli.kit.values import kind_of_type
 from convcli.model.errors import ContentError
