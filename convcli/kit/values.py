@@ -52,7 +52,7 @@ def are_plain_arguments(text: Any) -> bool:
     if text.__class__ is not str:
         return False
     try:
-        value = exact_json.parse_text(text)[0]
+        value = exact_json.parse_rounded(text)
     except ContentError:
         return False
     return value.__class__ is dict and None not in value.values()

@@ -33,6 +33,7 @@ __all__ = [
     "key",
     "locate_all",
     "parse",
+    "parse_rounded",
     "parse_text",
     "write",
     "write_line",
@@ -71,6 +72,19 @@ def parse_text(text: str) -> tuple[Any, bool]:
         except (ValueError, TypeError):
             pass
     return _parse(text, "error", BEGIN)
+
+
+def parse_rounded(text: str) -> Any:
+    """JSON inside a string, of whose numbers only the nearest doubles may be there: for who wants to know its keys, and
+    that nothing is wrong with it. Raises as `parse` does."""
+    try:
+        value = orjson.loads(text)
+        has_all_keys = text.count('"') == orjson.dumps(value).count(b'"') and r"\u0022" not in text
+        if has_all_keys and (len(text) <= MAX_DEPTH or text.count("{") + text.count("[") <= MAX_DEPTH):
+            return value
+    except (ValueError, TypeError):
+        pass
+    return _parse(text, "error", BEGIN)[0]
 
 
 def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Position) -> tuple[Any, bool]:

@@ -53,6 +53,31 @@ fragments = st.sampled_from([
 broken = st.lists(fragments, max_size=12).map(b"".join)
 
 
+def without_numbers(value: Any) -> Any:
+    """All of a value but what its numbers are; objects as their entries, in order."""
+    if isinstance(value, dict):
+        return [(key, without_numbers(inner)) for key, inner in value.items()]
+    if isinstance(value, list):
+        return [without_numbers(inner) for inner in value]
+    return "a number" if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+@given(broken | values.map(exact_json.write) | st.integers(150, 250).map(nested))
+@example(b'{"a":1,"\\u0061":2}')
+@example(b'{"a":1,"a":"\\u0022"}')
+@example(b"[" + b"9" * 5000 + b"]")
+def test_a_text_that_is_read_for_its_keys_is_refused_as_any_other(data: bytes) -> None:
+    text = data.decode("utf-8", "surrogateescape")
+
+    def answer(read: Any) -> Any:
+        try:
+            return without_numbers(read(text))
+        except ContentError as error:
+            return error.code
+
+    assert answer(exact_json.parse_rounded) == answer(exact_json.parse)
+
+
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 

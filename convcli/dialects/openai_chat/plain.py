@@ -26,7 +26,7 @@ def _are_plain(messages: list[Any]) -> bool:
     ids: list[str] = []
     names: set[str] = set()
     for native in messages:
-        role, content = native["role"], native.get("content")
+        role, content = native["role"], native["content"]
         if role == "tool":
             if content.__class__ is not str or len(native) != 3:
                 return False
@@ -40,12 +40,13 @@ def _are_plain(messages: list[Any]) -> bool:
                 return False
         elif not _is_answer(native):
             return False
-        elif native.get("tool_calls") is not None:
-            called = [_called(call, names) for call in native["tool_calls"]]
-            waiting.update(called)
-            if len(waiting) != len(called):
-                return False
-            ids += called
+        else:
+            for call in native.get("tool_calls") or ():
+                id_ = _called(call, names)
+                if id_ in waiting:
+                    return False
+                waiting.add(id_)
+                ids.append(id_)
     return NAMES.accepts_all(names) and IDS.accepts_all(ids)
 
 

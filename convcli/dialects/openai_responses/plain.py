@@ -41,14 +41,18 @@ def _are_plain(items: list[Any], *, is_kept: bool = True) -> bool:
             if not _is_stated(item, PREFIXES.get(kind, ""), stated):
                 return False
             item = omit(item, "id", "status")
-        if not PLAIN[kind](item):
-            return False
-        if kind == "function_call":
+        if kind == "function_call_output":
+            if item["output"].__class__ is not str or len(item) != 3:
+                return False
+            waiting.remove(item["call_id"])
+        elif kind == "function_call":
+            if not _is_call(item):
+                return False
             called.append(item["call_id"])
             waiting.add(item["call_id"])
             names.add(item["name"])
-        elif kind == "function_call_output":
-            waiting.remove(item["call_id"])
+        elif not PLAIN[kind](item):
+            return False
     is_unique = len(set(called)) == len(called) and len(set(stated)) == len(stated)
     return is_unique and not waiting and IDS.accepts_all(called) and NAMES.accepts_all(names)
 
@@ -77,10 +81,6 @@ def _is_call(item: Native) -> bool:
     return is_named and len(item) == 4 and are_plain_arguments(item["arguments"])
 
 
-def _is_result(item: Native) -> bool:
-    return item["output"].__class__ is str and len(item) == 3
-
-
 def _is_reasoning(item: Native) -> bool:
     if item.get("encrypted_content", "").__class__ is not str or not item.keys() <= OF_REASONING:
         return False
@@ -107,13 +107,8 @@ def _is_image(part: Native) -> bool:
     return part["image_url"].__class__ is str and detail.__class__ is str and len(part) == 2 + ("detail" in part)
 
 
-PLAIN: dict[str, Callable[[Native], bool]] = {
-    "message": _is_message,
-    "function_call": _is_call,
-    "function_call_output": _is_result,
-    "reasoning": _is_reasoning,
-}
-"""Plain items without id and status, by their type."""
+PLAIN: dict[str, Callable[[Native], bool]] = {"message": _is_message, "reasoning": _is_reasoning}
+"""Plain items without id and status that are no calls and no results, by their type."""
 OF_ANSWER: dict[str, Callable[[Native], bool]] = {"output_text": _is_answered}
 OF_ASKING: dict[str, Callable[[Native], bool]] = {"input_text": _is_asked, "input_image": _is_image}
 PARTS = {"assistant": OF_ANSWER, **dict.fromkeys(("user", "system", "developer"), OF_ASKING)}
