@@ -130,30 +130,39 @@ KeysOf: TypeAlias = Callable[[], Collection[str]]
 
 @lru_cache(maxsize=4096)
 def words_of(
-    kind: LossKind, field: str, source: Dialect | None, target: Dialect | None, keys: KeysOf
+    kind: LossKind, field: str, source: Dialect | None, target: Dialect | None, keys: KeysOf, form: str = ""
 ) -> tuple[Level, str]:
     """The level and the reason of every loss of this kind and field, looked up once: many are alike."""
-    return level_of(field, source, target), reason_of(kind, field, target, keys)
+    return level_of(field, source, target), reason_of(kind, field, target, keys, form)
 
 
-def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf = tuple) -> str:
-    """Why the target does not carry this field: in its own words, or in those for any target."""
+def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf = tuple, form: str = "") -> str:
+    """Why the target does not carry this field: in its own words, or in those for any target. `form` is the one that
+    was written: why another form has no place for it is no reason."""
     reasons = target.reasons if target is not None else {}
     title = target.title if target is not None else "the other transcript"
     if kind == "invented" and field in SUMS:
         return SUMS[field]
     lacks = target.lacking() if target is not None else frozenset()
     for name in ("moved",) if kind == "moved" else general(field):
-        if name in reasons or name in REASONS:
+        if (name in reasons or name in REASONS) and not (name != field and _is_of_another_form(name, target, form)):
             return reasons.get(name) or REASONS[name]
         if name in lacks and name in LACKING:
             return LACKING[name]
     if kind == "invented":
         return f"{title} shows a value that the source does not have"
-    return _why_dropped(field, title, target, keys) if kind == "dropped" else f"{title} writes it differently"
+    return _why_dropped(field, title, target, keys, form) if kind == "dropped" else f"{title} writes it differently"
 
 
-def _why_dropped(field: str, title: str, target: Dialect | None, keys: KeysOf) -> str:
+def _is_of_another_form(name: str, target: Dialect | None, form: str) -> bool:
+    """Does the form that was written have a place for this, and another one none?"""
+    forms = target.forms if target is not None else ()
+    if target is None or form not in forms or is_lacking(name, target, form):
+        return False
+    return any(is_lacking(name, target, other) for other in forms)
+
+
+def _why_dropped(field: str, title: str, target: Dialect | None, keys: KeysOf, form: str) -> str:
     """That there is no field for it may be said only of a key that the schema does not name anywhere, and of a field
     that the target lacks in every form."""
     if target is not None and field.startswith("extras."):
@@ -161,7 +170,7 @@ def _why_dropped(field: str, title: str, target: Dialect | None, keys: KeysOf) -
     having = [form for form in target.forms if not is_lacking(field, target, form)] if target is not None else []
     if target is None or not having:
         return f"{title} {NO_FIELD}"
-    if len(having) < len(target.forms):
+    if len(having) < len(target.forms) and form not in having:
         return f"{title} has a field for it only in the form {' or '.join(having)}"
     return f"{title} does not take {'this value' if '.' in field or field not in CONTENT else 'this one'}"
 
@@ -182,8 +191,12 @@ def is_lacking(field: str, dialect: Dialect, form: str) -> bool:
 
 def general(field: str) -> Iterator[str]:
     """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, and the same
-    of any node: `metadata.signature`, `metadata`. Settings are no node: what `settings.metadata` means is its own."""
+    of any node: `metadata.signature`, `metadata`. Settings are no node: what `settings.metadata` means is its own.
+    What is bound to a part is not what the part is, so that comes last there."""
     steps = field.split(".")
-    for of_node in (steps,) if steps[0] == "settings" else (steps, steps[1:]):
-        for end in range(len(of_node), 0, -1):
-            yield ".".join(of_node[:end])
+    names = [".".join(steps[:end]) for end in range(len(steps), 0, -1)]
+    if steps[0] == "settings":
+        yield from names
+        return
+    of_any = [".".join(steps[1:end]) for end in range(len(steps), 1, -1)]
+    yield from (*names[:-1], *of_any, names[-1]) if len(steps) > 2 else (*names, *of_any)

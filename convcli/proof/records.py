@@ -42,6 +42,7 @@ class Differences:
         origin = before.origin
         self.made_up = origin.invented if origin is not None else set()
         self.made_up_again = after.origin.invented if after.origin is not None else set()
+        self.form = after.origin.form if after.origin is not None else ""
 
     def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
         """Every field of two records of one type."""
@@ -143,7 +144,7 @@ class Differences:
         self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
     ) -> None:
         """Add a loss: its level and reason follow from the field, unless `why` says another."""
-        level, usual = words_of(kind, field, self.source, self.target, self.keys_of)
+        level, usual = words_of(kind, field, self.source, self.target, self.keys_of, self.form)
         self.losses.append(
             Loss(
                 kind,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from convcli import dialects
+from convcli.engine import pipeline
 from convcli.model.dialect import Dialect
 from convcli.proof.reasons import REASONS, reason_of
 
@@ -13,3 +14,32 @@ from convcli.proof.reasons import REASONS, reason_of
 def test_metadata_of_a_request_are_not_what_a_provider_bound_to_a_part(dialect: Dialect) -> None:
     of_a_part = {REASONS["metadata"], dialect.reasons.get("metadata")}
     assert reason_of("dropped", "settings.metadata", dialect) not in of_a_part
+
+
+@pytest.mark.parametrize("target", [each for each in dialects.builtin() if each.is_written], ids=lambda each: each.name)
+def test_a_form_that_was_written_is_not_the_reason_that_there_is_no_field(target: Dialect) -> None:
+    usage = {
+        "inputTokens": 9,
+        "cacheReadTokens": 2,
+        "cacheWriteTokens": 3,
+        "outputTokens": 6,
+        "reasoningTokens": 4,
+        "totalTokens": 19,
+    }
+    answer = {"role": "assistant", "usage": usage, "parts": [{"type": "text", "text": "x"}]}
+    response = {"convcli": 1, "createdAt": "2026-11-01T00:00:00.123Z", "messages": [answer]}
+    question = {"role": "user", "parts": [{"type": "text", "text": "x"}, {"type": "document", "fileId": "f"}]}
+    hosted = {"name": "search", "extras": {"elsewhere": {"tool": {"type": "search"}}}}
+    request = {"convcli": 1, "tools": [hosted], "messages": [question]}
+    for document in (request, response):
+        done = pipeline.convert(document, dialects.get("intermediate"), target)
+        form = target.lift(done.document).origin.form
+        for loss in done.losses:
+            assert not form or f"only in the form {form}" not in loss.why
+            assert form != "response" or not loss.why.startswith("only a response has usage"), loss.field
+
+
+@pytest.mark.parametrize("target", ["cohere", "anthropic", "gemini"])
+def test_what_a_provider_bound_to_a_text_is_not_explained_by_what_a_text_may_be(target: str) -> None:
+    why = reason_of("dropped", "text.metadata.itemId", dialects.get(target))
+    assert why != reason_of("dropped", "text", dialects.get(target))

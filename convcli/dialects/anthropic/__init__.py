@@ -232,6 +232,8 @@ DIALECT = Dialect(
         "message.stopReason": "only a response has a stop reason, one of the vendor's list",
         "image": "images are PNG, JPEG, GIF or WebP as base64, or come from the web or the Files API, in user turns",
         "document": "documents are PDF as base64 or plain text, or come from the web or the Files API, in user turns",
+        "image.mediaType": "an address and the id of a file name no type",
+        "document.mediaType": "text is plain text and data PDF, an address and the id of a file name no type",
         "audio": "the Messages API takes no audio",
         "video": "the Messages API takes no video",
         **dict.fromkeys(

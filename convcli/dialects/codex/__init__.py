@@ -180,6 +180,7 @@ DIALECT = Dialect(
         **dict.fromkeys(("audio", "video"), "the program shows a model texts and images"),
         "document": "the program skips a message with a file",
         "image": "an image is a URL or data, in words of the user and in results",
+        "image.detail": "auto is the detail of an image that says nothing of it",
         "image.mediaType": "a URL with data names their type",
         "message.role": "a session has one text of the system, in its header: others are of the developer",
         "message.model": "the model of an answer is that of the row before it that names one",

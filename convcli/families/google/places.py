@@ -31,6 +31,7 @@ LOSSES = {
     "message.createdAt": "turns have no time",
     "message.model": "turns have no model of their own",
     "message.usage": "only a response has usage",
+    "message.usage.cacheWriteTokens": "usage has no count of what is written to a cache",
     "message.stopReason": "only a response has a finish reason, and it has a list of them",
     "message.error": "a turn has no field for its failure",
     "reasoning.summary": "a thought is one text",
