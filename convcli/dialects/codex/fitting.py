@@ -17,10 +17,9 @@ from convcli.kit.definitions import described
 from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
 from convcli.kit.ids import is_uuid, with_session_id
 from convcli.kit.objects import carried_by, omit, with_carried
-from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, shared
+from convcli.kit.passes import on_each_message, on_messages, on_results, shared
 from convcli.kit.renaming import distinct_ids, renaming
 from convcli.kit.results import has_failed, separate_results
-from convcli.kit.values import read_arguments
 from convcli.model.transcript import Media, Message, Text, ToolCall, ToolResult, Transcript
 
 
@@ -56,15 +55,6 @@ def _role(message: Message, *, is_first: bool) -> Message:
     if not is_first or len(texts) < len(message.parts) or not any(texts) or message.replaces is not None:
         return replace(message, role="developer")
     return message if len(texts) == 1 else replace(message, parts=[Text("\n\n".join(texts))])
-
-
-def _arguments(call: ToolCall, _: Message) -> ToolCall:
-    """What is JSON is read."""
-    if call.raw_arguments is None:
-        return call
-    arguments, raw = read_arguments(call.raw_arguments)
-    same = raw == call.raw_arguments and arguments == call.arguments
-    return call if same else replace(call, arguments=arguments, raw_arguments=raw)
 
 
 def _image(media: Media) -> Media | None:
@@ -177,7 +167,6 @@ FIT = (
     _distinct,
     refusals_as_texts,
     service.takes_part(NAME, _image),
-    on_parts(_arguments, "tool_call"),
     custom.calls,
     service.takes_output(NAME, _image),
     _failures,
