@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.objects import Native, as_object, carried_by, extras_of, omit, rest_of, without_nulls
-from convcli.kit.runs import Run, carry
+from convcli.kit.objects import Native, as_object, carried_by, carry, extras_of, omit, rest_of, without_nulls
+from convcli.kit.runs import Run
 from convcli.kit.streams import Pieces
 from convcli.kit.texts import only_text
 from convcli.kit.values import pairs, paths, take_counts

@@ -25,7 +25,7 @@ from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
 from convcli.kit import custom, fitting, lacking, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import described
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_carried
+from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of, omit, without_carried
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.texts import only_text, text_of
 from convcli.model.dialect import Clue, Dialect, Options
@@ -131,7 +131,7 @@ class _TypedMessages:
                 return Opaque(NAME, native)
             call = calls.lift_call(natives[0], self.context)
             if carried:
-                call.extras = extras_of(NAME, {**carried_by(call.extras, NAME), AROUND: carried})
+                carry(call, NAME, {AROUND: carried})
             return call
         extras = extras_of(NAME, carried)
         if kind in FILES:

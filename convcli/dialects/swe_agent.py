@@ -15,7 +15,7 @@ from typing import Any
 
 from convcli.families.openai import messages as common
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, rest_of, without_nulls
+from convcli.kit.objects import Native, carry, extras_of, rest_of, without_nulls
 from convcli.kit.values import paths
 from convcli.model.dialect import Clue, Dialect
 from convcli.model.transcript import Message, Spots, Transcript
@@ -60,7 +60,7 @@ def _lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]
         beside |= {} if ids[1:] else {IDS: None}
     message, spots = common.lift_any(inner, context)
     beside = without_nulls(beside)
-    message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **beside})
+    carry(message, NAME, beside)
     return message, spots
 
 

@@ -126,6 +126,12 @@ def carried_by(extras: Extras | None, dialect: str) -> Native:
     return extras.get(dialect, {}) if extras else {}
 
 
+def carry(record: Any, owner: str, carried: Native | None) -> None:
+    """Add to what the extras of a record that is being lifted carry for the owner."""
+    if carried:
+        record.extras = {**(record.extras or {}), owner: {**carried_by(record.extras, owner), **carried}}
+
+
 def without_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | None:
     """The extras without these keys of `dialect`; the same where it has none of them."""
     carried = carried_by(extras, dialect)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, merge
+from convcli.kit.objects import Native, carry, extras_of, merge
 from convcli.kit.streams import Pieces
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
@@ -100,7 +100,7 @@ class Run:
         self.elsewhere(message, "error", place or (at,))
         message.stop_reason, message.error = "error", error
         if carried:
-            message.extras = extras_of(self.family, {**carried_by(message.extras, self.family), "error": carried})
+            carry(message, self.family, {"error": carried})
 
     def transcript(self) -> Transcript:
         """The transcript of what came."""
@@ -108,12 +108,6 @@ class Run:
             part.text = "".join(pieces)
             self.origin.pieces[places[0]] = places
         return Transcript(self.messages, origin=self.origin)
-
-
-def carry(record: Any, name: str, carried: Native | None) -> None:
-    """Add what an event says beside what we know to the extras of its record."""
-    if carried:
-        record.extras = extras_of(name, {**carried_by(record.extras, name), **carried})
 
 
 # ---------------------------------------------------------------- fit

@@ -11,6 +11,7 @@ from convcli.kit.objects import (
     Keys,
     as_object,
     carried_by,
+    carry,
     extras_of,
     merge,
     messages_in,
@@ -74,6 +75,15 @@ def test_extras_stand_under_the_name_of_their_owner() -> None:
     assert extras_of("x", {"a": 1}, inner={"b": 2}, other=None) == {"x": {"a": 1, "inner": {"b": 2}}}
     assert carried_by({"x": {"a": 1}}, "x") == {"a": 1}
     assert carried_by({"x": {"a": 1}}, "y") == carried_by(None, "y") == {}
+
+
+def test_more_is_carried_beside_what_a_record_carries_already() -> None:
+    message = Message("user", [], extras={"y": {"b": 2}})
+    carry(message, "x", {})
+    assert message.extras == {"y": {"b": 2}}
+    carry(message, "x", {"a": 1})
+    carry(message, "x", {"c": 3})
+    assert message.extras == {"y": {"b": 2}, "x": {"a": 1, "c": 3}}
 
 
 def test_a_record_loses_keys_of_one_owner_and_is_shared_where_it_has_none_of_them() -> None:

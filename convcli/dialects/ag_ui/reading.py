@@ -7,8 +7,7 @@ from typing import Any
 
 from convcli.dialects.ag_ui.messages import NAME, lift_result, usual_thought_id
 from convcli.dialects.ag_ui.thread import STATED, Thread, time_of
-from convcli.kit.objects import Native, carried_by, extras_of, omit
-from convcli.kit.runs import carry
+from convcli.kit.objects import Native, carried_by, carry, extras_of, omit
 from convcli.kit.streams import Pieces
 from convcli.kit.values import read_arguments
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, Transcript

@@ -7,8 +7,7 @@ from typing import Any
 from convcli.dialects.ag_ui.messages import NAME, lift_message, lift_tool
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, rest_of, without_nulls
-from convcli.kit.runs import carry
+from convcli.kit.objects import Native, carried_by, carry, extras_of, rest_of, without_nulls
 from convcli.kit.values import take_counts, time_of_milliseconds
 from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, Transcript
 

@@ -30,7 +30,7 @@ from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import lacking, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import without
-from convcli.kit.objects import Native, as_object, carried_by, extras_of, omit, without_carried
+from convcli.kit.objects import Native, as_object, carried_by, carry, omit, without_carried
 from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
@@ -92,7 +92,7 @@ def _lift_end(answer: Answer, message: Message) -> None:
         if rest.get("type") == FAILURE:
             del rest["type"]
         if rest:
-            message.extras = extras_of(SIBLING, {**carried_by(message.extras, SIBLING), "error": rest})
+            carry(message, SIBLING, {"error": rest})
 
 
 # ---------------------------------------------------------------- write

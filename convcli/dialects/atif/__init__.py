@@ -25,7 +25,7 @@ from convcli.families.openai.request import lift_tool, write_tools
 from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, rest_of, without_nulls
+from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of, rest_of, without_nulls
 from convcli.kit.values import paths
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Convention, Dialect, Options
@@ -76,7 +76,7 @@ def lift(document: Any) -> Transcript:
         _chain(context.messages, "", context)
         transcript.head = next((one.id for one in reversed(context.messages) if one.id is not None), None)
         rest = [rest_of(run, "steps") for run in runs]
-        transcript.extras = extras_of(NAME, {**carried_by(transcript.extras, NAME), RUNS: rest})
+        carry(transcript, NAME, {RUNS: rest})
     for i, run in enumerate(runs):
         callers = {ref: result.tool_call_id for result in _results(context.messages) for ref in referred(result)}
         messages = _lift_steps(run, (RUNS, i), context)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialects.gemini_cli.calls import NAME, NOT_RUN, SERVICE, Reading, carry
+from convcli.dialects.gemini_cli.calls import NAME, NOT_RUN, SERVICE, Reading
 from convcli.dialects.gemini_cli.fitting import FIT
 from convcli.dialects.gemini_cli.log import REWIND, in_order, is_header, kind_of, replay
 from convcli.dialects.gemini_cli.records import lift_record, role_of
@@ -30,7 +30,7 @@ from convcli.kit import lacking, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.lacking import fields
-from convcli.kit.objects import Native, carried_by, extras_of, omit
+from convcli.kit.objects import Native, carried_by, carry, extras_of, omit
 from convcli.kit.sessions import event_of
 from convcli.kit.texts import text_of
 from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
@@ -95,7 +95,7 @@ def lift(document: Any) -> Transcript:
         metadata = _lift_document(document, reading)
     context.origin.renamed[ROOT] = "0" if isinstance(document, list) else ".."
     for status, call in reading.states.values():  # no record held the result after all
-        carry(call, {"status": status} if status and status != NOT_RUN else {})
+        carry(call, NAME, {"status": status} if status and status != NOT_RUN else {})
     transcript = context.transcript()
     transcript.extras = extras_of(NAME, META.lift(metadata, transcript))
     adopt(context)

@@ -8,7 +8,7 @@ from convcli.families.google.keys import Service, Writer, names
 from convcli.families.google.parts import lift_part, read_part
 from convcli.families.google.results import lift_result, write_result
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, says_something, without_nulls
+from convcli.kit.objects import Keys, Native, carried_by, carry, says_something, without_nulls
 from convcli.kit.results import fail, has_failed, result_of
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
@@ -46,12 +46,6 @@ class Answers(NamedTuple):
         return call.id in self.by_id or call.name in self.names
 
 
-def carry(record: Any, carried: Native) -> None:
-    """Add to the extras of a record."""
-    if carried:
-        record.extras = {**(record.extras or {}), NAME: {**carried_by(record.extras, NAME), **carried}}
-
-
 # ---------------------------------------------------------------- lift
 
 
@@ -76,7 +70,7 @@ def lift_entry(
         message.created_at = stamp
     elif stamp and stamp != time:
         carried["timestamp"] = stamp
-    carry(call, carried)
+    carry(call, NAME, carried)
     return call, message
 
 
@@ -113,7 +107,7 @@ def lift_entry_result(native: Any, call: ToolCall, status: Any, reading: Reading
     if len(answers) == 1:
         answer = answers[0].native["functionResponse"]
         result = lift_result(answers[0], call.id, answer["name"], context)
-        carry(result, {"id": answer["id"]} if answer.get("id") not in (None, "", call.id) else {})
+        carry(result, NAME, {"id": answer["id"]} if answer.get("id") not in (None, "", call.id) else {})
     elif not answers and all(isinstance(part, (Text, Media)) for part in beside):
         result = ToolResult(call.id, call.name, "multimodal", [])
     else:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from convcli.dialects.gemini_cli.calls import NAME, Answers, Reading, carry, lift_entry, settle, status_of
+from convcli.dialects.gemini_cli.calls import NAME, Answers, Reading, lift_entry, settle, status_of
 from convcli.dialects.gemini_cli.thoughts import lift_thought, lift_tokens
 from convcli.families.google.parts import DATA, PART, lift_part, read_part
 from convcli.families.google.results import lift_result, stated
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, carried_by, without_empty
+from convcli.kit.objects import Native, carried_by, carry, without_empty
 from convcli.kit.pairing import Twins
 from convcli.kit.sessions import event_of
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall
@@ -115,7 +115,7 @@ def _settle_later(result: Any, reading: Reading) -> None:
     status, call = reading.states.pop(result.tool_call_id, (None, None))
     settle(result, status)
     if call is not None and status and status != status_of(result):
-        carry(call, {"status": status})
+        carry(call, NAME, {"status": status})
 
 
 def is_answer(item: Any) -> bool:
@@ -131,13 +131,13 @@ def _lift_model(native: Native, body: Body, path: Path, following: Iterable[Nati
     reading.context.add(message, path, spots)
     thoughts = native.get("thoughts") or []
     if thoughts and any(isinstance(part, Reasoning) for part in message.parts):
-        carry(message, {"thoughts": thoughts})
+        carry(message, NAME, {"thoughts": thoughts})
     else:
         message.parts[:0] = [lift_thought(thought, native.get("timestamp")) for thought in thoughts]
         spots[:0] = [("thoughts", i) for i in range(len(thoughts))]
     usage, beside = lift_tokens(native.get("tokens") or {})
     message.usage = usage or None
-    carry(message, {"tokens": beside} if beside else {})
+    carry(message, NAME, {"tokens": beside} if beside else {})
     _lift_calls(native, message, spots, path, following, reading)
 
 

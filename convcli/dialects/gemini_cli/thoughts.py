@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from convcli.dialects.gemini_cli.calls import NAME, carry
-from convcli.kit.objects import Keys, Native, as_object, carried_by
+from convcli.dialects.gemini_cli.calls import NAME
+from convcli.kit.objects import Keys, Native, as_object, carried_by, carry
 from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Reasoning
 
@@ -24,7 +24,7 @@ def lift_thought(native: Native, time: Any) -> Reasoning:
     carried = dict(THOUGHT.carried(native) or {})
     if carried.get("timestamp") == time:
         carried.pop("timestamp", None)
-    carry(part, carried)
+    carry(part, NAME, carried)
     return part
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of, omit, rest_of
+from convcli.kit.objects import Keys, Native, as_object, carried_by, carry, extras_of, omit, rest_of
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import add_event
@@ -233,7 +233,7 @@ def _lift_response(block: Native, _: str | None, context: LiftContext) -> Part:
     inner = rest_of(native, "content", "isError")
     result = _lift_contents(id_, name, native.get("content"), native.get("isError") is True)
     rest |= {"value": inner} if inner else {}
-    result.extras = extras_of(NAME, {**carried_by(result.extras, NAME), **rest})
+    carry(result, NAME, rest)
     return result
 
 

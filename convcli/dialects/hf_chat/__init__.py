@@ -42,7 +42,7 @@ from convcli.families.rows.training import answered
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of, omit, without_nulls
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, shared
 from convcli.model.branches import active
 from convcli.model.dialect import Clue, Dialect, Options
@@ -136,7 +136,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
         message.parts, spots = message.parts[1:], None if spots is None else spots[1:]
     foreign = {key: native[key] for key in FOREIGN if native.get(key) is not None}
     if foreign:
-        message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **foreign})
+        carry(message, NAME, foreign)
     if thoughts:
         parts: list[Part] = [Reasoning(native[key]) for key in thoughts]
         places = spots if spots is not None else [("content",) for _ in message.parts]

@@ -8,7 +8,7 @@ from convcli.dialects.inspect_ai.blocks import BLOCKS, NAME, ROWS
 from convcli.families.openai.calls import content_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, carry, extras_of
 from convcli.kit.results import has_failed, in_words, result_of
 from convcli.kit.texts import only_text
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
@@ -45,7 +45,7 @@ def _lift_turn(native: Native, context: LiftContext) -> tuple[Message, list[Path
     parts += [CALLS.lift({**call, "type": "function"}, context) for call in calls]
     for part, call in zip(parts[len(spots) :], calls, strict=True):
         if call.get("type") not in (None, "function"):
-            part.extras = extras_of(NAME, {**carried_by(part.extras, NAME), "type": call["type"]})
+            carry(part, NAME, {"type": call["type"]})
     message.parts = parts
     return message, [*spots, *(("tool_calls", j) for j in range(len(calls)))]
 

@@ -12,7 +12,7 @@ from convcli.families.openai import request as openai_request
 from convcli.kit import results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Native, carried_by, carry, extras_of, omit, without_nulls
 from convcli.kit.texts import only_text
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.transcript import Message, Part, Path, Refusal, Text, ToolCall, ToolDefinition, ToolResult
@@ -94,7 +94,7 @@ def _lift_item(native: Native, path: Path, context: LiftContext) -> None:
     around = _around(native, inner, kind, word)
     beside |= {"around": around} if around else {}
     if beside:
-        message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **beside})
+        carry(message, NAME, beside)
     context.add(message, (*path, inner) if inner else path, spots)
 
 

@@ -27,7 +27,7 @@ from convcli.dialects.mcp.sampling import SETTINGS
 from convcli.dialects.mcp.tools import fit_tools, lift_tools, write_tools
 from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of
 from convcli.kit.renaming import renaming
 from convcli.model.branches import active
 from convcli.model.dialect import Convention, Dialect, Options
@@ -67,7 +67,7 @@ def lift(document: Any) -> Transcript:
     transcript = _LIFT[context.origin.form](payload, prefix, context)
     rpc = RPC.carried(document) if prefix else None
     if rpc:
-        transcript.extras = extras_of(NAME, {**carried_by(transcript.extras, NAME), "rpc": rpc})
+        carry(transcript, NAME, {"rpc": rpc})
     return transcript
 
 

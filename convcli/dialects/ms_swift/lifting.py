@@ -9,7 +9,7 @@ from convcli.families.rows import calls, media, order
 from convcli.families.rows.pairs import CHOSEN, REJECTED, lift_pair
 from convcli.families.rows.thoughts import read_thought
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, carry, extras_of, omit
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolResult, Transcript
 
 NAME = "ms-swift"
@@ -183,7 +183,7 @@ class _MessageLifting:
             if weight != self.turn.weight and weight is not None:
                 carried = {key: native[key] for key in ("loss", "loss_scale") if native.get(key) is not None} | carried
             if carried:
-                call.extras = extras_of(NAME, {**carried_by(call.extras, NAME), AROUND: carried})
+                carry(call, NAME, {AROUND: carried})
             up: Path = ("..",) * len(self.context.origin.places[-1][0])
             self.spots.append((*up, *place, "content"))
             self.turn.parts.append(call)

@@ -40,7 +40,7 @@ from convcli.kit import custom, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, ordered_parts, parts_in_roles, without
 from convcli.kit.lacking import PARTS, TOOLS, fields
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, carried_by, carry, extras_of
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
 from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
 from convcli.model.document import Rows
@@ -100,7 +100,7 @@ def _lift_end(answer: Answer, messages: list[Message]) -> None:
         rest = dict(answer.error) if isinstance(answer.error, dict) else {"message": answer.error}
         message.error = rest.pop("message") if isinstance(rest.get("message"), str) else None
         if rest:
-            message.extras = extras_of(SIBLING, {**carried_by(message.extras, SIBLING), "error": rest})
+            carry(message, SIBLING, {"error": rest})
 
 
 # ---------------------------------------------------------------- fit

@@ -31,7 +31,7 @@ from convcli.dialects.pydantic_ai.parts import (
 from convcli.kit import custom, fitting, lacking, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.usage import Usage
@@ -122,7 +122,7 @@ def _lift_request(native: Native, path: Path, instructions: Any, context: LiftCo
     for j, part in enumerate(native["parts"]):
         message, spots = _lift_part(part, context)
         if carried and not j:
-            message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), "request": carried})
+            carry(message, NAME, {"request": carried})
         context.add(message, (*path, "parts", j), spots)
     if carried and not native["parts"]:
         sessions.add_event(context, native, path)

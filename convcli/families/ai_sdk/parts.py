@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from convcli.families.frameworks.blocks import Block, BlockRows, BlockTable, whole
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, merge, omit
+from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of, merge, omit
 from convcli.kit.results import has_failed
 from convcli.kit.values import DATA_URL, kind_of_type, pairs, split_data_url
 from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Text, ToolResult
@@ -58,7 +58,7 @@ def provided(block: Block, key: str, owner: str) -> Block:
         if part is not None:
             part.metadata, rest = lift_provided(native.get(key))
             if rest:
-                part.extras = extras_of(owner, {**carried_by(part.extras, owner), key: rest})
+                carry(part, owner, {key: rest})
         return part
 
     def write(part: Any) -> Native | None:

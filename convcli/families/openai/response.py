@@ -11,7 +11,7 @@ from convcli.families.openai import request as common
 from convcli.families.openai.messages import CONTENT_TYPES
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, LiftOne
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of
 from convcli.kit.values import epoch_of_time, time_of_epoch, with_total
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Text, Transcript
@@ -92,7 +92,7 @@ def _lift_choice(native: Native, index: int, context: LiftContext, answers: Answ
         if answers.finish_of.get(message.stop_reason, finish) != finish:
             carried["finish_reason"] = finish
     if carried:
-        message.extras = extras_of(context.dialect, {**carried_by(message.extras, context.dialect), "choice": carried})
+        carry(message, context.dialect, {"choice": carried})
 
 
 # ---------------------------------------------------------------- write
