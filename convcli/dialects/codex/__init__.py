@@ -95,15 +95,11 @@ HEADER = ("timestamp", "cwd", "originator", "cli_version")
 
 
 def _unread(survey: Survey) -> Iterator[Breach]:
-    rows = survey.document if isinstance(survey.document, list) else [survey.document]
-    header = rows[0].get("payload") if rows and rows[0].get("type") == META and "timestamp" in rows[0] else {}
-    is_numbered = not is_paginated(header or {}) or "ordinal" in rows[-1]
-    if rows and not (is_numbered and _is_whole(header or {})):
+    rows = rows_of(survey.document)
+    if rows and not _is_taken(rows[0], survey.document):
         yield Breach("unread-row", NodeRef(steps=(0,)), "the program takes no rollout that begins so")
-    for i, row in enumerate(rows_of(rows) if isinstance(survey.document, list) else ()):
-        is_item = row.kind == ITEM and is_known(row.payload)
-        is_read = (not is_item or _is_read(row.payload)) and all(map(_is_parsed, _replacing(row)))
-        if i and "payload" in row.native and not (is_read and "timestamp" in row.native):
+    for i, row in enumerate(rows):
+        if i and row.is_enveloped and not _is_read(row):
             yield Breach("unread-row", NodeRef(steps=(i,)), "the program skips this row", "warning")
         elif row.kind == COMPACTED:
             yield from _unsent(row)
@@ -124,15 +120,24 @@ def _unsent(row: Row) -> Iterator[Breach]:
             yield Breach("unread-row", NodeRef(steps=(*steps, k)), "the program does not send this item", "warning")
 
 
+def _is_taken(first: Row, document: Any) -> bool:
+    """Does the program take a rollout with this first row?"""
+    is_header = first.kind == META and {"type", "timestamp"} <= first.native.keys() and _is_whole(first.payload)
+    return is_header and (not is_paginated(first.payload) or "ordinal" in document[-1])
+
+
 def _is_whole(header: Native) -> bool:
     tools = header.get("dynamic_tools") or ()
     are_whole = all(isinstance(tool.get("description"), str) and "inputSchema" in tool for tool in tools)
     return are_whole and all(isinstance(header.get(key), str) for key in HEADER) and is_uuid(header.get("id"))
 
 
-def _is_read(item: Native) -> bool:
-    is_system = item.get("type") == "message" and item["role"] == "system"
-    return _is_parsed(item) and not is_system
+def _is_read(row: Row) -> bool:
+    """Does the program read a row behind the first? It takes no message of the system."""
+    item = row.payload if row.kind == ITEM and is_known(row.payload) else None
+    is_system = item is not None and item.get("type") == "message" and item["role"] == "system"
+    is_parsed = (item is None or _is_parsed(item)) and all(map(_is_parsed, _replacing(row)))
+    return is_parsed and not is_system and "timestamp" in row.native
 
 
 def _is_parsed(item: Native) -> bool:

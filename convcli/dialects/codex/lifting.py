@@ -110,7 +110,7 @@ class _Reader:
 
     def _header(self, row: Row) -> None:
         transcript, origin, base = self.transcript, self.context.origin, row.payload.get("base_instructions") or {}
-        time, beside = _envelope(row)
+        time, beside = row.envelope()
         header = HEADER.lift(row.payload, transcript) or {}
         transcript.cwd = row.payload.get("cwd")  # an empty one too, which a rollout has where nobody knows it
         transcript.created_at = transcript.created_at or time
@@ -144,7 +144,7 @@ class _Reader:
         if message.role == "assistant" and is_first:
             self.answer, self.answer_at = message, row.path
             self.context.origin.routes |= {(*row.path, field): place for field, (_, place) in self.stated.items()}
-        time, beside = _envelope(row)
+        time, beside = row.envelope()
         shown = [self.shown.get((i, n)) for n in range(len(rows.screen(row.payload)))]
         time = time or next((one for one in shown if one is not None), None)
         message.created_at = message.created_at or time
@@ -194,7 +194,7 @@ class _Reader:
             places[n] = row.path, [(*steps, *spot) for spot in spots or ()]
         if facts.get("message") == text_of(messages[-1].parts):
             del facts["message"]
-        time, beside = _envelope(row)
+        time, beside = row.envelope()
         beside |= {"compacted": facts} if facts else {}
         for message in messages:
             message.created_at = time
@@ -202,13 +202,6 @@ class _Reader:
             message.extras = with_key(message.extras, NAME, "row", carried)
         messages[0].replaces = "all"
         self.items.close()
-
-
-def _envelope(row: Row) -> tuple[str | None, Native]:
-    """The time of a row, and what it says beside that and its payload."""
-    scratch = Message("event", [])
-    beside = None if row.native is row.payload else rows.ROW.lift(row.native, scratch)
-    return scratch.created_at, dict(beside or {})
 
 
 def _timed(beside: Native, time: str | None, usual: str | None) -> Native:

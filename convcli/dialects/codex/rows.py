@@ -46,9 +46,20 @@ class Row(NamedTuple):
     native: Native
 
     @property
+    def is_enveloped(self) -> bool:
+        """Does anything stand around the payload? In the older generation only around the header of a session."""
+        return self.native is not self.payload
+
+    @property
     def place(self) -> Path:
         """Where the row itself stands."""
-        return self.path if self.native is self.payload else self.path[:-1]
+        return self.path[:-1] if self.is_enveloped else self.path
+
+    def envelope(self) -> tuple[str | None, Native]:
+        """The time of the row, and what it says beside that and its payload."""
+        message = Message("event", [])
+        beside = ROW.lift(self.native, message) if self.is_enveloped else None
+        return message.created_at, beside or {}
 
     def is_bare(self) -> bool:
         """Does it say nothing beside its payload?"""
