@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import convcli
 from convcli import dialects
 from convcli.dialects.mistral import DIALECT
 from convcli.engine import detection, pipeline
@@ -257,3 +258,12 @@ def test_a_turn_that_is_cut_in_two_is_weighed_in_both() -> None:
     transcript = Transcript([Message("user", [Text("Heads?")]), turn])
     messages = pipeline.lower(transcript, DIALECT, Options(form="row")).document["messages"]
     assert [message.get("weight") for message in messages] == [None, 0, 0]
+
+
+def test_a_request_may_end_with_the_turn_with_which_the_answer_begins() -> None:
+    def codes(last: dict[str, Any]) -> list[str]:
+        document = {"model": "mistral-large-latest", "messages": [{"role": "user", "content": "x"}, last]}
+        return [finding.code for finding in convcli.validate(document, source="mistral", as_="mistral")]
+
+    assert codes({**ANSWERED, "prefix": True}) == []
+    assert codes({**ANSWERED, "prefix": False}) == ["wrong-last-role"]

@@ -16,6 +16,7 @@ from convcli.validation import schemas
 from tests.cli_cases import run, write
 
 TYPO = {"type": "txet", "text": "Hi."}
+TEXT = {"type": "text", "text": "Hi."}
 KEPT = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
 
 
@@ -53,6 +54,38 @@ def test_a_type_that_nobody_reads_is_told_where_another_service_is_asked_too(tmp
     assert ("unknown-type", "warning", "/messages/0/content/0/type") in [
         (finding["code"], finding["severity"], finding.get("where")) for finding in told
     ]
+
+
+BETA = [
+    {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "t", "server_name": "s", "input": {}},
+    {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "is_error": False, "content": [TEXT]},
+    {"type": "advisor_tool_result", "tool_use_id": "srvtoolu_1", "content": {"type": "advisor_result", "text": "x"}},
+    {"type": "compaction", "content": "x", "encrypted_content": "Eq", "signature": "Eq", "tool_changes": []},
+    {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}, "trigger": {}},
+    {"type": "mcp_tool_listing", "mcp_server_name": "s", "tools": []},
+    {"type": "tool_addition", "tool": {"type": "tool_reference", "name": "t"}},
+    {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "t"}},
+]
+"""Blocks of the beta types of `anthropic` 2.10.0, which a header asks for."""
+
+
+@pytest.mark.parametrize("block", BETA, ids=lambda block: block["type"])
+def test_blocks_that_a_beta_header_asks_for_are_known_where_anthropics_are(block: Any) -> None:
+    document = asked(TEXT)
+    document["messages"] += [{"role": "assistant", "content": [block, TEXT]}, {"role": "user", "content": "x"}]
+    told = pipeline.validate(document, dialects.get("anthropic"), purpose="request", strict=True)
+    assert [finding.code for finding in told if finding.code != "foreign-model"] == []
+    for name in ("anthropic-stream", "claude-code", "cline", "droid"):
+        assert block["type"] in schemas.types(name)
+
+
+def test_a_turn_that_a_tool_of_the_service_paused_is_sent_back_as_it_is() -> None:
+    document = asked(TEXT)
+    document["messages"].append({"role": "assistant", "content": [KEPT]})
+    assert [each.code for each in pipeline.validate(document, dialects.get("anthropic"), purpose="request")] == []
+    document["messages"][-1]["content"].append(TEXT)
+    told = pipeline.validate(document, dialects.get("anthropic"), purpose="request")
+    assert [finding.code for finding in told] == ["wrong-last-role"]
 
 
 def test_strict_blames_the_type_and_not_the_keys_beside_it() -> None:

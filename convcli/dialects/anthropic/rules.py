@@ -8,7 +8,7 @@ from typing import Any
 from convcli.families.anthropic.response import IDS, NAMES
 from convcli.kit.objects import carried_by
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Reasoning, ToolCall
+from convcli.model.transcript import Message, Opaque, Reasoning, ToolCall
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
@@ -111,7 +111,14 @@ def _calls_before_text(survey: Survey) -> Iterator[Breach]:
             called = called or isinstance(part, ToolCall)
 
 
-LAST = turns.ends_with_user("warning")
+def _is_paused(message: Message) -> bool:
+    """Does the turn end with a tool of the service? After `pause_turn` it is sent back, and the model goes on."""
+    last = message.parts[-1] if message.parts else None
+    kind = last.value.get("type") if isinstance(last, Opaque) and isinstance(last.value, dict) else None
+    return isinstance(kind, str) and kind.endswith(("_tool_use", "_tool_result"))
+
+
+LAST = turns.ends_with_user("warning", goes_on=_is_paused)
 
 RULES = (
     for_outputs(turns.some_message()),

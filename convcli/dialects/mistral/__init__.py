@@ -29,7 +29,14 @@ from msgspec.structs import replace
 
 from convcli.dialects.mistral import rows
 from convcli.dialects.mistral.chunks import NAME, write_media
-from convcli.dialects.mistral.messages import express, instructions_of_user, lift_any, lift_message, write_message
+from convcli.dialects.mistral.messages import (
+    express,
+    instructions_of_user,
+    is_prefix,
+    lift_any,
+    lift_message,
+    write_message,
+)
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import AS_TEXT, kind_in_turn
 from convcli.families.openai.fitting import of_answers, of_conversations
@@ -281,7 +288,7 @@ RULES = (
     for_outputs(turns.some_message()),
     for_outputs(turns.begins_with_user(or_instruction=True)),
     for_requests(turns.known_details()),
-    for_requests(turns.ends_with_user()),
+    for_requests(turns.ends_with_user(goes_on=is_prefix)),
     for_requests(turns.answered_first()),
     for_requests(turns.system_not_behind("assistant", "tool")),
     turns.parts_in_roles({"tool_call": ("assistant",)}),

@@ -48,6 +48,11 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     return Message(native["role"], parts, extras=extras_of(NAME, carried)), spots
 
 
+def is_prefix(message: Message) -> bool:
+    """Does the answer of the model begin with this turn?"""
+    return carried_by(message.extras, NAME).get("prefix") is True
+
+
 def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     """A tool message; content with chunks that are neither text nor media is carried whole."""
     written_id = native.get("tool_call_id")

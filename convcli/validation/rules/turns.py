@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import binascii
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from convcli.model.branches import INSTRUCTIONS as INSTRUCTIONS
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import MEDIA_KINDS, Media, Part, ToolCall
+from convcli.model.transcript import MEDIA_KINDS, Media, Message, Part, ToolCall
 from convcli.validation.survey import Survey
 from convcli.validation.wording import listed
 
@@ -29,12 +29,14 @@ def begins_with_user(*, or_instruction: bool = False) -> Rule:
     return Rule(("wrong-first-role",), check)
 
 
-def ends_with_user(severity: Severity = "error") -> Rule:
-    """The last turn is the user's, or a result."""
+def ends_with_user(severity: Severity = "error", *, goes_on: Callable[[Message], bool] | None = None) -> Rule:
+    """The last turn is the user's, a result, or one of the assistant with which its answer begins (`goes_on`)."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         last = survey.messages[survey.active_indexes[-1]] if survey.active_indexes else None
-        if last is not None and last.role == "assistant" and survey.form != RESPONSE:
+        if last is None or (goes_on is not None and goes_on(last)):
+            return
+        if last.role == "assistant" and survey.form != RESPONSE:
             message = "a request must end with a turn of the user or with results"
             yield Breach("wrong-last-role", NodeRef(survey.active_indexes[-1]), message, severity)
 
