@@ -82,10 +82,11 @@ def _keys(values: Iterable[Any]) -> Iterator[str]:
 
 
 def _keys_below(native: dict[str, Any]) -> Iterator[str]:
-    """The keys of an object, and as paths those of a content that is one object, and of its calls."""
+    """The keys of an object, and as paths those of its content, an object or several, and of its calls."""
     yield from native
-    for key, below in (("content", [native.get("content")]), ("tool_calls", native.get("tool_calls"))):
-        for each in objects_in(below):
+    for key in ("content", "tool_calls"):
+        below = native.get(key)
+        for each in objects_in([below] if isinstance(below, dict) else below):
             yield from (f"{key}/{name}" for name in each)
 
 

@@ -65,16 +65,18 @@ def schema(name: str) -> dict[str, Any]:
 
 
 _MARKS = '"x-marks": '
+_HEAD = 1024
+"""Characters of a schema that hold its marks, if it has any; a test holds that."""
 
 
 @cache
 def marks(name: str) -> frozenset[str]:
     """Keys one of which has each document that the dialect recognises: itself, one of its items or of its messages.
-    A path leads to a key of a content that is one object, or of a call. Empty where the schema names none.
+    A path leads to a key of an object in a content, or of a call. Empty where the schema names none.
 
     The rest of the schema is not parsed: those of all dialects are asked for where a dialect is detected."""
     with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
-        _, _, rest = file.read().partition(_MARKS)
+        _, _, rest = file.read(_HEAD).partition(_MARKS)
     return frozenset(json.JSONDecoder().raw_decode(rest)[0] if rest else ())
 
 

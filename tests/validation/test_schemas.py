@@ -146,3 +146,8 @@ def test_both_validators_find_the_same_in_any_mutant(data: st.DataObject, name: 
     assert (found == []) == schemas.accepts(name, document) == quickly(name, document)
     keys = [(finding.where, finding.message if finding.code == "missing-key" else "") for finding in found]
     assert len(set(keys)) == len(keys)
+
+
+def test_the_marks_that_are_read_without_the_rest_of_a_schema_are_those_of_the_schema() -> None:
+    for name in schemas.names():
+        assert schemas.marks(name) == set(schemas.schema(name).get("x-marks", ())), name
