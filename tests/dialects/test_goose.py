@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+
 from convcli import dialects
+from convcli.engine import pipeline
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.testing import assert_same
 from tests.support import samples_of
 
 GOOSE = dialects.get("goose")
@@ -27,6 +31,15 @@ def test_results_are_messages_and_say_whether_they_failed() -> None:
     assert (transcript.title, transcript.cwd) == ("Tides of the week", "/home/user/tides")
     assert (transcript.messages[1].model, transcript.messages[1].provider) == ("claude-x", "anthropic")
     assert transcript.messages[1].parts[0] == Reasoning("Two calls.", metadata={"signature": "c2lnbmVk"})
+
+
+def test_a_status_that_says_otherwise_than_its_key_is_kept_and_told() -> None:
+    document = copy.deepcopy(next(one.document for one in samples_of("goose") if one.path.stem == "session"))
+    answered = [part for message in document["conversation"] for part in message["content"] if "toolResult" in part]
+    answered[0]["toolResult"]["status"] = "error"
+    assert_same(GOOSE, document)
+    losses = pipeline.convert(document, GOOSE, dialects.get("openai-chat")).losses
+    assert [loss.before for loss in losses if "outcome" in loss.field] == [{"status": "error"}]
 
 
 def test_the_first_versions_say_ok_and_err() -> None:

@@ -189,12 +189,13 @@ def _lift_redacted(block: Native, provider: str | None, _: LiftContext) -> Part:
 
 
 def _outcome(value: Any) -> tuple[Any, Any, Native]:
-    """What succeeded, what failed, and what else is said: a status says which, in older files the key."""
+    """What succeeded, what failed, and what else is said: the key says which, and a status that says otherwise too."""
     if not isinstance(value, dict):
         return value, None, {}
     for done, failed in (("value", "error"), ("Ok", "Err")):
         if done in value or failed in value:
-            rest = omit(value, done, failed, "status")
+            usual = "error" if failed in value else "success"
+            rest = omit(value, done, failed, *(("status",) if value.get("status") in (None, usual) else ()))
             return value.get(done), value.get(failed), rest
     return value, None, {}
 
