@@ -100,6 +100,7 @@ def _rows(paths: Iterable[tuple[str, str | None]], reading: ReadingOptions, code
 
 
 def _row(document: Document, program: str) -> Row:
+    from convcli.jobs import programs
     from convcli.views.gists import first_words
     from convcli.views.rows import by_transcript
 
@@ -108,5 +109,6 @@ def _row(document: Document, program: str) -> Row:
         transcript, document.file, document.number_of(document.line), document.dialect.name
     )
     size = None if document.line else _shared.size_of(document.file)  # one of many in a database has none
-    about = {"program": program, "cwd": transcript.cwd, "size": size}
+    directory = transcript.cwd or programs.directory(program, document.file)
+    about = {"program": program, "cwd": directory, "size": size}
     return {**row, **about, "title": transcript.title or first_words(transcript)}

@@ -15,6 +15,7 @@ Quirks
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from msgspec.structs import replace
@@ -28,7 +29,7 @@ from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, REPLACES_ALL, Envelop
 from convcli.kit.objects import Native, carried_by
 from convcli.kit.settings import Setting
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options, Pass, Program, SessionFacts
+from convcli.model.dialect import Clue, Dialect, Options, Pass, Program, ReadBeside, SessionFacts
 from convcli.model.transcript import Media, Part, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links, turns
 
@@ -118,8 +119,12 @@ def _with_version(transcript: Transcript) -> Transcript:
     return transcript if is_own else replace(transcript, extras={**(transcript.extras or {}), NAME: {"version": 1}})
 
 
+ENDING = ".messages.json"
+"""How the name of a session ends; that of its manifest has the same beginning."""
+
+
 def _place(facts: SessionFacts) -> str:
-    return f"data/sessions/{facts.id}/{facts.id}.messages.json"
+    return f"data/sessions/{facts.id}/{facts.id}{ENDING}"
 
 
 def _manifest(facts: SessionFacts, path: str) -> tuple[str, Native]:
@@ -167,6 +172,19 @@ def _holds_image(value: Any) -> bool:
     return isinstance(value, list) and any(map(_holds_image, value))
 
 
+def _directory(path: str, read: ReadBeside) -> Any:
+    """The manifest beside a session says it, and of a task the list of all tasks (apps/vscode/src/shared/HistoryItem.ts
+    of cline/cline at 39ff2359; read 2026-11-23)."""
+    folder = os.path.dirname(path)
+    if path.endswith(ENDING):
+        manifest = read(path.removesuffix(ENDING) + ".json")
+        return (manifest.get("cwd") or manifest.get("workspace_root")) if isinstance(manifest, dict) else None
+    tasks = read(os.path.join(folder, "..", "..", "state", "taskHistory.json"))
+    known = [task for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
+    own = (task for task in known if task.get("id") == os.path.basename(folder))
+    return next((task.get("cwdOnTaskInitialization") for task in own), None)
+
+
 PROGRAM = Program(
     NAME,
     ".cline",
@@ -177,6 +195,7 @@ PROGRAM = Program(
     manifest=_manifest,
     unsent=("system",),
     resent=_resent,
+    directory=_directory,
 )
 GEMINI = policy.only_metadata(SIGNATURE)
 MESSAGES: tuple[Pass, ...] = (

@@ -7,14 +7,16 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from shlex import quote
+from typing import Any
 
 from convcli import dialects
 from convcli.files import databases
 from convcli.model.dialect import Dialect, Program, SessionFacts
 from convcli.model.errors import ContentError, JobError
 from convcli.validation.wording import unknown
+from convcli.wire import exact_json
 
 DATABASE = (".db", ".sqlite")
 """How the files of sessions end that are rows of a database."""
@@ -81,6 +83,26 @@ def files(program: Program, home: str | None = None) -> Iterator[str]:
     root = glob.escape(folder(program, home))
     for pattern in program.pattern.split():
         yield from glob.iglob(os.path.join(root, *pattern.split("/")), recursive=True)
+
+
+def directory(name: str, path: str) -> str | None:
+    """Where the session at a path ran, as files of its program beside it say; None where none does."""
+    find = get(name).directory
+    found = None if find is None else find(path, _beside)
+    return found if isinstance(found, str) and found else None
+
+
+def _beside(path: str) -> Any:
+    with suppress(OSError, ValueError, ContentError):
+        return _content(path, os.stat(path).st_mtime_ns)
+    return None
+
+
+@lru_cache(maxsize=4)  # all sessions of a program have one index, which may be long
+def _content(path: str, changed: int) -> Any:
+    with open(path, "rb") as file:
+        data = file.read()
+    return exact_json.parse(data) if path.endswith(".json") else data.decode("utf-8").strip()
 
 
 def file_of(word: str, home: str | None = None) -> str | None:

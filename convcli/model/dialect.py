@@ -69,6 +69,10 @@ class SessionFacts(msgspec.Struct, frozen=True):
     provider: str | None = None
 
 
+ReadBeside: TypeAlias = Callable[[str], Any]
+"""What a small file of a program holds: the value of a JSON file, the text of another, None where there is none."""
+
+
 class Program(msgspec.Struct, frozen=True):
     """Where a program keeps its sessions, and how one is resumed.
 
@@ -92,6 +96,7 @@ class Program(msgspec.Struct, frozen=True):
     unsent: tuple[str, ...] = ()
     resent: Callable[[Part], str | None] | None = None
     fit: Callable[[Transcript], Transcript] | None = None
+    directory: Callable[[str, ReadBeside], Any] | None = None
 
 
 Pass: TypeAlias = Callable[[Transcript], Transcript]

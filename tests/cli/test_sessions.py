@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,68 @@ def test_a_session_is_named_by_its_program_and_the_beginning_of_its_id(home: Pat
     done = run("detect", f"codex:{id_[:8]}", "--output-format", "jsonl", env=environment(HOME=str(home)))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["dialect"] == "codex"
+
+
+TASK = [{"role": "assistant", "content": [{"type": "text", "text": "Hi."}], "modelInfo": {"modelId": "m"}}]
+LOG = {"sessionId": "s", "projectHash": "h", "startTime": "2026-05-01T00:00:00Z", "lastUpdated": "2026-05-01T00:00:00Z"}
+SAID = {"id": "u", "timestamp": "2026-05-01T00:00:00Z", "type": "user", "content": "Hi."}
+
+
+@pytest.mark.parametrize(
+    ("session", "beside", "expected"),
+    [
+        ("tmp/work/chats/session-a.jsonl", {"tmp/work/.project_root": "/projects/work\n"}, "/projects/work"),
+        ("tmp/work/chats/session-a.jsonl", {"projects.json": {"projects": {"/p/work": "work"}}}, "/p/work"),
+        (
+            f"tmp/{sha256(b'/p/old').hexdigest()}/chats/session-a.jsonl",
+            {"projects.json": {"projects": {"/p/new": "new", "/p/old": "old"}}},
+            "/p/old",
+        ),
+        ("tmp/work/chats/session-a.jsonl", {"projects.json": "{"}, None),
+        ("tmp/work/chats/session-a.jsonl", {"projects.json": [1], "tmp/work/.project_root": ""}, None),
+    ],
+)
+def test_the_directory_of_a_session_of_gemini_cli_stands_beside_it(
+    tmp_path: Path, session: str, beside: dict[str, Any], expected: str | None
+) -> None:
+    put(tmp_path / ".gemini" / session, f"{json.dumps(LOG)}\n{json.dumps(SAID)}\n")
+    for name, content in beside.items():
+        put(tmp_path / ".gemini" / name, content)
+    [row] = rows("--home", tmp_path, "--program", "gemini-cli")
+    assert row["cwd"] == expected
+
+
+@pytest.mark.parametrize(
+    ("session", "beside", "expected"),
+    [
+        ("tasks/17/api_conversation_history.json", {"state/taskHistory.json": [1, {"id": "16"}]}, None),
+        (
+            "tasks/17/api_conversation_history.json",
+            {"state/taskHistory.json": [{"id": "16"}, {"id": "17", "cwdOnTaskInitialization": "/p/work"}]},
+            "/p/work",
+        ),
+        (
+            "sessions/17/17.messages.json",
+            {"sessions/17/17.json": {"cwd": "/p/work", "workspace_root": "/p"}},
+            "/p/work",
+        ),
+        ("sessions/17/17.messages.json", {"sessions/17/17.json": {"workspace_root": "/p"}}, "/p"),
+        ("sessions/17/17.messages.json", {}, None),
+    ],
+)
+def test_the_directory_of_a_session_of_cline_stands_in_its_manifest_or_in_the_history_of_tasks(
+    tmp_path: Path, session: str, beside: dict[str, Any], expected: str | None
+) -> None:
+    document = {"version": 1, "sessionId": "17", "messages": TASK} if "sessions" in session else TASK
+    for name, content in {session: document, **beside}.items():
+        put(tmp_path / ".cline" / "data" / name, content)
+    [row] = rows("--home", tmp_path, "--program", "cline")
+    assert row["cwd"] == expected
+
+
+def put(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
 
 
 def test_where_no_program_is_known_it_says_so(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ Quirks
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,7 +34,7 @@ from convcli.kit.lacking import fields
 from convcli.kit.objects import Native, carried_by, carry, extras_of, omit
 from convcli.kit.sessions import event_of
 from convcli.kit.texts import text_of
-from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.dialect import Clue, Dialect, Options, Program, ReadBeside, SessionFacts
 from convcli.model.document import Rows
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
@@ -194,13 +195,36 @@ REPEATED = fields("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated /*/tokens/
 
 def _place(facts: SessionFacts) -> str:
     """Gemini CLI has a folder for the hash of each directory, and in it a file for each session, by time and id."""
+    return f"tmp/{_hash(facts.cwd)}/chats/session-{facts.begin[:16].replace(':', '-')}-{facts.id[:8]}.jsonl"
+
+
+def _hash(directory: str) -> str:
     from hashlib import sha256  # slow to import, and few calls need it
 
-    directory = sha256(facts.cwd.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"tmp/{directory}/chats/session-{facts.begin[:16].replace(':', '-')}-{facts.id[:8]}.jsonl"
+    return sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-PROGRAM = Program("gemini-cli", ".gemini", "tmp/*/chats/session-*.json*", place=_place, command="gemini --resume {id}")
+def _directory(path: str, read: ReadBeside) -> Any:
+    """The folder of a session says whose it is since 0.27, or the list of projects does, by its name or its hash.
+
+    Specification: packages/core/src/config/projectRegistry.ts at 04fbf507; read 2026-11-23."""
+    folder = os.path.dirname(os.path.dirname(path))
+    root = read(os.path.join(folder, ".project_root"))
+    index = None if root else read(os.path.join(folder, "..", "..", "projects.json"))
+    projects = index.get("projects") if isinstance(index, dict) else None
+    own = os.path.basename(folder)
+    known = projects.items() if isinstance(projects, dict) else ()
+    return root or next((path for path, name in known if own in (name, _hash(path))), None)
+
+
+PROGRAM = Program(
+    NAME,
+    ".gemini",
+    "tmp/*/chats/session-*.json*",
+    place=_place,
+    command="gemini --resume {id}",
+    directory=_directory,
+)
 
 DIALECT = Dialect(
     name=NAME,
