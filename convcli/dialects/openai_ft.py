@@ -24,7 +24,7 @@ from convcli.families.openai.fitting import NO_REASONING, RESULTS, of_requests
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, LACKING, REASONS
 from convcli.families.rows.pairs import first_answer, is_pair, lift_pair, on_both, pair_of
-from convcli.families.rows.training import answered
+from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, lacking
 from convcli.kit.contexts import LiftContext
@@ -246,7 +246,7 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     form_of=form_of,
-    rules=(*rules.MESSAGES, *rules.TOOLS, _weighed(), answered(MESSAGES), _closed()),
+    rules=(*rules.MESSAGES, *rules.TOOLS, _weighed(), answered(MESSAGES), no_empty_answers(or_null=False), _closed()),
     conventions=(RESULTS,),
     lacks={MESSAGES: UNLABELLED, PREFERENCE: LACKS, REINFORCEMENT: UNLABELLED},
     has=lacking.fields("message.weight message.label"),

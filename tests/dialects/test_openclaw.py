@@ -429,3 +429,18 @@ def test_a_signature_of_another_dialect_names_the_provider_where_nobody_does() -
     conversion = pipeline.lower(Transcript([Message("assistant", [thought])], cwd="/w"), OPENCLAW)
     assert conversion.document[1]["message"]["provider"] == "anthropic"
     assert [loss.kind for loss in conversion.losses if loss.field == "message.provider"] == ["invented"]
+
+
+@pytest.mark.parametrize("target", ["hf-chat", "openai-ft", "ms-swift", "llamafactory-v1", "sharegpt", "hermes"])
+def test_an_answer_that_was_stopped_before_it_began_is_told_in_rows_at_its_place(target: str) -> None:
+    asked = {"role": "user", "content": "Hi."}
+    stopped = {"role": "assistant", "content": [], "stopReason": "aborted"}
+    answer = {"role": "assistant", "content": [{"type": "text", "text": "Ho."}], "stopReason": "stop"}
+    rows = [
+        {"type": "message", "id": str(i), "parentId": str(i - 1) if i else None, "message": message}
+        for i, message in enumerate([asked, stopped, asked, answer])
+    ]
+    transcript = OPENCLAW.lift(Rows([{"type": "session", "version": 3, "id": "s", "cwd": "/p"}, *rows]))
+    findings = conversion.lower(transcript, dialects.get(target), source=OPENCLAW).findings
+    told = [finding.where for finding in findings if finding.code == "empty-message"]
+    assert told == ["/2/message"]

@@ -38,7 +38,7 @@ from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, LACKING, REASONS
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.pairs import CHOSEN, REJECTED, is_pair, last_labelled, on_both, pair_of
-from convcli.families.rows.training import answered
+from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, fitting, lacking
 from convcli.kit.contexts import LiftContext
@@ -273,6 +273,7 @@ DIALECT = Dialect(
     rules=(
         links.paired(links.PairingRules()),
         for_outputs(answered(severity="warning")),
+        no_empty_answers(),
         *rules.RULES,
         arguments.as_object(),
         arguments.not_filled(),

@@ -255,7 +255,9 @@ def _tools_are_read(survey: Survey) -> Any:
 
 def _is_other(survey: Survey) -> Any:
     """The answer that was rejected is one, and says something else."""
-    rejected = survey.document.get(ANSWER, "")
+    if ANSWER not in survey.document:
+        return
+    rejected = survey.document[ANSWER]
     if rejected is None:
         problem = "an answer that was rejected is a text or messages: ms-swift leaves the row out"
         yield Breach("wrong-type", NodeRef(steps=(ANSWER,)), problem, "warning")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from convcli.kit import lacking
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.model.transcript import Part, Reasoning, Text
 from convcli.validation.rules import links, tools, turns
 from convcli.validation.survey import Survey, for_outputs, limited_to
 
@@ -20,6 +21,28 @@ def answered(*forms: str, severity: Severity = "error") -> Rule:
             yield Breach("nothing-to-train", NodeRef(), "there is no turn of the assistant", severity)
 
     return Rule(("nothing-to-train",), check)
+
+
+def no_empty_answers(severity: Severity = "warning", *, or_null: bool = True) -> Rule:
+    """An answer that is trained has a text, a thought, a call or a medium; `or_null` unless another rule looks for a
+    content that is null."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for i in survey.active_indexes:
+            message = survey.messages[i]
+            is_trained = message.role == "assistant" and message.weight != 0
+            is_told = not or_null and (survey.native_message(i) or {}).get("content") is None
+            if is_trained and not is_told and all(map(_is_blank, message.parts)):
+                yield Breach("empty-message", NodeRef(i), EMPTY_ANSWER, severity)
+
+    return Rule(("empty-message",), check)
+
+
+EMPTY_ANSWER = "the answer is empty: a model that learns from it learns to say nothing"
+
+
+def _is_blank(part: Part) -> bool:
+    return isinstance(part, (Text, Reasoning)) and not (part.text or "").strip()
 
 
 ORDER = ("misplaced-system", "repeated-role", "wrong-first-role", "unanswered-row")
@@ -56,6 +79,7 @@ def paired_in_order() -> Rule:
 
 RULES = (
     for_outputs(turns.some_message()),
+    no_empty_answers(),
     paired_in_order(),
     tools.unique("warning"),
     tools.schemas(tools.SchemaDemands()),
