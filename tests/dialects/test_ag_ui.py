@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli import dialects
+from convcli.engine import conversion
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
@@ -81,6 +82,12 @@ def test_what_the_agent_is_given_is_read_once() -> None:
 def test_a_snapshot_is_read_where_nothing_came_before() -> None:
     roles = [message.role for message in lifted("snapshot-first").messages]
     assert roles == ["system", "user", "assistant", "tool", "user", "assistant"]
+
+
+def test_a_subagent_of_another_dialect_is_lost_for_a_true_reason() -> None:
+    other = Transcript([Message("user", [Text("Hi.")]), Message("assistant", [Text("Noon.")], parent_call_id="c1")])
+    [why] = [loss.why for loss in conversion.lower(other, AG_UI).losses if loss.field == "message.parentCallId"]
+    assert why == "convcli does not write the events of a subagent, which tell the call that began it"
 
 
 def test_what_a_subagent_says_belongs_to_the_call_that_began_it() -> None:

@@ -100,6 +100,9 @@ DIALECT = Dialect(
     lacks=LACKS,
     repeats=frozenset(("/*/timestamp",)),
     rules=RULES,
+    reasons={
+        "message.parentCallId": "convcli does not write the events of a subagent, which tell the call that began it",
+    },
     places=paths(
         "id=run/threadId createdAt=run/timestamp updatedAt=end/timestamp message.id=turnId message.name=name "
         "message.createdAt=timestamp message.error=message message.usage=usage "
