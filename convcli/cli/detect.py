@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,11 +12,13 @@ import click
 from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import PATH, format_of
+from convcli.model.errors import ConvcliError
 from convcli.report import tables
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.engine.detection import Detection
+    from convcli.jobs.inputs import Input
     from convcli.jobs.reading import ReadingOptions
 
 EXAMPLES = """\
@@ -43,7 +46,30 @@ def command(screen: Screen, paths: tuple[str, ...], form: str, reading: ReadingO
 def _rows(reading: ReadingOptions, paths: tuple[str, ...], codes: _shared.ExitCodes) -> Iterator[dict[str, Any]]:
     for path, _ in reading.find(paths):
         with codes.guard(path), reading.opened(path) as source:
-            yield {"file": source.name, "dialect": source.dialect.name, **_reason(source.detection, reading)}
+            row = {"file": source.name, "dialect": source.dialect.name, **_reason(source.detection, reading)}
+            if alike := _alike(source):
+                row["why"] += f"; read the same with --from {', '.join(alike)}"
+            yield {**row, "alike": alike}
+
+
+def _alike(source: Input) -> list[str]:
+    """Other dialects that read the first document as the same transcript, where only a weak clue chose among them."""
+    from convcli import dialects
+    from convcli.engine import conversion
+    from convcli.jobs import choosing, inputs
+    from convcli.validation import schemas
+
+    if source.detection is None or source.detection.clue.strength >= choosing.CERTAIN:
+        return []
+    document = next((item for item in source if isinstance(item, inputs.Document)), None)
+    if document is None:
+        return []
+    transcript, alike = document.lift(), []
+    for dialect in dialects.likely([document.value]):
+        with suppress(ConvcliError):
+            if dialect is not source.dialect and schemas.accepts(dialect.name, document.value):
+                alike += [dialect.name] if conversion.lift(document.value, dialect) == transcript else []
+    return alike
 
 
 def _reason(detection: Detection | None, reading: ReadingOptions) -> dict[str, Any]:

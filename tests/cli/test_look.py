@@ -79,6 +79,15 @@ def test_detect_names_the_dialect_and_the_reason(tmp_path: Path) -> None:
     assert b"error[unknown-dialect]" in done.stderr
 
 
+def test_detect_names_the_other_readings_of_messages_alone(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "Sky?"}, {"role": "assistant", "content": "Blue."}]
+    alone, marked = write(tmp_path / "a.jsonl", {"messages": said}), write(tmp_path / "b.json", LOSSY)
+    first, second = json.loads(run("detect", alone, marked, "--output-format", "json").stdout)
+    assert {"hf-chat", "ms-swift", "openai-ft"} <= set(first["alike"])
+    assert first["why"].endswith(f"; read the same with --from {', '.join(first['alike'])}")
+    assert second["alike"] == []
+
+
 def test_dialects_lists_what_the_folder_holds_and_describes_one() -> None:
     rows = json.loads(run("dialects", "--output-format", "json").stdout)
     assert {OWN, OTHER} <= {row["dialect"] for row in rows}
