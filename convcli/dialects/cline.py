@@ -181,8 +181,8 @@ def _directory(path: str, read: ReadBeside) -> Any:
         return (manifest.get("cwd") or manifest.get("workspace_root")) if isinstance(manifest, dict) else None
     tasks = read(os.path.join(folder, "..", "..", "state", "taskHistory.json"))
     known = [task for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
-    own = (task for task in known if task.get("id") == os.path.basename(folder))
-    return next((task.get("cwdOnTaskInitialization") for task in own), None)
+    entries = (task for task in known if task.get("id") == os.path.basename(folder))
+    return next((task.get("cwdOnTaskInitialization") for task in entries), None)
 
 
 PROGRAM = Program(

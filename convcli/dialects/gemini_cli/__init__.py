@@ -212,9 +212,9 @@ def _directory(path: str, read: ReadBeside) -> Any:
     root = read(os.path.join(folder, ".project_root"))
     index = None if root else read(os.path.join(folder, "..", "..", "projects.json"))
     projects = index.get("projects") if isinstance(index, dict) else None
-    own = os.path.basename(folder)
+    name_of_folder = os.path.basename(folder)
     known = projects.items() if isinstance(projects, dict) else ()
-    return root or next((path for path, name in known if own in (name, _hash(path))), None)
+    return root or next((path for path, name in known if name_of_folder in (name, _hash(path))), None)
 
 
 PROGRAM = Program(
