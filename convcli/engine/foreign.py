@@ -96,6 +96,17 @@ FORMATS = (
         at="otlp",
     ),
     Foreign(
+        "a span of OpenInference with flattened messages",
+        (
+            "attributes/llm.input_messages.0.message.role !attributes/input.value",
+            "attributes/llm.output_messages.0.message.role !attributes/input.value",
+            "attributes/*/key^llm.input_messages.|llm.output_messages. !attributes/*/key=gen_ai.input.messages",
+            "attributes/llm/input_messages/*/message",
+            "llm.input_messages.0.message.role",
+        ),
+        "a span that holds its request in input.value is read with --at openinference",
+    ),
+    Foreign(
         "a trace of OpenInference",
         ("attributes/openinference.span.kind",),
         at="openinference",

@@ -80,6 +80,11 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
             "with the key prompt in place of question it is read",
         ),
         (
+            {"attributes": {"openinference.span.kind": "LLM", "llm.input_messages.0.message.role": "user"}},
+            "a span of OpenInference with flattened messages; convcli does not read it yet",
+            "a span that holds its request in input.value is read with --at openinference",
+        ),
+        (
             {"id": "t", "input": [SAID], "output": SAID, "observations": [{"traceId": "t", "type": "GENERATION"}]},
             "a trace of Langfuse, which may hold transcripts",
             "--at langfuse reads the transcripts inside",

@@ -226,6 +226,13 @@ ENVELOPES: dict[str, list[Any]] = {
 """Files in formats around transcripts, by the name of the format."""
 
 
+def test_flattened_messages_in_a_trace_are_named(tmp_path: Path) -> None:
+    attribute = {"key": "llm.input_messages.0.message.role", "value": {"stringValue": "user"}}
+    spans = {"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1", "attributes": [attribute]}]}]}]}
+    with pytest.raises(ContentError, match="a span of OpenInference with flattened messages; convcli does not read it"):
+        opened(write(tmp_path / "a.json", spans), "otlp")
+
+
 @pytest.mark.parametrize("known", [known for known in FORMATS if known.at], ids=lambda known: str(known.name))
 def test_the_way_that_the_name_of_a_format_comes_with_reads_it(tmp_path: Path, known: Foreign) -> None:
     for document in ENVELOPES[known.name]:
