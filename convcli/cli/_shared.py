@@ -179,7 +179,7 @@ class ExitCodes:
 
     def __init__(self, screen: Screen) -> None:
         self._screen, self._codes = screen, {0}
-        self._told = Counter[str]()
+        self._told, self._helps = Counter[str](), {""}
         self._limits: dict[str, int] = {}
 
     def add(self, code: int) -> None:
@@ -204,8 +204,10 @@ class ExitCodes:
             error.file = error.file or ("" if isinstance(error, OutputError) else name)
             self._told[error.code] += 1
             if self._told[error.code] <= self._most(error.code, error.exit_code):
-                error.help = error.help if self._told[error.code] == 1 else ""
+                help_text = error.help
+                error.help = "" if help_text in self._helps else help_text
                 self._screen.error(error)
+                self._helps.add(help_text)
             self._codes.add(error.exit_code)
         except Exception as error:
             self._codes.add(tell_bug(self._screen, error, name))

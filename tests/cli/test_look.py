@@ -79,6 +79,14 @@ def test_detect_names_the_dialect_and_the_reason(tmp_path: Path) -> None:
     assert b"error[unknown-dialect]" in done.stderr
 
 
+def test_each_help_is_told_once_however_many_errors_have_the_same_code(tmp_path: Path) -> None:
+    trace, pairs = {"trace": {}, "observations": []}, {"question": "a", "chosen": "b", "rejected": "c"}
+    files = [write(tmp_path / f"{number}.json", document) for number, document in enumerate([trace, pairs, trace])]
+    told = run("detect", *files).stderr.decode()
+    assert (told.count("error[unknown-dialect]"), told.count("help:")) == (3, 2)
+    assert told.count("--at langfuse") == told.count("with the key prompt") == 1
+
+
 def test_detect_names_the_other_readings_of_messages_alone(tmp_path: Path) -> None:
     said = [{"role": "user", "content": "Sky?"}, {"role": "assistant", "content": "Blue."}]
     alone, marked = write(tmp_path / "a.jsonl", {"messages": said}), write(tmp_path / "b.json", LOSSY)
