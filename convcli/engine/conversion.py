@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli.engine import detection, untrusted
 from convcli.model.branches import branch, context
@@ -38,7 +39,7 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
     """The transcript of a document. Raises RefusedError when it does not pass the schema of the dialect, and when
     nothing in it is of that dialect (`not_understood`)."""
     if not schemas.accepts(dialect.name, document):
-        raise RefusedError(schemas.findings(dialect.name, document))
+        raise RefusedError(objections(document, dialect))
     transcript = dialect.lift(document)
     strange = not_understood(document, transcript, dialect)
     if strange is not None:
@@ -46,6 +47,15 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
     if transcript.origin is not None:
         transcript.origin.given = document
     return transcript
+
+
+def objections(document: Any, dialect: Dialect, *, strict: bool = False) -> list[Finding]:
+    """What the schema objects to. Of a document that is none of this dialect the first says what it looks like."""
+    found = schemas.findings(dialect.name, document, strict=strict)
+    is_wrong = any(finding.severity == "error" for finding in found) and not found[0].help
+    if not is_wrong or dialect.detect(document) is not None:
+        return found
+    return [replace(found[0], help=_other_format(document, dialect)), *found[1:]]
 
 
 def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
@@ -82,17 +92,23 @@ def nothing_said(document: Any, transcript: Transcript, dialect: Dialect) -> Fin
 
 def _advice(document: Any, dialect: Dialect) -> str:
     """What the records are instead, where that is known."""
+    if other := _other_format(document, dialect):
+        return other
+    if detection.candidates(document):
+        return "nothing was said in this session: only what its program notes beside the messages is in it"
+    return "perhaps they are in another dialect: convcli detect tells which one recognises them"
+
+
+def _other_format(document: Any, dialect: Dialect) -> str:
+    """The format that a document looks like, where it is not the dialect that was named; empty where none is known."""
     from convcli.engine import foreign
 
     known = foreign.recognise([document])
     if known is not None:
         return f"{known.message}: {known.help}"
     ranked = detection.candidates(document)
-    if ranked and ranked[0][0] != dialect.name:
-        return f"this looks like {ranked[0][0]} ({ranked[0][1].reason})"
-    if ranked:
-        return "nothing was said in this session: only what its program notes beside the messages is in it"
-    return "perhaps they are in another dialect: convcli detect tells which one recognises them"
+    is_other = bool(ranked) and ranked[0][0] != dialect.name
+    return f"this looks like {ranked[0][0]} ({ranked[0][1].reason})" if is_other else ""
 
 
 def _of_first(document: Any) -> tuple[str, ...]:

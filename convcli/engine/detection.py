@@ -56,7 +56,8 @@ def refuse_foreign(values: Sequence[Any]) -> None:
 def unrecognised(values: Sequence[Any]) -> ContentError:
     """The error for a document, or the records of a file, that no dialect recognises."""
     first = values[0]
-    if not isinstance(first, (dict, list)) or not first:
+    is_plain = isinstance(first, list) and not any(isinstance(item, (dict, list)) for item in first)
+    if not isinstance(first, (dict, list)) or not first or is_plain:
         what = "this" if len(values) == 1 else "the first record"
         message = f"{what} is {described(first)}, and no transcript"
         return ContentError("unknown-dialect", message, help="a transcript is an object, or a list of messages")

@@ -7,14 +7,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, lift, lower, not_understood, nothing_said
+from convcli.engine.conversion import (
+    BY_DEFAULT,
+    Conversion,
+    compared,
+    lift,
+    lower,
+    not_understood,
+    nothing_said,
+    objections,
+)
 from convcli.engine.shortcut import is_clean
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.model.transcript import Transcript
-from convcli.validation import schemas, verdict
+from convcli.validation import verdict
 from convcli.validation.survey import Purpose
 
 
@@ -32,7 +41,7 @@ def validate(
     """
     if not strict and purpose == "document" and not more and is_clean(document, dialect):
         return []
-    found = schemas.findings(dialect.name, document, strict=strict)
+    found = objections(document, dialect, strict=strict)
     if any(finding.severity == "error" for finding in found):
         return found
     transcript = dialect.lift(document)

@@ -29,8 +29,8 @@ def summary(result: Summary, paint: Paint, command: str = "convert", width: int 
         head += " (--keep-going converts the rest)"
     if not result.losses:
         return f"{head}\n" if result.refused else f"{head}, nothing lost\n"
-    lossy = count(result.lossy, "transcript")
-    lead = f"{count(result.losses, 'field')} lost in {lossy} ({_subtotals(result)})"
+    lossy = f" in {count(result.lossy, 'transcript')}" if result.lossy else ""  # a torn record is in none
+    lead = f"{count(result.losses, 'field')} lost{lossy} ({_subtotals(result)})"
     told = f"{lead}: {filled(_groups(result, width), ' · ', None)}"
     if width is not None and cells(told) > width:
         told = f"{lead}:\n  {filled(_groups(result, width), ' · ', width - INDENT)}"

@@ -29,6 +29,10 @@ _MAGIC = (
     (b"<html", "an HTML page"),
     (b"<?xml", "XML"),
 )
+_CONTROLS = pattern(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+"""Bytes that no text has."""
+LOOK_AT = 1 << 10
+"""Bytes of a file that show whether it is a text."""
 _NUMBERS = pattern(rb"[0-9]+ [0-9]+ [0-9]")
 
 
@@ -71,6 +75,8 @@ def of_invalid(data: bytes, at: int) -> ForeignContent:
     if byte in (0xC0, 0xC1):
         message = f"byte 0x{byte:02x} is an overlong form (Java's modified UTF-8), not UTF-8"
         return ForeignContent("not-utf8", message, "write the text again with a program that knows UTF-8")
+    if _CONTROLS.search(data[:LOOK_AT]):
+        return ForeignContent("not-utf8", f"byte 0x{byte:02x} is not UTF-8 here", "these are binary data, and no text")
     mend = "convert it first: iconv -f ISO-8859-1 -t UTF-8 for Latin-1, -f CP1252 for Windows, -f CP932 for Japanese"
     return ForeignContent("not-utf8", f"byte 0x{byte:02x} is not UTF-8 here", mend)
 

@@ -215,7 +215,13 @@ def _syntax_error(text: str, error: JSONDecodeError, start: Position) -> Content
     if zeros is not None:
         return _error(zeros.code, zeros.message, text, at, start, zeros.help)
     message = next((ours for theirs, ours in _SYNTAX if error.msg.startswith(theirs)), "this is not JSON")
-    return _error("not-json", message, text, at, start, _hint(text, at, error.msg))
+    is_text = start == BEGIN and not _OPENING.search(text)
+    return _error("not-json", message, text, at, start, NO_JSON if is_text else _hint(text, at, error.msg))
+
+
+NO_JSON = "convcli reads JSON, JSON Lines, streams of events (SSE), and tables of Parquet and Arrow"
+_OPENING = pattern(r"^\s*[\[{]", re.MULTILINE)
+"""How a line of JSON begins that can hold a transcript."""
 
 
 def _first_bad(text: str, error: JSONDecodeError) -> int:

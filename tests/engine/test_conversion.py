@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.engine import conversion, detection
+from convcli.engine import conversion, detection, pipeline
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.errors import JobError, RefusedError
@@ -104,6 +104,34 @@ def test_a_wrong_name_is_told_the_right_one(document: Any, words: str) -> None:
     with pytest.raises(RefusedError) as refused:
         conversion.lift(document, SESSION)
     assert refused.value.findings[0].help.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("document", "named", "words"),
+    [
+        (
+            {"messages": [{"role": "tool", "tool_call_id": "c", "content": "22"}]},
+            "sharegpt",
+            "this looks like openai-c",
+        ),
+        ({"conversations": [{"from": "human", "value": "Hi."}]}, "openai-chat", "this looks like sharegpt ("),
+        (
+            {"trace": {}, "observations": []},
+            "gemini",
+            "this looks like a trace of Langfuse, which may hold transcripts",
+        ),
+    ],
+)
+def test_a_document_that_its_schema_refuses_is_told_what_it_looks_like(document: Any, named: str, words: str) -> None:
+    with pytest.raises(RefusedError) as refused:
+        conversion.lift(document, dialects.get(named))
+    assert refused.value.findings[0].help.startswith(words)
+    assert pipeline.validate(document, dialects.get(named))[0].help.startswith(words)
+
+
+def test_a_document_of_the_dialect_that_is_broken_is_not_taken_for_another() -> None:
+    broken = {"conversations": [{"from": "human", "value": "Hi."}, {"from": 3}]}
+    assert "looks like" not in pipeline.validate(broken, dialects.get("sharegpt"))[0].help
 
 
 def test_the_transcript_knows_the_document_that_it_was_lifted_from() -> None:
