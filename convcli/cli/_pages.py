@@ -13,7 +13,7 @@ from convcli.jobs.documents import Document
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Transcript
 from convcli.report import message, page
-from convcli.report.text import count
+from convcli.validation.wording import counted
 from convcli.views.gists import first_words
 
 COLUMNS = ["title", "dialect", "begin", "messages", "calls", "errors", "input", "output", "model", "file"]
@@ -39,7 +39,7 @@ class SessionIndex:
     def page(self, *more: str, live: bool = False) -> Iterator[str]:
         """All of it, the newest session first; `more` is to be said of the whole. A live one asks its
         server for a newer one."""
-        words = [count(len(self._rows), "session")]
+        words = [counted(len(self._rows), "session")]
         words += [f"{self._unknown:,} still being counted"] if self._unknown else []
         words += [f"{self._totals[name]:,} {name if name in TOTALS[:3] else f'tokens {name}'}" for name in TOTALS]
         rows = sorted(self._rows, key=lambda row: row["begin"], reverse=True)
@@ -84,7 +84,7 @@ class PageFolder:
         if not self._names:
             return "nothing written\n"
         self._write("index.html", self._index.page())
-        return f"{count(self._names.total(), 'page')} and index.html written to {self.path}\n"
+        return f"{counted(self._names.total(), 'page')} and index.html written to {self.path}\n"
 
     def _name(self, base: str, line: int | None) -> str:
         """Safe in an address and in any file system, and only once."""

@@ -115,14 +115,14 @@ class _PartsJob(msgspec.Struct, frozen=True):
 
     def _tell_rest(self, report: Report) -> None:
         """Say how many findings are not printed, since only the first of each code are kept with the parts."""
-        from convcli.report.text import count
+        from convcli.validation.wording import counted
 
         for group in report.findings:
             is_hidden = all(map(self.reading.hides, group.first))
             if group.count > len(group.first) and not is_hidden:
-                self.screen.tell(f"{count(group.count, group.severity)} in all with the code {group.code}\n")
+                self.screen.tell(f"{counted(group.count, group.severity)} in all with the code {group.code}\n")
         if report.missing:
-            self.screen.tell(f"{count(len(report.missing), 'part')} missing: the same command again does them\n")
+            self.screen.tell(f"{counted(len(report.missing), 'part')} missing: the same command again does them\n")
 
     def _folder(self) -> str:
         reading = self.reading
@@ -268,8 +268,9 @@ def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> in
 
 def tell_unpriced(screen: Screen, statistics: Statistics) -> None:
     """Say which answers have no price while others have."""
-    from convcli.report.text import count, safe_text
+    from convcli.report.text import safe_text
+    from convcli.validation.wording import counted
 
     for model, number in statistics.unpriced.most_common():
         name = safe_text(model) or "no known model"
-        screen.tell(f"note: {count(number, 'answer')} of {name} cost what the configuration does not say\n")
+        screen.tell(f"note: {counted(number, 'answer')} of {name} cost what the configuration does not say\n")

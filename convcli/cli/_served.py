@@ -22,7 +22,7 @@ from convcli.jobs.inputs import Document, InputFile
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import page
-from convcli.report.text import count
+from convcli.validation.wording import counted
 
 if TYPE_CHECKING:
     from convcli.cli._shared import ExitCodes
@@ -78,7 +78,7 @@ class ServedFolder:
             others += not entries
             for entry in entries:
                 index.add(entry.row, entry.title, entry.address.name)
-        return "".join(index.page(f"{count(others, 'file')} without a transcript" if others else "", live=True))
+        return "".join(index.page(f"{counted(others, 'file')} without a transcript" if others else "", live=True))
 
     def address(self, name: str) -> PageAddress | None:
         """The transcript whose page has this name, None where there is none."""

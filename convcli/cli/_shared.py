@@ -214,11 +214,11 @@ class ExitCodes:
 
     def finish(self) -> None:
         """Say how many errors were not printed."""
-        from convcli.report.text import count
+        from convcli.validation.wording import counted
 
         for code, number in self._told.items():
             if number > self._most(code):
-                self._screen.tell(f"and {count(number - self._most(code), 'more input')} with error[{code}]\n")
+                self._screen.tell(f"and {counted(number - self._most(code), 'more input')} with error[{code}]\n")
 
     def _most(self, code: str, exit_code: int | None = None) -> int:
         """How many errors with this code are printed; the first of them says which exit code it has."""
@@ -270,14 +270,15 @@ class DiagnosticPrinter:
     def finish(self) -> None:
         """Say how many were not printed, and what was chosen in vain."""
         _selecting.tell_in_vain(self.screen, self._reading.selection)
-        from convcli.report.text import count, cut, place, safe_text
+        from convcli.report.text import cut, place, safe_text
+        from convcli.validation.wording import counted
 
         for kind, files in list(self._hidden.items())[:MOST_KINDS]:
-            where = place(next(iter(files))) if len(files) == 1 else count(len(files), "file")
+            where = place(next(iter(files))) if len(files) == 1 else counted(len(files), "file")
             self.screen.tell(f"and {files.total():,} more {cut(safe_text(kind), 60)} in {where}\n")
         if more := list(self._hidden.values())[MOST_KINDS:]:
             number = sum(files.total() for files in more)
-            self.screen.tell(f"and {number:,} more of {count(len(more), 'other kind')}\n")
+            self.screen.tell(f"and {number:,} more of {counted(len(more), 'other kind')}\n")
         self._hidden.clear()
 
     def _may_tell(self, file: str, kind: str, alike: int = MOST_ALIKE) -> bool:

@@ -150,21 +150,22 @@ class _Validating:
 
     def _write_baseline(self, baseline: Baseline, verdicts: Iterator[Verdict]) -> None:
         from convcli.files.outputs import open_output
-        from convcli.report.text import count, safe_text
+        from convcli.report.text import safe_text
+        from convcli.validation.wording import counted
 
         findings = [finding for verdict in verdicts for finding in verdict.findings]
         with self.screen.into(open_output(baseline.path, force=True)):
             self.screen.show([baseline.written(findings).decode()])
-        self.screen.tell(f"{count(len(findings), 'finding')} written to {safe_text(baseline.path)}\n")
+        self.screen.tell(f"{counted(len(findings), 'finding')} written to {safe_text(baseline.path)}\n")
 
     def _finish(self) -> int:
         """The last lines, and the exit code."""
         from convcli.report.formats.full import tally
-        from convcli.report.text import count
+        from convcli.validation.wording import counted
 
         _selecting.tell_in_vain(self.screen, self.reading.selection)
         if self.skipped:
-            self.screen.tell(f"{count(self.skipped, 'file')} skipped: no transcripts\n")
+            self.screen.tell(f"{counted(self.skipped, 'file')} skipped: no transcripts\n")
             if not self.total and not self.arguments.transcripts_only:
                 raise JobError(
                     "no-input", "no file holds a transcript", help="name a file to see what is wrong with it"
@@ -174,7 +175,7 @@ class _Validating:
         if self.known or (self.baseline is not None and self.baseline.gone):
             gone = self.baseline.gone if self.baseline is not None else 0
             mended = f", and {gone:,} of the baseline gone: --write-baseline takes them out" if gone else ""
-            self.screen.tell(f"{count(self.known, 'known finding')} not shown{mended}\n")
+            self.screen.tell(f"{counted(self.known, 'known finding')} not shown{mended}\n")
         if self.errors or (self.warnings and self.arguments.strict):
             self.codes.add(UNACCEPTABLE)
         return DONE if self.arguments.exit_zero and self.codes.worst == UNACCEPTABLE else self.codes.worst

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from convcli.engine.conversion import Conversion, compared
+from convcli.kit.values import read_json
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
-from convcli.model.errors import ContentError, JobError
+from convcli.model.errors import JobError
 from convcli.model.transcript import Path, ToolCall, Transcript
 from convcli.proof.places import Places
 from convcli.validation import schemas
@@ -66,15 +67,8 @@ def _inside(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         return {}
     texts = ((name, text) for name, text in value.items() if isinstance(text, str) and text.lstrip()[:1] in ("[", "{"))
-    held = ((name, _parsed(text)) for name, text in texts)
+    held = ((name, read_json(text)) for name, text in texts)
     return {name: inside for name, inside in held if isinstance(inside, (list, dict))}
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return exact_json.parse_text(text)[0]
-    except ContentError:
-        return None
 
 
 # --- arguments -------------------------------------------------------------------------------------------------------
@@ -125,7 +119,7 @@ def _is_there(document: Any, path: Path) -> bool:
 def _styled(value: Any, style: ArgumentStyle) -> Any:
     if style == "text":
         return exact_json.write_text(value) if isinstance(value, dict) else value
-    inside = _parsed(value) if isinstance(value, str) else None
+    inside = read_json(value) if isinstance(value, str) else None
     return inside if isinstance(inside, dict) else value
 
 

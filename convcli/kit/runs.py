@@ -174,3 +174,9 @@ def add_parts(turn: Message, parts: Iterable[Part]) -> None:
             turn.parts[-1] = Text(last.text + part.text)
         elif not isinstance(part, Text) or part.text:
             turn.parts.append(Text(part.text) if isinstance(part, Text) else part)
+
+
+def only_turn(messages: list[Message]) -> Message | None:
+    """The turn of the assistant, where a run has only one: the counts of the run are those of this turn."""
+    turns = [message for message in messages if message.role == "assistant"]
+    return turns[0] if len(turns) == 1 else None

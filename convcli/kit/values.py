@@ -66,6 +66,14 @@ def _last_wins(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def read_json(text: str) -> Any:
+    """The value that a text spells as JSON; None for any other text."""
+    try:
+        return exact_json.parse_text(text)[0]
+    except ContentError:
+        return None
+
+
 def write_arguments(arguments: dict[str, Any], raw: str | None) -> str:
     """The arguments as JSON in a string: the raw text of the source where there is one."""
     return exact_json.write_text(arguments) if raw is None else raw

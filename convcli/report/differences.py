@@ -8,7 +8,8 @@ from typing import Any
 
 from convcli.proof.equality import as_json
 from convcli.proof.reasons import LEVELS
-from convcli.report.text import Paint, count, cut, json_text, place, safe_text
+from convcli.report.text import Paint, cut, json_text, place, safe_text
+from convcli.validation.wording import counted
 
 WIDTH = 100
 """Characters of a value that are shown."""
@@ -28,7 +29,7 @@ def listed(rows: Sequence[dict[str, Any]], first: str, second: str, paint: Paint
     levels = Counter(row["level"] for row in rows)
     parts = [f"{levels[level]:,} of {level}" for level in LEVELS if levels[level]]
     if rows:
-        yield f"{count(len(rows), 'difference')}: {', '.join(parts)}\n"
+        yield f"{counted(len(rows), 'difference')}: {', '.join(parts)}\n"
     elif beyond:
         yield f"the same conversation, but for content that one dialect has no place for: --exact tells {beyond:,}\n"
     else:

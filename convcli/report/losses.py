@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from convcli.jobs.converting import LossCount, Summary
 from convcli.model.located import number_of
 from convcli.proof.reasons import LEVELS, MISSING, Loss
-from convcli.report.text import Paint, cells, count, cut, filled, place, safe_text, tail
+from convcli.report.text import Paint, cells, cut, filled, place, safe_text, tail
+from convcli.validation.wording import counted
 
 MOST_GROUPS = 8
 INDENT, LEAST_OF_PLACE = 2, 20
@@ -20,7 +21,7 @@ def summary(result: Summary, paint: Paint, command: str = "convert", width: int 
     """What was converted, and then what got lost: content first, the rest by how often; on one line, but of a terminal
     on as many as it takes, where the path of the first loses its beginning before it takes a line of its own."""
     sources = ", ".join(result.sources)
-    head = f"{command}: {count(result.transcripts, 'transcript')}, {sources} → {result.target}"
+    head = f"{command}: {counted(result.transcripts, 'transcript')}, {sources} → {result.target}"
     if result.refused:
         head += f", {result.refused:,} refused"
     if not result.outputs:
@@ -29,8 +30,8 @@ def summary(result: Summary, paint: Paint, command: str = "convert", width: int 
         head += " (--keep-going converts the rest)"
     if not result.losses:
         return f"{head}\n" if result.refused else f"{head}, nothing lost\n"
-    lossy = f" in {count(result.lossy, 'transcript')}" if result.lossy else ""  # a torn record is in none
-    lead = f"{count(result.losses, 'field')} lost{lossy} ({_subtotals(result)})"
+    lossy = f" in {counted(result.lossy, 'transcript')}" if result.lossy else ""  # a torn record is in none
+    lead = f"{counted(result.losses, 'field')} lost{lossy} ({_subtotals(result)})"
     told = f"{lead}: {filled(_groups(result, width), ' · ', None)}"
     if width is not None and cells(told) > width:
         told = f"{lead}:\n  {filled(_groups(result, width), ' · ', width - INDENT)}"
@@ -52,7 +53,7 @@ def _groups(result: Summary, width: int | None) -> Iterator[str]:
         yield _group(group) if index else _with_place(_group(group), _place(group.first), width)
     if len(groups) > MOST_GROUPS:
         more = groups[MOST_GROUPS:]
-        yield f"and {sum(group.count for group in more):,} more, of {count(len(more), 'other kind')}"
+        yield f"and {sum(group.count for group in more):,} more, of {counted(len(more), 'other kind')}"
 
 
 def _with_place(group: str, where: str, width: int | None) -> str:

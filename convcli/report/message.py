@@ -7,7 +7,8 @@ from typing import Any
 
 from convcli.model.transcript import Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.report.tables import View
-from convcli.report.text import Paint, count, cut, filled, json_text, safe_text
+from convcli.report.text import Paint, cut, filled, json_text, safe_text
+from convcli.validation.wording import counted
 from convcli.views.rows import CallPairs, part_text
 from convcli.wire.decimals import builtins
 
@@ -25,9 +26,9 @@ def title(row: dict[str, Any], *, hides_events: bool = False) -> list[str]:
 
 def _numbers(row: dict[str, Any], of_events: str = "") -> list[str]:
     """How much there is of what is counted; `of_events` is said behind the events."""
-    numbers = [count(row[name], name[:-1]) for name in ("messages", "calls", "errors")]
+    numbers = [counted(row[name], name[:-1]) for name in ("messages", "calls", "errors")]
     numbers += [f"{row['unpaired']:,} unpaired"] if row.get("unpaired") else []
-    numbers += [f"{count(row['events'], 'event')}{of_events}"] if row["events"] else []
+    numbers += [f"{counted(row['events'], 'event')}{of_events}"] if row["events"] else []
     return numbers + ([f"{row['input']:,} tokens in, {row['output']:,} out"] if row["input"] or row["output"] else [])
 
 
@@ -47,7 +48,7 @@ class Totals:
     def told(self) -> str:
         """All of it, on one line."""
         first, *others = _numbers(self._sums)
-        return filled([f"{count(self.rows, 'transcript')}: {first}", *others], ", ", LONGEST_LINE) + "\n"
+        return filled([f"{counted(self.rows, 'transcript')}: {first}", *others], ", ", LONGEST_LINE) + "\n"
 
 
 def heading(pieces: list[str], paint: Paint, width: int | None = None) -> str:

@@ -123,11 +123,6 @@ def spot(line: int, where: str, row: int = -1) -> str:
     return safe_text(" ".join(filter(None, [record, where]))) or "the whole"
 
 
-def count(number: int, unit: str) -> str:
-    """`1 error`, `2 errors`."""
-    return f"{number:,} {unit}{'s' * (number != 1)}"
-
-
 MOST_COLOURED = 1 << 18
 """Characters of a JSON text that is coloured: a second of work."""
 

@@ -35,6 +35,7 @@ def described(value: Any) -> str:
 
 
 def counted(number: int, unit: str) -> str:
+    """`1 error`, `2 errors`."""
     return f"{number:,} {unit}{'s' * (number != 1)}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from convcli.kit.runs import joined_turns, last_run
+from convcli.kit.runs import joined_turns, last_run, only_turn
 from convcli.model.transcript import Message, Opaque, Part, Text, ToolCall, ToolResult, Transcript
 
 QUESTION = Message("user", [Text("go")])
@@ -52,3 +52,8 @@ def test_behind_a_failure_another_turn_begins() -> None:
 
 def test_turns_that_say_nothing_are_left_out_unless_they_failed() -> None:
     assert joined_turns([said(), said("", error=True), RESULT, said("")]) == [said(error=True), RESULT]
+
+
+def test_of_several_turns_none_is_the_only_one() -> None:
+    assert only_turn([QUESTION, CALL, RESULT]) is CALL
+    assert only_turn([CALL, RESULT, said("done")]) is None

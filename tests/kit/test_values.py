@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from convcli.kit.values import counts, pairs, paths, put_counts, read_arguments, take_counts, write_arguments
+from convcli.kit.values import counts, pairs, paths, put_counts, read_arguments, read_json, take_counts, write_arguments
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,8 @@ def test_a_table_is_written_as_pairs_and_its_paths_as_steps() -> None:
     assert pairs("a=b c=d=e") == {"a": "b", "c": "d=e"}
     assert paths("a=b/c d=../e") == {"a": ("b", "c"), "d": ("..", "e")}
     assert counts("b/c=a d=e") == {("b", "c"): "a", ("d",): "e"}
+
+
+@pytest.mark.parametrize(("text", "value"), [('{"a": [1]}', {"a": [1]}), ('"a"', "a"), ("a", None), ("", None)])
+def test_a_text_is_read_where_it_spells_json(text: str, value: object) -> None:
+    assert read_json(text) == value

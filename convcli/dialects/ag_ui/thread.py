@@ -8,6 +8,7 @@ from convcli.dialects.ag_ui.messages import NAME, lift_message, lift_tool
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, carried_by, carry, extras_of, rest_of, without_nulls
+from convcli.kit.runs import only_turn
 from convcli.kit.values import take_counts, time_of_milliseconds
 from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, Transcript
 
@@ -265,12 +266,6 @@ def time_of(event: Native) -> str | None:
 def _thought(native: Native) -> Reasoning:
     carried = rest_of(native, "id", "role", "content")
     return Reasoning(native["content"], extras=extras_of(NAME, {"messageId": native["id"], **carried}))
-
-
-def only_turn(messages: list[Message]) -> Message | None:
-    """The turn of the agent, where a run has only one."""
-    turns = [message for message in messages if message.role == "assistant"]
-    return turns[0] if len(turns) == 1 else None
 
 
 def answers_from(messages: list[Message]) -> int:

@@ -7,8 +7,9 @@ from itertools import count
 from typing import Any
 
 from convcli.dialects.ag_ui.messages import ASIDE, NAME, thought_id, write_messages, write_result, write_tool
-from convcli.dialects.ag_ui.thread import FIRST_RUN, USAGE, answers_from, is_question, only_turn
+from convcli.dialects.ag_ui.thread import FIRST_RUN, USAGE, answers_from, is_question
 from convcli.kit.objects import Keys, Native, as_object, carried_by, omit, without_nulls
+from convcli.kit.runs import only_turn
 from convcli.kit.streams import fragments
 from convcli.kit.texts import text_of
 from convcli.kit.values import milliseconds_of_time, put_counts, write_arguments

@@ -19,13 +19,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.gemini_cli_stream.writing import FAILURE, NAME, STATS, has_end, only_turn, write
+from convcli.dialects.gemini_cli_stream.writing import FAILURE, NAME, STATS, has_end, write
 from convcli.kit import lacking
 from convcli.kit.fitting import refusals_as_texts
 from convcli.kit.objects import Keys, Native, extras_of
 from convcli.kit.passes import on_each_message, on_messages, on_results, shared, shared_all
 from convcli.kit.results import has_failed, has_media, in_words, separate_results
-from convcli.kit.runs import Run, add_parts
+from convcli.kit.runs import Run, add_parts, only_turn
 from convcli.kit.sessions import active_branch, results_between_events
 from convcli.kit.sessions import events as session_events
 from convcli.kit.values import paths, take_counts

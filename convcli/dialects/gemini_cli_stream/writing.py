@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.kit.objects import Native, as_object, carried_by, omit, without_nulls
+from convcli.kit.runs import only_turn
 from convcli.kit.streams import fragments
 from convcli.kit.values import counts, put_counts
 from convcli.model.dialect import Options
@@ -18,12 +19,6 @@ FAILURE = "Error"
 STATS: dict[tuple[str, ...], str] = counts(
     "total_tokens=totalTokens input_tokens=inputTokens output_tokens=outputTokens cached=cacheReadTokens"
 )
-
-
-def only_turn(messages: list[Message]) -> Message | None:
-    """The turn of the model, where it is the only one: the counts of the run are those of this turn."""
-    turns = [message for message in messages if message.role == "assistant"]
-    return turns[0] if len(turns) == 1 else None
 
 
 def has_end(transcript: Transcript, failed: Message) -> bool:

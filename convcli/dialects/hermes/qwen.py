@@ -18,6 +18,7 @@ from typing import Any
 from convcli.families.rows import calls
 from convcli.families.rows.thoughts import JOINT, without
 from convcli.kit.objects import Native
+from convcli.kit.values import read_json
 from convcli.wire import exact_json
 
 BREAK = "\n"
@@ -92,7 +93,7 @@ def _value(text: str, schema: Any) -> Any:
         return text
     if text in OF_PYTHON:
         return OF_PYTHON[text]
-    value = calls.read_json(text)
+    value = read_json(text)
     return text if value is None and text != "null" else value
 
 
@@ -135,7 +136,7 @@ def read_tools(text: str) -> tuple[str, list[Native]] | None:
 
 def _listed(lines: str) -> list[Native] | None:
     """The tools, of which each stands on a line."""
-    natives = [calls.read_json(line) for line in lines.split(BREAK)]
+    natives = [read_json(line) for line in lines.split(BREAK)]
     return natives if calls.are_tools(natives) else None
 
 

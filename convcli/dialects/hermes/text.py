@@ -11,6 +11,7 @@ from convcli.dialects.hermes.qwen import read_tools as read_tools_of_qwen
 from convcli.families.rows import calls
 from convcli.families.rows.thoughts import JOINT
 from convcli.kit.objects import Native
+from convcli.kit.values import read_json
 
 BREAK = "\n"
 CALL = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
@@ -53,7 +54,7 @@ def read_answer(text: str, schemas: Mapping[str, Any] = NO_SCHEMAS) -> list[str 
 
 
 def _call(text: str, schemas: Mapping[str, Any]) -> Native | None:
-    value = calls.read_json(text)
+    value = read_json(text)
     return value if calls.is_call(value) else read_function(text, schemas)
 
 
@@ -84,7 +85,7 @@ def read_results(text: str, *, are_texts: bool = False) -> list[str | Native] | 
 
 
 def _result(text: str) -> str | Native:
-    value = calls.read_json(text)
+    value = read_json(text)
     is_named = isinstance(value, dict) and isinstance(value.get("name"), str) and value.get("content") is not None
     return value if is_named else text.strip(BREAK)
 

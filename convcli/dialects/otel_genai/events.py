@@ -12,10 +12,8 @@ from convcli.dialects.otel_genai.spans import opened
 from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, extras_of, omit, rest_of, without_empty
-from convcli.kit.values import pairs
-from convcli.model.errors import ContentError
+from convcli.kit.values import pairs, read_json
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult
-from convcli.wire import exact_json
 
 ROLE_OF = pairs(
     "gen_ai.system.message=system gen_ai.user.message=user gen_ai.assistant.message=assistant "
@@ -59,8 +57,8 @@ class _Body:
         if "body" in native:
             self.said, self.home = opened(native["body"], (), ("body",), self.places), ("body",)
             self.rest = omit(native, "body")
-        elif isinstance(text, str) and isinstance(_parsed(text), dict):
-            self.said, self.places[()] = _parsed(text), places.get((CONTENT,), ("attributes", CONTENT))
+        elif isinstance(text, str) and isinstance(read_json(text), dict):
+            self.said, self.places[()] = read_json(text), places.get((CONTENT,), ("attributes", CONTENT))
             self.rest = {**native, "attributes": omit(held, CONTENT)}
         elif "attributes" in native:
             self.said, self.places, self.home = held, places, ("attributes",)
@@ -78,13 +76,6 @@ class _Body:
             if path[:cut] in self.places:
                 return (*self.places[path[:cut]], *path[cut:]) if self.home else self.places[path[:cut]]
         return (*self.home, *path)
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return exact_json.parse_text(text)[0]
-    except ContentError:
-        return None
 
 
 # ---------------------------------------------------------------- lift

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
 from convcli.kit.passes import on_parts
-from convcli.kit.values import read_arguments
-from convcli.model.errors import ContentError
+from convcli.kit.values import read_arguments, read_json
 from convcli.model.transcript import Path, ToolCall, ToolDefinition
 from convcli.wire import exact_json
 
@@ -27,14 +26,6 @@ def read_natives(text: str) -> list[Native] | None:
     value = read_json(text)
     natives = value if isinstance(value, list) else [value]
     return natives if natives and all(map(is_call, natives)) else None
-
-
-def read_json(text: str) -> Any:
-    """The value that a text spells; None for any other text."""
-    try:
-        return exact_json.parse(text)
-    except ContentError:
-        return None
 
 
 def is_call(value: Any) -> bool:

@@ -9,7 +9,8 @@ import msgspec
 
 from convcli.model.findings import Finding
 from convcli.model.located import number_of
-from convcli.report.text import Paint, count, place, safe_text
+from convcli.report.text import Paint, place, safe_text
+from convcli.validation.wording import counted
 
 if TYPE_CHECKING:
     from convcli.jobs.judging import Verdict
@@ -82,7 +83,7 @@ class _Repeated:
         """A line for each finding that was not shown every time."""
         for (severity, code, message), same in self._known.items():
             if same.hidden:
-                files = count(same.files - MOST_FILES, "more file")
+                files = counted(same.files - MOST_FILES, "more file")
                 yield f"{severity}[{code}] {safe_text(message)}: {same.hidden:,} times in {files}\n"
 
 
@@ -108,6 +109,6 @@ def tally(errors: int, warnings: int, bad: int, total: int, paint: Paint) -> str
     """The last line: how many findings in how many transcripts."""
     clean = f"{total - bad:,} clean"
     if not errors and not warnings:
-        return f"{count(total, 'transcript')}, {paint.bold('all clean') if total != 1 else paint.bold('clean')}\n"
-    counts = " and ".join(count(n, unit) for n, unit in ((errors, "error"), (warnings, "warning")) if n)
-    return f"{paint.bold(counts)} in {bad:,} of {count(total, 'transcript')}, {clean}\n"
+        return f"{counted(total, 'transcript')}, {paint.bold('all clean') if total != 1 else paint.bold('clean')}\n"
+    counts = " and ".join(counted(n, unit) for n, unit in ((errors, "error"), (warnings, "warning")) if n)
+    return f"{paint.bold(counts)} in {bad:,} of {counted(total, 'transcript')}, {clean}\n"

@@ -15,7 +15,8 @@ from convcli.jobs.judging import Verdict
 from convcli.model.findings import Finding
 from convcli.report.formats.sarif import relative
 from convcli.report.tables import View
-from convcli.report.text import count, safe_text
+from convcli.report.text import safe_text
+from convcli.validation.wording import counted
 
 MOST = 10
 COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
@@ -34,7 +35,7 @@ def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
                 yield _command(finding)
     for severity, number in told.items():
         if number > MOST:
-            more = count(number - MOST, f"more {severity}")
+            more = counted(number - MOST, f"more {severity}")
             yield f"::notice title=convcli::and {more}, which GitHub would not show\n"
     _summarize(codes)
 

@@ -20,7 +20,8 @@ from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Te
 from convcli.report.page import markdown, plot
 from convcli.report.page.calls import call_card, medium, result_block
 from convcli.report.page.pieces import in_pieces
-from convcli.report.text import count, safe_text
+from convcli.report.text import safe_text
+from convcli.validation.wording import counted
 from convcli.views.rows import UNWELL, CallPairs, part_text, seconds_between
 
 ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "event"))
@@ -153,7 +154,7 @@ class _View:
         texts = ((index, safe_text("".join(map(part_text, message.parts)), lines=True)) for index, message in events)
         rows = "".join(f'<div id="m{index}"><pre>{escape(text)}</pre></div>' for index, text in texts)
         return (
-            f'<details class="item events" data-role="event"><summary>{count(len(events), "event")}</summary>'
+            f'<details class="item events" data-role="event"><summary>{counted(len(events), "event")}</summary>'
             f"{rows}</details>\n"
         )
 
@@ -175,7 +176,7 @@ class _View:
     def _heading(self, index: int, message: Message, before: str | None) -> str:
         tokens = (message.usage or {}).get("outputTokens")
         unwell = UNWELL.get(message.stop_reason or "")
-        words = [message.name, message.model, count(tokens, "token") if tokens else None]
+        words = [message.name, message.model, counted(tokens, "token") if tokens else None]
         words += ["not on the active branch" if id(message) in self.off else None]
         words += ["summary of what came before" if message.replaces is not None else None]
         about = " · ".join(escape(safe_text(word)) for word in words if word)
@@ -193,7 +194,7 @@ class _View:
                 return f'<div class="text">{markdown.html(safe_text(part.text, lines=True))}</div>\n'
             case Reasoning():
                 text = safe_text("\n".join([*(part.summary or ()), part.text]), lines=True)
-                title = f"thinking, {count(len(text), 'character')}"
+                title = f"thinking, {counted(len(text), 'character')}"
                 return f'<details class="thinking"><summary>{title}</summary>{markdown.html(text)}</details>\n'
             case ToolCall():
                 return self._call(part, marks)

@@ -9,7 +9,8 @@ from typing import Any
 
 from convcli.model.transcript import Media, ToolCall, ToolResult
 from convcli.report.page.markdown import code
-from convcli.report.text import count, json_text, safe_text
+from convcli.report.text import json_text, safe_text
+from convcli.validation.wording import counted
 from convcli.views.gists import COMMANDS, command_of, gist
 from convcli.views.rows import part_text
 from convcli.wire.decimals import builtins
@@ -64,7 +65,7 @@ def _arguments(call: ToolCall) -> Iterator[str]:
     if call.arguments and not _is_told(call.arguments):
         inside = "".join(_fields(call.arguments))
         is_open = _change_of(call.arguments) != () and inside.count("\n") <= MOST_OPEN
-        yield _folded(count(len(call.arguments), "argument"), inside, is_open=is_open)
+        yield _folded(counted(len(call.arguments), "argument"), inside, is_open=is_open)
 
 
 def _fields(arguments: dict[str, Any]) -> Iterator[str]:
@@ -105,7 +106,7 @@ def result_block(result: ToolResult, status: str, *, index: int | None = None, c
     text = safe_text(part_text(result), lines=True)
     first = " ".join(text[: 4 * FIRST].split())[:FIRST]
     shown = f"<pre>{escape(text)}</pre>" if result.kind != "multimodal" else "".join(map(_piece, result.value))
-    size = f'<span class="dim">{count(len(text), "character")}</span>'
+    size = f'<span class="dim">{counted(len(text), "character")}</span>'
     head = f"{link}{_state(status)} {escape(first)}{'…' if len(text) > len(first) else ''} ·"
     place = f' id="m{index}"' if index is not None else ""
     return f'<details class="result"{place}><summary>{head} {size}</summary>{shown}</details>'
