@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from convcli.engine import detection, untrusted
 from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
+from convcli.model.document import Rows
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Origin, Transcript
@@ -106,9 +107,14 @@ def _other_format(document: Any, dialect: Dialect) -> str:
     known = foreign.recognise([document])
     if known is not None:
         return f"{known.message}: {known.help}"
-    ranked = detection.candidates(document)
+    ranked = detection.candidates(document) or (detection.candidates(document[0]) if _has_rows(document) else [])
     is_other = bool(ranked) and ranked[0][0] != dialect.name
     return f"this looks like {ranked[0][0]} ({ranked[0][1].reason})" if is_other else ""
+
+
+def _has_rows(document: Any) -> bool:
+    """Was a file read as the rows of one document, of which each may be a document of another dialect?"""
+    return isinstance(document, Rows) and bool(document)
 
 
 def _of_first(document: Any) -> tuple[str, ...]:

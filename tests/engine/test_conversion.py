@@ -114,6 +114,11 @@ def test_a_wrong_name_is_told_the_right_one(document: Any, words: str) -> None:
             "sharegpt",
             "this looks like openai-c",
         ),
+        (
+            Rows([{"messages": [{"role": "tool", "tool_call_id": "c", "content": "22"}]}]),
+            "hf-trace",
+            "this looks like openai-chat (",
+        ),
         ({"conversations": [{"from": "human", "value": "Hi."}]}, "openai-chat", "this looks like sharegpt ("),
         (
             {"trace": {}, "observations": []},
