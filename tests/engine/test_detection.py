@@ -33,7 +33,7 @@ from tests.support import names, samples
         ([], "this is an empty list, and no transcript"),
         ({}, "this is an empty object, and no transcript"),
         ([[]], "no dialect recognises this: a list, of which the first is an empty list"),
-        ([None], "no dialect recognises this: a list, of which the first is null"),
+        ([None], "this is a list of 1 item, and no transcript"),
         ([{}], "no dialect recognises this: a list, of which the first is an empty object"),
         ({"a": 1}, 'no dialect recognises this: an object with the keys "a"'),
         ({"a key with spaces": 1}, "no dialect recognises this: an object of 1 key"),
