@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Container, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import structs
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
@@ -18,7 +19,7 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.jobs.inputs import Document
+    from convcli.jobs.inputs import Document, Input
     from convcli.jobs.reading import ReadingOptions
     from convcli.views.rows import Row
 
@@ -91,12 +92,27 @@ def _rows(paths: Iterable[tuple[str, str | None]], reading: ReadingOptions, code
 
     names = {programs.dialect_of(name).name: name for name in reversed(programs.names())}
     for path, program in paths:
-        with codes.guard(path), reading.opened(path) as opened:
+        with codes.guard(path), _opened(path, program, reading, names) as opened:
             if opened.dialect.name in names:
                 for item in opened:
                     if isinstance(item, inputs.Document):
                         yield _row(item, program or names[opened.dialect.name])
                         codes.add(DONE)
+
+
+@contextmanager
+def _opened(path: str, program: str | None, reading: ReadingOptions, names: Container[str]) -> Iterator[Input]:
+    """A file as what it looks like; as the session of the program that keeps it, where it looks like none: one in
+    which nobody said more than texts has no marks of its program."""
+    from convcli.jobs import programs
+
+    with reading.opened(path) as opened:
+        is_session = program is None or opened.dialect.name in names
+        if is_session:
+            yield opened
+    if not is_session and program is not None:
+        with structs.replace(reading, dialect=programs.dialect_of(program).name).opened(path) as opened:
+            yield opened
 
 
 def _row(document: Document, program: str) -> Row:

@@ -116,6 +116,13 @@ def test_the_directory_of_a_session_of_cline_stands_in_its_manifest_or_in_the_hi
     assert row["cwd"] == expected
 
 
+def test_a_session_of_which_nothing_but_its_place_tells_the_program_is_listed(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": [{"type": "text", "text": "Hi."}]}, {"role": "assistant", "content": "Ah."}]
+    put(tmp_path / ".cline/data/tasks/17/api_conversation_history.json", said)
+    [row] = rows("--home", tmp_path)
+    assert (row["program"], row["messages"], row["title"]) == ("cline", 2, "Hi.")
+
+
 def put(path: Path, content: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content if isinstance(content, str) else json.dumps(content))
