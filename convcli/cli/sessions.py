@@ -107,12 +107,11 @@ def _opened(path: str, program: str | None, reading: ReadingOptions, names: Cont
     from convcli.jobs import programs
 
     with reading.opened(path) as opened:
-        is_session = program is None or opened.dialect.name in names
-        if is_session:
+        if program is None or opened.dialect.name in names:
             yield opened
-    if not is_session and program is not None:
-        with structs.replace(reading, dialect=programs.dialect_of(program).name).opened(path) as opened:
-            yield opened
+            return
+    with structs.replace(reading, dialect=programs.dialect_of(program).name).opened(path) as opened:
+        yield opened
 
 
 def _row(document: Document, program: str) -> Row:

@@ -7,23 +7,8 @@ from typing import Any
 import pytest
 
 from convcli.kit.ids import chained, is_uuid, new_uuid, numbered, uuid_of, with_session_id
-from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
-
-
-def number(count: int) -> str:
-    return f"n{count}"
-
-
-def turn(text: str, **fields: Any) -> Message:
-    return Message("user", [Text(text)], **fields)
-
-
-def ids(transcript: Transcript) -> list[str | None]:
-    return [message.id for message in transcript.messages]
-
-
-def parents(transcript: Transcript) -> list[str | None]:
-    return [message.parent_id for message in transcript.messages]
+from convcli.model.transcript import Message, ToolCall, ToolResult, Transcript
+from tests.kit.turns import ids, number, parents, turn
 
 
 def test_messages_get_ids_that_no_other_has() -> None:

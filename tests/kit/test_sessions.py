@@ -27,29 +27,14 @@ from convcli.kit.sessions import (
     with_models,
     with_rows,
 )
-from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Opaque, ToolCall, ToolResult, Transcript
+from tests.kit.turns import ids, number, parents, turn
 
 ROW = Envelope(
     "type id parentId timestamp message",
     {"id": "id", "parentId": "parent_id", "timestamp": "created_at"},
     content="type message",
 )
-
-
-def number(count: int) -> str:
-    return f"n{count}"
-
-
-def turn(text: str, **fields: Any) -> Message:
-    return Message("user", [Text(text)], **fields)
-
-
-def ids(transcript: Transcript) -> list[str | None]:
-    return [message.id for message in transcript.messages]
-
-
-def parents(transcript: Transcript) -> list[str | None]:
-    return [message.parent_id for message in transcript.messages]
 
 
 # ---------------------------------------------------------------- rows

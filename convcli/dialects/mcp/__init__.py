@@ -29,6 +29,7 @@ from convcli.kit import fitting, lacking, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of
 from convcli.kit.renaming import renaming
+from convcli.kit.texts import text_of
 from convcli.model.branches import active
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolResult, Transcript
@@ -208,10 +209,9 @@ def _write_result(transcript: Transcript, _: Native) -> Native:
 def _write_request(transcript: Transcript, carried: Native) -> Native:
     messages = transcript.messages
     system = messages[0] if messages and messages[0].role == "system" else None
-    texts = [part.text for part in system.parts if isinstance(part, Text)] if system is not None else []
     native = {
         "messages": sampling.write_messages(messages if system is None else messages[1:]),
-        "systemPrompt": None if system is None else "\n\n".join(texts),
+        "systemPrompt": None if system is None else text_of(system.parts, "\n\n"),
         **sampling.write_request(transcript, carried),
         "tools": None if transcript.tools is None else write_tools(transcript),
     }

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from convcli.families.openai.calls import text_of_result
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.kit.texts import is_bare
+from convcli.kit.texts import is_bare, text_of
 from convcli.model.transcript import Media, Message, Part, Path, Reasoning, Refusal, Spots, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
@@ -93,11 +93,10 @@ def write_message(message: Message) -> Native:
     """A turn of one text and one thought, or a result."""
     if message.role == "tool":
         return _write_result(message)
-    texts = [part.text for part in message.parts if isinstance(part, Text)]
     thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
     native = {
         "role": message.role,
-        "content": JOINT.join(texts),
+        "content": text_of(message.parts, JOINT),
         "thinking": JOINT.join(thoughts) if thoughts else None,
         **_write_images(message.parts),
         "tool_calls": [_write_call(part) for part in message.parts if isinstance(part, ToolCall)] or None,
@@ -126,8 +125,7 @@ def _write_result(message: Message) -> Native:
 def _write_value(result: ToolResult) -> Native:
     if result.kind != "multimodal":
         return {"content": text_of_result(result)}
-    texts = [part.text for part in result.value if isinstance(part, Text)]
-    return {"content": JOINT.join(texts), **_write_images(result.value)}
+    return {"content": text_of(result.value, JOINT), **_write_images(result.value)}
 
 
 # ---------------------------------------------------------------- fit
