@@ -6,7 +6,7 @@ to keep going. What has to be told on the way goes to two functions, one for los
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -209,13 +209,13 @@ class InputConversion:
         """Where a further part of the input goes: nothing is restored of an output that does not appear."""
         return self.sinks if self._is_acceptable() else replace(self.sinks, restore=None)
 
-    def join(self, summary: Summary, written: Iterable[bytes]) -> None:
-        """Count in what came of a further part of the input, and take what was written of it, line by line."""
+    def join(self, summary: Summary) -> Callable[[bytes], None] | None:
+        """Count in what came of a further part of the input; gives what takes the lines that were written of it, None
+        where the output does not appear."""
         self.summary.add(summary)
-        if self._is_acceptable() and summary.transcripts:
-            assert self._file is not None
-            for line in written:
-                self._file.add_line(line)
+        if self._file is None or not self._is_acceptable():
+            return None
+        return self._file.add_line
 
     def finish(self) -> None:
         """Let the output appear if all is well."""

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 MOST_UNREADABLE = 64
 """Lines that cannot be read before the first that can: beyond that, nobody would call it JSON Lines."""
 RANGE = 1 << 20
-"""Bytes of a file that a process reads at a time."""
+"""Bytes of a file that a process reads at a time, at least."""
 WORTH = 8 << 20
 """Bytes that take longer than it takes to start processes for them."""
 

@@ -28,6 +28,10 @@ from convcli.jobs.storage import ToldOnce
 from convcli.jobs.workers import Emit, TaskResult, all_done
 from convcli.model.errors import ConvcliError
 
+RANGES = 16
+"""Ranges of a large file for each process: they end at about the same time, and each costs some handing over."""
+MOST_RANGE = 4 << 20
+"""Bytes of a file that a process reads at a time, where it is very large."""
 MOST_TOGETHER = 32
 """Files that one process works on one after the other before it is asked again."""
 
@@ -43,7 +47,7 @@ Wanted: TypeAlias = tuple[bool, bool]
 def completed(run: InputConversion | SplitConversion, processes: int) -> Summary:
     """`converting.completed`, in several processes where the input is large and the target never writes rows: those of
     several transcripts cannot stand in one file."""
-    ranges = _ranges(run.source) if not converting.writes_rows(run.job.target) else None
+    ranges = _ranges(run.source, processes) if not converting.writes_rows(run.job.target) else None
     if ranges is None or isinstance(run, SplitConversion):
         return converting.completed(run)
     told, tell = ToldOnce(), run.sinks.finding
@@ -63,7 +67,7 @@ def completed(run: InputConversion | SplitConversion, processes: int) -> Summary
 
 def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Verdict]:
     """`judging.judge`, in several processes where the input is large."""
-    ranges, told = _ranges(source), ToldOnce()
+    ranges, told = _ranges(source, processes), ToldOnce()
     if ranges is None:
         yield from judging.judge(source, options)
         return
@@ -79,25 +83,25 @@ def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Ve
         yield Verdict(source.name, 0, source.dialect.name, notes, is_of_file=True)
 
 
-def _ranges(source: Input) -> Iterator[InputPiece] | None:
+def _ranges(source: Input, processes: int) -> Iterator[InputPiece] | None:
     """The pieces of an input that is worth several processes. They are made while the first are worked on, so lines are
     counted here."""
     if not source.is_large:
         return None
-    pieces = cut(InputPiece(source.name, "", source.size), source, inputs.RANGE, counts=True)
+    size = max(inputs.RANGE, min(source.size // (RANGES * processes), MOST_RANGE))
+    pieces = cut(InputPiece(source.name, "", source.size), source, size, counts=True)
     first = next(pieces)
     return None if first.is_whole else chain([first], pieces)
 
 
 def _join(run: InputConversion, done: TaskResult) -> None:
-    """Take what came of a range."""
-    sinks, written = run.sinks_of_more(), list[bytes]()
+    """Take what came of a range; of one that has failed, what was told before."""
+    sinks = run.sinks_of_more()
+    write = None if done.has_failed else run.join(done.value().summary)
+    take = _taking(sinks, write)
     for name, item in done.emitted():
-        _take(name, item, sinks, written.append)
-    result: PieceResult = done.value()
-    assert result.summary is not None
-    run.join(result.summary, written)
-    run.source.read_elsewhere += result.piece.size
+        take[name](item)
+    run.source.read_elsewhere += done.value().piece.size
 
 
 def convert_range(source: Input, job: Job, wanted: Wanted, piece: InputPiece, emit: Emit) -> PieceResult:
@@ -152,12 +156,13 @@ def judge_files(
 def replayed(items: Iterator[Any], sinks: Sinks, write: Callable[[bytes], None] | None = None) -> tuple[Summary, bool]:
     """The summary of a file, and whether it has grown meanwhile, after everything that its conversion told is told
     here. Raises what was raised."""
+    take = _taking(sinks, write)
     for item in items:
         if isinstance(item, PieceResult):
             assert item.summary is not None
             return item.summary, item.grew
         name, value = item
-        _take(name, value, sinks, write)
+        take[name](value)
     raise AssertionError("a file is done, and nothing came of it")
 
 
@@ -246,10 +251,14 @@ def _emit_result(emit: Emit, work: Callable[[], PieceResult]) -> None:
 # --- what crosses ----------------------------------------------------------------------------------------------------
 
 
-def _take(name: str, item: Any, sinks: Sinks, write: Callable[[bytes], None] | None) -> None:
-    take = {"loss": sinks.loss, "finding": sinks.finding, "restore": sinks.restore, "output": write}[name]
-    if take is not None:
-        take(item)
+def _taking(sinks: Sinks, write: Callable[[bytes], None] | None) -> dict[str, Callable[[Any], object]]:
+    """What takes the things that are told, by the name that they are told with."""
+    takers = {"loss": sinks.loss, "finding": sinks.finding, "restore": sinks.restore, "output": write}
+    return {name: take or _unwanted for name, take in takers.items()}
+
+
+def _unwanted(_: Any) -> None:
+    """Nobody takes it."""
 
 
 def _wanted(sinks: Sinks) -> Wanted:

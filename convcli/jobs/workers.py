@@ -61,6 +61,11 @@ class TaskResult(NamedTuple):
             while file.peek(1):
                 yield from pickle.load(file)
 
+    @property
+    def has_failed(self) -> bool:
+        """Has the work raised anything?"""
+        return self.future.exception() is not None
+
     def value(self) -> Any:
         """What the work gave. Raises what it raised."""
         return self.future.result()

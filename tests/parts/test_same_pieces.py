@@ -57,7 +57,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> Done:
                 told = list[Any]()
                 value = work(task, told.append)
                 tasks.append((task, told))
-                yield SimpleNamespace(emitted=partial(iter, told), value=lambda value=value: value)
+                yield SimpleNamespace(emitted=partial(iter, told), value=lambda value=value: value, has_failed=False)
 
         yield results()
 
@@ -100,6 +100,18 @@ def test_there_is_one_function_for_a_piece() -> None:
     modules: list[Any] = [parallel, work_module]
     assert all(module.convert_piece is running.convert_piece for module in modules)
     assert all(module.judge_piece is running.judge_piece for module in modules)
+
+
+@pytest.mark.parametrize(("most", "count"), [(10**9, 2 * parallel.RANGES), (2000, 25)])
+def test_the_ranges_of_a_large_file_grow_with_it(
+    folder: Path, done: Done, monkeypatch: pytest.MonkeyPatch, most: int, count: int
+) -> None:
+    monkeypatch.setattr(parallel, "MOST_RANGE", most)
+    monkeypatch.setattr(inputs, "RANGE", 100)
+    line = json.dumps({**CLEAN, "user": "x" * 900})
+    write(folder / "large.jsonl", *[line] * (50_000 // len(line)))
+    assert main(["convert", "large.jsonl", "--from", OTHER, "--to", TARGET, "-o", "out.jsonl", "-j", "2"]) == 0
+    assert count <= len(done) <= count + 1
 
 
 def test_a_file_is_cut_into_the_ranges_of_its_parts_and_each_gives_the_same(folder: Path, done: Done) -> None:
